@@ -1,22 +1,20 @@
-// What `/readyz` says: whether every token that needs no person is at hand, and why not; how accounts stand, beside it.
-
 internal import Bytes
 internal import Identity
 internal import Routing
 internal import Tokens
 
-/// A verdict with its reasons, a line each.
+/// The answer of `/readyz`: a verdict with its reasons, a line each, and the state of accounts.
 struct ReadinessReport {
-  /// Whether the proxy should get requests. Once it was, it stays so: a provider that goes down later, or a route that
-  /// a reload brings, keeps no caller away from the rest. An account that is not signed in does not keep them away:
-  /// callers are told what is needed, and the sign-in may come in through the same door.
+  /// True if the proxy should get requests. Once true, it stays so: a provider that fails later, or a route that a
+  /// reload brings, does not keep callers from the other routes. Neither does a missing sign-in: callers are told what
+  /// is needed, and the sign-in may come in through the same listener.
   let isReady: Bool
   /// `ready`, or a line for each token that is missing; then a line for each account's token.
   let text: String
 
   /// - Parameters:
-  ///   - needs: what sign-ins have to bring, by route.
-  ///   - rule: which missing tokens make the proxy not ready; the others are told beside only.
+  ///   - needs: the requirements for sign-ins, by route.
+  ///   - rule: the missing tokens that make the proxy not ready; the others are only listed.
   init(
     _ statuses: [TokenStatus], needs: [String: SignInRequirement] = [:], expected: Int, now: UnixTime,
     rule: ReadinessRule = .tokens
@@ -71,8 +69,8 @@ struct ReadinessReport {
 }
 
 extension ReadinessRule {
-  /// Whether the proxy is not ready because of what this token misses. One that has ended had arrived; a person's is
-  /// obtained when it is asked for, so that a sign-in is enough.
+  /// True if the proxy is not ready because this token is missing. One that has ended had arrived; a person's is
+  /// obtained on request, so a sign-in is enough.
   func awaits(_ status: TokenStatus) -> Bool {
     if self == .started || status.expiresAt != nil { return false }
     if status.subject.isUnattended { return true }

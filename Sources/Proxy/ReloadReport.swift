@@ -1,13 +1,13 @@
-// What is told about reloads to people and machines: log, metrics, `/status`. How a reload is done is the executable's.
+// Reports of reloads to people and machines: log, metrics, `/status`. The executable reloads.
 
 package import Bytes
 internal import Platform
 package import Telemetry
 internal import Tokens
 
-/// Which configuration is in force, and what became of the last attempt to replace it.
+/// The configuration in force, and the result of the last attempt to replace it.
 package struct ReloadReport: Sendable, Hashable {
-  /// How an attempt ended.
+  /// The result of an attempt.
   package enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// The new configuration is in force.
     case succeeded
@@ -17,7 +17,6 @@ package struct ReloadReport: Sendable, Hashable {
 
   /// A configuration that was refused.
   package struct Refusal: Sendable, Hashable {
-    /// When.
     package var at: UnixTime
     /// Each mistake as `FILE:LINE:COLUMN: error: message`.
     package var issues: [String]
@@ -31,9 +30,9 @@ package struct ReloadReport: Sendable, Hashable {
 
   /// The configurations that were in force since the start, this one included.
   package var generation = 1
-  /// Since when the present one is.
+  /// The time since which the present one is in force.
   package var inForceSince: UnixTime
-  /// The last attempt, where it failed.
+  /// The last attempt, if it failed.
   package var refusal: Refusal?
   /// Settings of the present file that only a restart brings into force.
   package var needRestart: [String] = []
@@ -44,7 +43,7 @@ package struct ReloadReport: Sendable, Hashable {
   }
 }
 
-/// The report as it stands now.
+/// The present report.
 package final class ReloadHistory: Sendable {
   private let stored: Locked<ReloadReport>
 

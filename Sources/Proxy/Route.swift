@@ -1,5 +1,5 @@
-// A route as requests meet it: every text rendered to bytes once, so that matching and rewriting copy and compare and
-// nothing more. What a route may say is Configuration's; which route a request takes is the RouteTable's.
+// A route for requests: every text rendered to bytes once, so that matching and rewriting only copy and compare.
+// Configuration checks routes; the RouteTable chooses one for a request.
 
 import Bytes
 package import HTTP
@@ -12,9 +12,9 @@ package final class Route: Sendable {
   package let index: Int
   /// The name in logs, metrics and problem documents.
   package let name: String
-  /// What people read instead of the name.
+  /// The name for people.
   package let displayName: String?
-  /// What people read instead of the name of its application.
+  /// The application's name for people.
   package let applicationName: String?
   package let nameBytes: [UInt8]
   /// The host it is for, lower case; `nil`: any.
@@ -25,11 +25,11 @@ package final class Route: Sendable {
   package let methods: [[UInt8]]?
   /// `Allow` for a 405 (RFC 9110 §10.2.1).
   package let allow: [UInt8]
-  /// Which of a loop's pools leads to its upstream.
+  /// The index of its upstream's pool in a loop.
   package let originIndex: Int
   /// `Host` for the upstream.
   package let upstreamAuthority: [UInt8]
-  /// The end of the request line and `Host`, as nearly every request to the upstream has them.
+  /// The end of the request line and `Host`, the same in nearly every request to the upstream.
   let upstreamLines: [UInt8]
   let upstreamScheme: HTTPScheme
   /// The upstream's host, in lower case and without brackets.
@@ -37,22 +37,22 @@ package final class Route: Sendable {
   let upstreamPort: UInt16
   /// The upstream's path in place of the prefix, with `/` at both ends.
   package let upstreamPath: [UInt8]
-  /// Whether the caller's `Host` is passed on instead of `upstreamAuthority`.
+  /// True if the caller's `Host` is passed on instead of `upstreamAuthority`.
   package let preservesHost: Bool
-  /// Whether requests may ask for a WebSocket.
+  /// True if requests may ask for a WebSocket.
   package let allowsWebSocket: Bool
-  /// What its paths may hold percent-encoded beside what every server reads alike.
+  /// Characters that its paths may hold percent-encoded although servers read them differently.
   package let encodedPath: EncodedPath
-  /// Which of a loop's bearer slots holds its token; `nil`: none is added.
+  /// The index of its token's slot in a loop; `nil`: none is added.
   package let bearerSlot: Int?
-  /// Whether those are callers' own tokens, exchanged.
+  /// True if those are callers' own tokens, exchanged.
   package let isForCallers: Bool
-  /// By which field callers may pick another slot; nil where they may not.
+  /// The field by which callers may choose another slot; nil if they may not.
   package let choice: TokenChoice?
   /// The `Vary` of its answers: the fields of requests that decide which credential goes to the upstream, which does
-  /// not know of them.
+  /// not know them.
   let vary: VaryFields
-  /// What it does about tokens beyond adding one.
+  /// Its rules for tokens beyond adding one.
   package let token: RouteTokenRules
   /// Time limits.
   package let timeouts: ExchangeTimeouts
@@ -107,7 +107,7 @@ package final class Route: Sendable {
     return false
   }
 
-  /// Whether every field of a request that overrides its method names one that the route takes.
+  /// True if every field of a request that overrides its method names one of the route's.
   func takesOverrides(of head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard let methods, head.fields.containsAny(of: MethodOverride.names) else { return true }
     for index in 0..<head.fields.count where MethodOverride.names.contains(head.fields[index].known) {
@@ -118,7 +118,7 @@ package final class Route: Sendable {
     return true
   }
 
-  /// Whether `path` lies at or below the prefix, by whole segments: `/orders/` takes `/orders`, `/orders/` and
+  /// True if `path` is at or below the prefix, by whole segments: `/orders/` takes `/orders`, `/orders/` and
   /// `/orders/7`, not `/ordersx`.
   func takes(path: Span<UInt8>) -> Bool {
     let bytes = self.path
@@ -127,7 +127,7 @@ package final class Route: Sendable {
     return path.count == prefix.count - 1 && equal(path, prefix.extracting(first: path.count))
   }
 
-  /// Appends what stands for `path` at the upstream.
+  /// Appends the upstream's path for `path`.
   func appendUpstreamPath(for path: Span<UInt8>, to buffer: inout ByteBuffer) {
     let prefix = self.path.count
     let base = upstreamPath

@@ -1,8 +1,6 @@
-// Which route a request takes.
-
 internal import HTTP
 
-/// What the route table says of a request.
+/// The route table's answer for a request.
 enum RouteMatch: Sendable {
   /// This route takes it.
   case route(Route)
@@ -10,7 +8,7 @@ enum RouteMatch: Sendable {
   case noRoute
   /// Routes have its host and path, none its method: 405 with this route's name and these methods.
   case methodNotAllowed(Route)
-  /// A route has its host and path, but some readers take the path for that of a more particular one: 400.
+  /// A route has its host and path, but some readers take the path for that of a more specific one: 400.
   case ambiguous(Route)
 }
 
@@ -18,12 +16,12 @@ enum RouteMatch: Sendable {
 /// paths before shorter ones. Among the routes of one host and path, the method decides.
 package struct RouteTable: Sendable {
   private let ordered: [Route]
-  /// For each route those that are tried before it and begin where it does, with the segments of their paths. Only a
+  /// For each route those that are tried before it and begin with its path, with the segments of their paths. Only a
   /// request for one of these can be spelt so that the shorter path takes it.
   private let within: [[(route: Route, segments: [[UInt8]])]]
-  /// Whether all routes have the same path, so that it cannot tell them apart.
+  /// True if all routes have the same path, so that it cannot distinguish them.
   let hasOnePath: Bool
-  /// What paths of any route may hold percent-encoded.
+  /// Characters that paths of any route may hold percent-encoded.
   let encodedPath: EncodedPath
 
   /// A table of `routes`, in any order.
@@ -46,13 +44,13 @@ package struct RouteTable: Sendable {
     }
   }
 
-  /// The route of a request for `host` (without port; empty where the request names none) and a normal `path`.
+  /// The route of a request for `host` (without port; empty if the request names none) and a normal `path`.
   func match(host: Span<UInt8>, path: Span<UInt8>, method: Span<UInt8>) -> RouteMatch {
     var refused: Route?
     for position in ordered.indices {
       let route = ordered[position]
       // A longer path has refused the method: a shorter one, or one of any host, is another API and must not get the
-      // request instead. Routes of one path need not stand together: those of other hosts may be among them.
+      // request instead. Routes of one path need not be neighbours: those of other hosts may be among them.
       if let refused, refused.path.count != route.path.count || (refused.host == nil) != (route.host == nil) { break }
       guard route.takes(path: path) else { continue }
       if let name = route.host, !name.span.equalsIgnoringCase(host) { continue }
@@ -65,7 +63,7 @@ package struct RouteTable: Sendable {
     return refused.map { .methodNotAllowed($0) } ?? .noRoute
   }
 
-  /// Whether a reader who decodes more than we do, merges slashes or cuts parameters off takes the path for one of
+  /// True if a reader that decodes more than we do, merges slashes or cuts parameters off takes the path for one of
   /// another route's.
   private func isAmbiguous(
     _ path: Span<UInt8>, _ host: Span<UInt8>, _ others: [(route: Route, segments: [[UInt8]])]

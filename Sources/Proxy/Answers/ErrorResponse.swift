@@ -1,21 +1,21 @@
-// The form that an answer in the proxy's own name takes: a document for programs, a page for a person who navigated
-// here, a redirect where the route wants one. Status and challenge are the same for document and page.
+// The form of the proxy's own answers: a document for programs, a page for a person who navigated here, a redirect if
+// the route wants one. Status and challenge are the same for document and page.
 
 internal import HTTP
 internal import HTTPServer
 internal import Identity
 internal import Routing
 
-/// Who reads an answer.
+/// The reader of an answer.
 enum ResponseAudience {
   case program
   /// A person, in a browser that is on its way to a page.
   case person
-  /// A person whose browser is sending something on its way, which would be lost elsewhere.
+  /// A person whose browser is sending content, which a redirect would lose.
   case sender
 
-  /// A browser says which of its requests are navigations (Fetch Metadata §2.2); one that does not say, and other
-  /// callers, by asking for HTML.
+  /// Browsers mark navigations (Fetch Metadata §2.2); an unmarked request, of a browser or another caller, is one if it
+  /// asks for HTML.
   init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
     let person = head.method == .get || head.method == .head ? Self.person : .sender
     if let line = head.fields.first(.secFetchMode) {
@@ -30,7 +30,7 @@ enum ResponseAudience {
     }
   }
 
-  /// Whether `text/html` is among the media types, whatever its weight.
+  /// True if `text/html` is among the media types, whatever its weight.
   private static func asksForHTML(_ value: Span<UInt8>) -> Bool {
     var start = 0
     for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
@@ -53,7 +53,7 @@ struct ErrorResponse {
   var body: [UInt8]
   var fields: [(name: StaticString, value: String)] = []
 
-  /// The form for a reader. `signIn` is where a person signs in, where there is such a place.
+  /// The form for a reader. `signIn` is the address at which a person signs in, if there is one.
   init(
     _ problem: ProblemDocument, route: Route?, requestID: String, signIn: String?, commands: OperatorCommands,
     audience: ResponseAudience

@@ -1,5 +1,3 @@
-// Everything that can keep a request from being answered by its upstream.
-
 internal import HTTP
 internal import HTTPClient
 internal import Identity
@@ -7,15 +5,15 @@ internal import Platform
 internal import Routing
 internal import Telemetry
 
-/// Why the proxy answers in its own name.
+/// The reason why the proxy itself answers a request.
 enum ExchangeFailure: Error {
   /// The request head is not acceptable HTTP.
   case head(RequestHeadError)
   /// The caller did not finish its request head in time.
   case headStalled
-  /// The request's length cannot be told.
+  /// The request's length is not certain.
   case framing(FramingError)
-  /// The path has no one meaning.
+  /// The path is ambiguous.
   case path(PathError)
   /// CONNECT or TRACE.
   case methodRefused
@@ -28,18 +26,17 @@ enum ExchangeFailure: Error {
   /// `Max-Forwards` of an OPTIONS request is repeated or no number, so that it cannot be counted down (RFC 9110
   /// §7.6.2).
   case maxForwards
-  /// The caller is not let in.
+  /// The caller is refused.
   case caller(CallerRefusal)
-  /// The keys of callers' tokens cannot be had.
+  /// The keys of callers' tokens cannot be fetched.
   case callerIssuerUnavailable
-  /// The caller sent an `Authorization` of its own to a route that takes none.
+  /// The caller sent an `Authorization` of its own to a route that rejects it.
   case authorizationRefused
   /// The field by which the route lets callers pick a token has a value that the route does not list.
   case choiceRefused
   /// The request has passed this process before (RFC 9110 §7.6.3, RFC 8586).
   case loop
-  /// The request names no hop and nothing else, and so do as many others that are being forwarded as a loop would make
-  /// of one.
+  /// The request names no hop and nothing else, and so do as many others in progress as a loop would produce.
   case suspectedLoop
   /// No route has this host and path.
   case noRoute
@@ -54,7 +51,7 @@ enum ExchangeFailure: Error {
 }
 
 extension ExchangeFailure {
-  /// How the access record says it.
+  /// The outcome in the access record.
   var outcome: RequestOutcome {
     switch self {
     case .headStalled, .unreachable(.timedOut), .delivery(.contentStalled), .delivery(.contentTooSlow),
@@ -65,7 +62,7 @@ extension ExchangeFailure {
     }
   }
 
-  /// Whether the caller did nothing that casts doubt on what follows on its connection.
+  /// True if the caller's next request on the connection can be trusted.
   var leavesConnectionUsable: Bool {
     switch self {
     case .schemeRefused, .loop, .suspectedLoop, .noRoute, .methodNotAllowed, .authorizationRefused, .choiceRefused,
@@ -78,7 +75,7 @@ extension ExchangeFailure {
   }
 }
 
-/// Why a request or its answer was not delivered.
+/// The reason why a request or its answer was not delivered.
 enum DeliveryFailure: Error, Equatable {
   /// The content is longer than the limit.
   case tooLarge
@@ -101,7 +98,7 @@ enum DeliveryFailure: Error, Equatable {
 }
 
 extension ExchangeFailure {
-  /// What kept an upstream from answering; other failures by the kind that their answer names.
+  /// The upstream's fault; for other failures the type of their answer.
   var errorType: String {
     upstreamFault.map { "\($0.word)" } ?? "\(ProblemDocument(self).type.word)"
   }

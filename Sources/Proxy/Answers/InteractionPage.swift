@@ -3,14 +3,14 @@ internal import Identity
 internal import Telemetry
 internal import Tokens
 
-/// The page that a person gets in the place of a problem document: who has to sign in for what, and where.
+/// The page for a person in place of a problem document: the account to sign in with, the route, and the address.
 struct InteractionPage {
   var title: String
   var interaction: InteractionRequired
   var route: String
-  /// What people call the route; its name unless told.
+  /// The route's name for people; by default its name.
   var displayName: String?
-  /// Where to sign in; nil where there is no such page.
+  /// The address to sign in; nil if there is no such page.
   var signIn: String?
   var requestID: String
   var commands: OperatorCommands
@@ -35,7 +35,7 @@ struct InteractionPage {
   }
 }
 
-/// The page that a person gets in the place of any other problem document.
+/// The page for a person in place of any other problem document.
 struct ProblemPage {
   var problem: ProblemDocument
   var route: String

@@ -1,5 +1,5 @@
-// The challenges for callers' programs. They name neither the account nor what the provider wrote: a caller of the
-// proxy need not know whose account it uses.
+// The challenges for callers' programs. They name neither the account nor the provider's message: a caller of the proxy
+// need not know whose account it uses.
 
 internal import Bytes
 internal import Identity
@@ -23,8 +23,8 @@ extension InteractionRequired {
 }
 
 extension AssertionRefused {
-  /// The value of `WWW-Authenticate`; nil where another token would not help. Claims are in standard base64, as
-  /// Microsoft's own APIs send them. They are what a new token for this proxy has to prove: nothing is said of scopes.
+  /// The value of `WWW-Authenticate`; nil if another token would not help. Claims are in standard base64, as
+  /// Microsoft's own APIs send them. A new token for this proxy must prove them: scopes are not named.
   var challenge: String? {
     let location = #"Bearer realm="bearer-proxy", authorization_uri="\#(authority.authorizationURI)""#
     return switch refusal {
@@ -35,7 +35,7 @@ extension AssertionRefused {
     }
   }
 
-  /// Where an administrator consents for a tenant; nil where the provider has no such page that is known here.
+  /// The page on which an administrator consents for a tenant; nil if the provider's is not known.
   var consentAddress: String? {
     switch authority.kind {
     case .entra: "\(authority)/adminconsent?client_id=\(clientID)"
@@ -52,7 +52,7 @@ extension Authority {
     }
   }
 
-  /// Where a sign-in would begin. An issuer's own endpoint stands in its metadata, which callers can find from here.
+  /// The address of a sign-in. An issuer's own endpoint is in its metadata, which callers can find from here.
   fileprivate var authorizationURI: String {
     switch kind {
     case .entra, .b2c, .ciam: "\(self)/oauth2/v2.0/authorize"

@@ -1,5 +1,4 @@
-// The sentences by which a caller is told that a person is needed. They name neither the account nor what the provider
-// wrote.
+// The sentences that tell a caller that a person is needed. They name neither the account nor the provider's message.
 
 internal import Identity
 internal import Tokens

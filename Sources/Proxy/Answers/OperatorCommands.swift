@@ -1,15 +1,15 @@
-// The commands that operators are told to type, and the advice about a missing sign-in: one rule for answers, log
-// records, `/status` and the commands, so that no advice names a command that would refuse.
+// The commands for operators, and the advice about a missing sign-in: one rule for answers, log records, `/status` and
+// the commands, so that no advice names a command that would refuse.
 
 package import Tokens
 
-/// The commands that go with a configuration.
+/// The commands for a configuration.
 package struct OperatorCommands: Sendable, Hashable {
   /// The configuration's file.
   package var configuration: String
-  /// Whether tokens are kept where `login` and `accounts`, which are processes of their own, can reach them.
+  /// True if `login` and `accounts`, which are processes of their own, can reach the tokens.
   package var reachesCache: Bool
-  /// Whether a listener has sign-in pages.
+  /// True if a listener has sign-in pages.
   package var hasPages: Bool
 
   /// The commands for a configuration; without more, for one with a cache that outlives a process.
@@ -30,7 +30,7 @@ package struct OperatorCommands: Sendable, Hashable {
     reachesCache ? "bearer-proxy login -c \(configuration.shellWord) --route \(route)" : nil
   }
 
-  /// What comes before `login` if tokens are kept in memory.
+  /// The step before `login` if tokens are kept in memory.
   static let cacheForPeople = "set 'cache: {file: PATH}' and restart, then sign in with 'bearer-proxy login'"
 
   /// The cure for a route that needs a person.

@@ -1,5 +1,5 @@
-// The answers the proxy gives in its own name (RFC 9457): one per failure, the same for every caller. They name the
-// route and the reason; they never name an upstream's address, and no token gets near this file.
+// The proxy's own answers (RFC 9457): one per failure, the same for every caller. They name the route and the reason;
+// they never name an upstream's address, and no token is available here.
 
 internal import Bytes
 internal import HTTP
@@ -9,21 +9,21 @@ internal import Routing
 internal import Telemetry
 internal import Tokens
 
-/// One answer in the proxy's own name.
+/// One of the proxy's own answers.
 struct ProblemDocument {
   /// The status code.
   var status: Int
-  /// What it is about, stable for programs.
+  /// The type, stable for programs.
   var type: ProblemType
-  /// The kind in words.
+  /// The type in words.
   var title: String
-  /// What happened and what to do, for the person who reads it.
+  /// The event and the next step, for the person who reads it.
   var detail: String
   /// Seconds after which trying again may help.
   var retryAfter: Int64?
-  /// What a person has to bring, where that is what is missing.
+  /// The requirement of a person, if that is missing.
   var interaction: InteractionRequired?
-  /// What the provider has against the caller's own token.
+  /// The provider's refusal of the caller's own token.
   var assertion: AssertionRefused?
 
   init(_ status: Int, _ type: ProblemType, _ title: String, _ detail: String, retryAfter: Int64? = nil) {
@@ -223,8 +223,7 @@ struct ProblemDocument {
     return document
   }
 
-  /// The document as JSON. `route` and `requestID` are left out where empty, `sign_in` where there is no place to sign
-  /// in.
+  /// The document as JSON. `route` and `requestID` are left out if empty, `sign_in` if there is no page to sign in.
   func json(route: String, requestID: String, signIn: String?, commands: OperatorCommands) -> [UInt8] {
     var text = #"{"type":"urn:bearer-proxy:problem:\#(type.word)","title":\#(Self.quoted(title)),"status":\#(status)"#
     let detail = interaction?.words(route: route, link: signIn, commands) ?? detail

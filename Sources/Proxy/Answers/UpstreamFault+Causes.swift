@@ -1,4 +1,4 @@
-// Which fault of an upstream stands for which failure, and how `/status` says it to people.
+// The upstream's fault of each failure, and its words in `/status`.
 
 internal import HTTP
 internal import HTTPClient
@@ -6,7 +6,7 @@ internal import Platform
 internal import Telemetry
 
 extension UpstreamFault {
-  /// Why there was no connection.
+  /// The fault of a failed connection.
   init(_ error: UpstreamError) {
     switch error {
     case .connect(.unresolved): self = .unresolved
@@ -18,7 +18,7 @@ extension UpstreamFault {
     }
   }
 
-  /// Why an answer's head is not acceptable.
+  /// The fault of an answer's head.
   init(_ error: ResponseHeadError) {
     switch error {
     case .statusLine, .statusCode, .reason, .lineEnd: self = .statusLine
@@ -29,7 +29,7 @@ extension UpstreamFault {
     }
   }
 
-  /// Why the end of an answer's content cannot be told.
+  /// The fault of an answer whose end is not certain.
   init(_ error: FramingError) {
     switch error {
     case .contentLengthInvalid, .contentLengthRepeated: self = .contentLength
@@ -38,7 +38,7 @@ extension UpstreamFault {
     }
   }
 
-  /// Why an answer's content is not acceptable.
+  /// The fault of an answer's content.
   init(_ error: ContentError) {
     switch error {
     case .chunk: self = .chunkedCoding
@@ -46,7 +46,7 @@ extension UpstreamFault {
     }
   }
 
-  /// Why an answer's content broke off; nil where that was the caller's doing.
+  /// The fault of an answer whose content broke off; nil if the caller broke it off.
   init?(_ failure: BodyPump.Failure) {
     switch failure {
     case .sourceEnded, .source(.truncated): self = .cutShort
@@ -57,7 +57,7 @@ extension UpstreamFault {
     }
   }
 
-  /// What the upstream did, where it was connected to.
+  /// The words for a fault of a connected upstream.
   var words: String {
     switch self {
     case .unresolved, .forbiddenAddress, .connectionRefused, .connectTimedOut, .proxy: "cannot be reached"
@@ -83,7 +83,7 @@ extension UpstreamFault {
 }
 
 extension ExchangeFailure {
-  /// What the upstream did wrong; nil where the failure is another's.
+  /// The upstream's fault; nil if the failure is another's.
   var upstreamFault: UpstreamFault? {
     switch self {
     case .unreachable(let error): UpstreamFault(error)

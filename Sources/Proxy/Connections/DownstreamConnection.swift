@@ -1,4 +1,4 @@
-// One caller's connection: handshake, waiting for requests, the generation it belongs to, and how it ends.
+// One caller's connection: handshake, waiting for requests, its generation, and its end.
 
 internal import Bytes
 internal import HTTP
@@ -9,55 +9,54 @@ internal import Telemetry
 
 /// A caller's connection. Confined to its loop.
 final class DownstreamConnection {
-  /// The state of the generation that the present request began with, and goes on with to its end.
+  /// The state of the generation in which the present request began, and ends.
   @exclusivity(unchecked) private(set) var state: LoopState
   let stream: ByteStream
   let waiter: Waiter
   @exclusivity(unchecked) private(set) var context: ListenerContext
   @exclusivity(unchecked) private(set) var ingress: Ingress
-  /// Why the connection's requests are refused, whatever they say.
+  /// The reason why all requests of the connection are refused.
   @exclusivity(unchecked) private(set) var refusal: CallerRefusal?
   /// The upstream connections that this caller has authenticated.
   @exclusivity(unchecked) var boundUpstreams = BoundUpstreams()
-  /// The SHA-256 of the certificate that the caller has shown, where its tokens may be bound to it; empty otherwise.
+  /// The SHA-256 of the caller's certificate, if its tokens may be bound to it; empty otherwise.
   @exclusivity(unchecked) private(set) var certificateDigest: [UInt8] = []
   let home: ProxyLoop
   private let place: ListenerPlace
   @exclusivity(unchecked) private var isIdle = false
   @exclusivity(unchecked) private var standing = Standing.welcome
-  // Whether nothing of a request has arrived yet.
+  // True if no byte of a request has arrived yet.
   @exclusivity(unchecked) private var isNew = true
-  /// Since when the connection makes room for others where connections run out: a request is waited for, or the rest of
-  /// its head, or a token that takes long, or the caller's end after the last answer. In the future for a caller that
-  /// has begun a moment ago.
+  /// Beginning of a wait in which the connection makes room for others if connections run out: for a request, for the
+  /// rest of its head, for a slow token, or for the caller's end after the last answer. In the future for a new caller.
   @exclusivity(unchecked) private(set) var waitingSince: MonotonicTime?
 
-  /// How long a caller has for its first request, handshake included, before its connection makes room for others: in a
-  /// burst of callers nobody would be served if each ended the one before.
+  /// Time for a caller's first request, handshake included, before its connection makes room for others: in a burst of
+  /// callers none would be served if each ended the one before.
   private static let newcomersTime = TimeSpan.milliseconds(250)
 
-  /// How a connection stands with its listener.
+  /// The connection's relation to its listener.
   private enum Standing {
     /// Requests are taken.
     case welcome
-    /// The listener is gone, since then. A request that was on its way is still answered, as the last.
+    /// The listener is gone, since then. A request in flight is still answered, as the last.
     case leaving(since: MonotonicTime)
     /// Another connection needs the place. A request that has arrived is still answered, as the last; one that waits
     /// for a token gets none.
     case evicted
-    /// The listener asks for more than this connection has shown. No request is taken.
+    /// The listener's rules now require more than this connection has shown. No request is accepted.
     case distrusted
   }
 
-  /// Whether both sides have switched to another protocol.
+  /// True if both sides have switched to another protocol.
   @exclusivity(unchecked) var isTunnel = false
-  /// Whether the process ends what is still going on here.
+  /// True if the process ends the exchange in progress.
   @exclusivity(unchecked) private(set) var isCutOff = false
 
-  /// Whether a handshake is under way, or the rest of a head is waited for.
+  /// True if a handshake is under way, or the rest of a head is waited for.
   @exclusivity(unchecked) private(set) var isUnfinished = false
 
-  /// A connection that was accepted at a place; nil where that is listened at no more.
+  /// An accepted connection; nil if its listener is gone.
   init?(_ channel: Channel, peer: SocketAddress, place: ListenerPlace, home: ProxyLoop) throws(StreamError) {
     let state = home.current
     guard let context = state.contexts[ObjectIdentifier(place)] else {
@@ -74,17 +73,17 @@ final class DownstreamConnection {
     ingress = Ingress(peer: Array(host.utf8), isTLS: context.tls != nil, rules: context.callers.rules)
   }
 
-  /// Whether the present request is the last: its answer says `Connection: close`.
+  /// True if the present request is the last: its answer has `Connection: close`.
   var isEnding: Bool {
     if home.isEnding { return true }
     if case .welcome = standing { return false }
     return true
   }
 
-  /// Whether another connection needs the place of this one.
+  /// True if another connection needs the place of this one.
   var isEvicted: Bool { if case .evicted = standing { true } else { false } }
 
-  /// Whether the connection ends at once, unless a request is being served by an upstream.
+  /// True if the connection ends at once, unless a request is being served by an upstream.
   var mustEnd: Bool {
     switch standing {
     case .welcome, .leaving: false
@@ -92,7 +91,7 @@ final class DownstreamConnection {
     }
   }
 
-  /// Until when a connection waits for what it has waited for since then.
+  /// The deadline of a wait that began then.
   @inline(never)
   private func endOfWait(since start: MonotonicTime, atMost longest: TimeSpan) -> MonotonicTime {
     var leaving = home.drainingSince
@@ -104,15 +103,15 @@ final class DownstreamConnection {
     return leaving.map { min(end, max($0, start) + limits.grace) } ?? end
   }
 
-  /// Until when a handshake may take. One that the caller has begun goes on while connections end, as the rest of a
-  /// head does: a busy caller needs its time to answer ours, and its request comes right behind.
+  /// The deadline of a handshake. One that the caller has begun continues while connections end, like the rest of a
+  /// head: a busy caller needs its time to answer ours, and its request comes right behind.
   private func endOfHandshake(since start: MonotonicTime) -> MonotonicTime {
     stream.hasBegunHandshake ? start + limits.requestHead : endOfWait(since: start, atMost: limits.requestHead)
   }
 
   var limits: ServiceLimits { state.service.limits }
 
-  /// Judges what the connection shows of its caller; the certificate is known after the handshake only.
+  /// Judges the caller by the connection; the certificate is known after the handshake only.
   func judge() {
     refusal = context.callers.rules.judge(
       peer: PeerCredentials(of: stream.channel), certificateNames: stream.tls?.peerNames ?? [])
@@ -134,14 +133,14 @@ final class DownstreamConnection {
         case .ready: return true
         case .timedOut:
           if state.loop.now < endOfHandshake(since: start) { continue }
-          // What has arrived is taken even if the loop has not heard of it yet.
+          // Bytes that have arrived are read even if the loop has not heard of them yet.
           if !stream.channel.looksOnceMore() { return false }
         case .signalled: if mustEnd { return false }
         }
       }
     } catch {
-      // A caller that does not trust the certificate, a scanner, a plain HTTP client: theirs to fix, hence not a
-      // warning.
+      // A caller that does not trust the certificate, a scanner, a plain HTTP client: only they can correct it, hence
+      // no warning.
       state.service.log.debug(
         "TLS handshake failed", ["caller": .string(String(decoding: ingress.peer, as: UTF8.self))])
       return false
@@ -163,10 +162,10 @@ final class DownstreamConnection {
     while !stream.mayReceive {
       waiter.watch(stream.channel, stream.receiveInterest)
       switch await waiter.wait(until: endOfWait(since: start, atMost: limits.idle)) {
-      // What has arrived is answered even if the loop has not heard of it yet.
+      // Bytes that have arrived are answered even if the loop has not heard of it yet.
       case .timedOut: return stream.channel.looksOnceMore()
       case .signalled: if mustEnd { return stream.channel.looksOnceMore() }
-      // TLS may be ready for something that is no request yet: only trying tells.
+      // TLS may be ready for something that is no request yet: only an attempt shows.
       case .ready: if stream.receiveInterest != .read { return true }
       }
     }
@@ -175,7 +174,7 @@ final class DownstreamConnection {
 
   // MARK: Generations
 
-  /// Learns that another generation is current. A request that is being served goes on with the one it began with.
+  /// Records that another generation is current. A request in progress continues in its own.
   func generationChanged() {
     if let context = home.current.contexts[ObjectIdentifier(place)] {
       if !self.context.suffices(for: context) { standing = .distrusted }
@@ -186,11 +185,11 @@ final class DownstreamConnection {
     if isEnding { waiter.signal() } else { _ = follow() }
   }
 
-  /// Goes over to the current generation and its rules for callers, between two requests. False: the connection is to
-  /// be closed.
+  /// Changes to the current generation and its rules for callers, between two requests. False: the connection is to be
+  /// closed.
   func follow() -> Bool {
     if case .distrusted = standing { return false }
-    // Where the listener is gone, the last request is answered by the generation that knew it.
+    // If the listener is gone, the last request is answered by the generation that knew it.
     guard let context = home.current.contexts[ObjectIdentifier(place)] else { return true }
     state = home.current
     self.context = context
@@ -219,11 +218,10 @@ final class DownstreamConnection {
     home.endsUnfinished()
   }
 
-  /// Whether the connection is one of those that make room for others where connections run out: since now, or no
-  /// longer.
+  /// Makes the connection one of those that make room for others if connections run out, from now on, or ends that.
   func makesRoom(_ makesRoom: Bool) { waitingSince = makesRoom ? state.loop.now : nil }
 
-  /// Shortens the wait for a handshake or a request, if that is what is going on.
+  /// Shortens the wait for a handshake or a request, if there is one.
   func drain() {
     if isIdle { waiter.signal() }
   }
@@ -231,12 +229,12 @@ final class DownstreamConnection {
   func takeAttempt() -> UpstreamAttempt { home.takeAttempt() }
   func giveBack(_ attempt: consuming UpstreamAttempt) { home.giveBack(attempt) }
 
-  /// Gives up the descriptor of another connection, of this loop or else of another. False: none can be spared now.
+  /// Releases the descriptor of another connection, of this loop or else of another. False: none can be spared now.
   func giveUpDescriptor() async -> Bool {
     if case .made = await home.others.makeRoom(home, { $0.giveUpDescriptor() }) { true } else { false }
   }
 
-  /// Ends whatever is going on. Only a tunnel has a way to tell its sides so.
+  /// Ends the exchange in progress. Only a tunnel can notify its sides.
   func abandon() {
     isCutOff = true
     if !isTunnel { stream.reset() }

@@ -1,5 +1,5 @@
-// One loop's part of one generation of the configuration: connection pools, bearer values, counters, access records. It
-// is touched by that loop alone, so nothing in it is locked. What outlives a reload is the ProxyLoop's.
+// One loop's part of one generation of the configuration: connection pools, bearer values, counters, access records.
+// Only that loop touches it, so nothing in it is locked. The ProxyLoop outlives a reload.
 
 internal import Bytes
 internal import HTTP
@@ -10,15 +10,15 @@ internal import Routing
 internal import Telemetry
 internal import Tokens
 
-/// One loop's part of a proxy, as one configuration has it. Confined to its loop.
+/// One loop's part of a proxy in one configuration. Confined to its loop.
 final class LoopState {
   let loop: EventLoop
   let service: Service
-  // The service's; here, too, since what lies one step away is handed on without counting a reference.
+  // The service's; here, too, because a value one step away is passed on without counting a reference.
   let hop: HopIdentity
   let upstreams: UpstreamCondition
   let clock: LoopClock
-  /// Who may call, by where they call.
+  /// The rules for callers, by listener.
   let contexts: [ObjectIdentifier: ListenerContext]
   /// The token of each slot, as last published.
   @exclusivity(unchecked) var bearers: [BearerValue?]
@@ -27,7 +27,7 @@ final class LoopState {
   @exclusivity(unchecked) var accessRecords: AccessRecordWriter
   /// The name of each slot's account, and the token that it was taken from.
   @exclusivity(unchecked) private var recordedAccounts: [(value: UInt64, name: [UInt8])]
-  /// Requests being forwarded that nothing tells from those of a loop.
+  /// Requests in progress that look like those of a loop.
   @exclusivity(unchecked) var unmarkedRequests = 0
   /// Callers' own tokens.
   @exclusivity(unchecked) var callerTokens: CallerTokens
@@ -37,8 +37,8 @@ final class LoopState {
   private static let recordBatch = 8 * 1024
   private static let recordDelay = TimeSpan.milliseconds(100)
 
-  /// A loop's part of a generation. Of the one before it takes over tokens of equal rights, and connections to
-  /// upstreams that are reached and trusted as before.
+  /// A loop's part of a generation. From the one before it takes over tokens of equal keys, and connections to
+  /// upstreams with unchanged address and trust.
   init(
     _ service: Service, contexts: [ObjectIdentifier: ListenerContext], loop: EventLoop, clock: LoopClock,
     succeeding former: LoopState? = nil
@@ -62,7 +62,7 @@ final class LoopState {
 
   // MARK: Tokens
 
-  /// Takes a new token of a right, where a route has that; nil takes the one before away.
+  /// Stores a new token of a key, if a route has that; nil removes the one before.
   func publish(_ value: BearerValue?, for key: AcquisitionKey) {
     if let slot = service.slots[key] { bearers[slot] = value }
   }
@@ -73,8 +73,8 @@ final class LoopState {
 
   // MARK: The end of a generation
 
-  /// Requests that begin from now on are another state's. Connections to upstreams that it does not share are closed,
-  /// as soon as they are idle.
+  /// Requests that begin from now on belong to another state. Connections to upstreams that it does not share are
+  /// closed, as soon as they are idle.
   func isSucceeded(by successor: LoopState) {
     isSucceeded = true
     for pool in pools where !successor.pools.contains(where: { $0 === pool }) { pool.retire() }
@@ -103,7 +103,7 @@ final class LoopState {
     }
   }
 
-  /// The account of a slot's token as access records name it; empty if they do not.
+  /// The account of a slot's token in the form of access records; empty if they have none.
   func recordedAccount(of value: BearerValue, slot: Int) -> [UInt8] {
     if service.identities == .none { return [] }
     if recordedAccounts[slot].value != value.id {
@@ -112,7 +112,7 @@ final class LoopState {
     return recordedAccounts[slot].name
   }
 
-  /// Hands the access records to the writer.
+  /// Passes the access records to the writer.
   func flushAccessRecords() {
     guard let accessLog = service.accessLog, accessRecords.count > 0 else { return }
     lastFlush = loop.now
@@ -126,7 +126,7 @@ final class LoopClock {
   @exclusivity(unchecked) private var clock = (
     monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
   )
-  /// Numbers to tell requests apart, not to keep secrets.
+  /// Numbers to distinguish requests, not to keep secrets.
   @exclusivity(unchecked) var random = SplitMix64()
   /// The value of `Date`, as of the last `refreshDate`.
   @exclusivity(unchecked) private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
@@ -143,7 +143,7 @@ final class LoopClock {
     return clock.wall.advanced(by: loop.now - clock.monotonic)
   }
 
-  /// Brings `dateText` to what `Date` says in a message sent now.
+  /// Updates `dateText` for a message sent now.
   func refreshDate() {
     let second = wallClock().seconds
     guard second != dateSecond else { return }
@@ -153,7 +153,7 @@ final class LoopClock {
   }
 }
 
-/// Steele, Lea and Flood's SplitMix64, from a random seed. Whoever sees one number can tell the next.
+/// Steele, Lea and Flood's SplitMix64, from a random seed. One number reveals the next.
 struct SplitMix64: RandomNumberGenerator {
   private var state = UInt64.random(in: .min ... .max)
 

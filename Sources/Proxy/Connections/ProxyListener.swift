@@ -1,5 +1,5 @@
-// What a listener is to a server: the sockets, which stay through reloads, and the rules for its callers, which may
-// change with each.
+// A listener of a server: the sockets, which stay through reloads, and the rules for its callers, which may change with
+// each.
 
 package import Bytes
 internal import HTTP
@@ -8,7 +8,7 @@ package import Platform
 package import Routing
 internal import Synchronization
 
-/// Where callers connect, for as long as it is listened at. Reloads know it by its identity.
+/// The sockets of a listener, for as long as it is listened at. Reloads know it by its identity.
 final class ListenerPlace: Sendable {
   let sockets: [BoundSocket]
   private let isQueueing = Atomic(true)
@@ -24,13 +24,13 @@ final class ListenerPlace: Sendable {
     sockets.count > 1 ? sockets[loop] : sockets[0]
   }
 
-  /// How many loops accept here.
+  /// The number of loops that accept here.
   var acceptorCount: Int { acceptors.load(ordering: .relaxed) }
 
   func acceptorBegan() { acceptors.add(1, ordering: .relaxed) }
   func acceptorEnded() { acceptors.subtract(1, ordering: .relaxed) }
 
-  /// Has the kernel queue no further connections; once: by the second time the file of a unix socket may be a
+  /// Makes the kernel refuse further connections; once: by the second time the file of a unix socket may be a
   /// successor's.
   func stopQueueing() {
     if !isQueueing.exchange(false, ordering: .relaxed) { return }
@@ -45,24 +45,24 @@ final class ListenerPlace: Sendable {
   }
 }
 
-/// What connections of one listener have in common.
+/// The common part of one listener's connections.
 struct ListenerContext: Sendable {
   var callers: CallerCheck
-  /// Judges the token that the rules demand; nil where they demand none.
+  /// Judges the token that the rules demand; nil if they demand none.
   var tokenCheck: CallerTokenCheck?
   var tls: TLSContext?
   /// Changes whenever the authorities of callers' certificates do.
   var callerTrust: [UInt8]?
-  /// The listener's sign-in pages; nil where it has none.
+  /// The listener's sign-in pages; nil if it has none.
   var signIn: SignInHandler?
 
-  /// Whether a connection that was let in under these rules has shown enough for others.
+  /// True if a connection that was admitted under these rules has shown enough for others.
   func suffices(for other: ListenerContext) -> Bool {
     (tls == nil) == (other.tls == nil) && (other.callerTrust == nil || other.callerTrust == callerTrust)
   }
 }
 
-/// A bound listener and who may use it.
+/// A bound listener and the rules for its callers.
 package struct ProxyListener: Sendable {
   let place: ListenerPlace
   private(set) var context: ListenerContext
@@ -110,30 +110,30 @@ package struct ProxyListener: Sendable {
   /// The address listened on.
   package var address: SocketAddress? { place.sockets.first?.address }
 
-  /// Stops listening, but for the loops that have taken a socket and close theirs themselves. The file of a unix socket
-  /// goes with it: later, it may be a successor's.
+  /// Stops listening, except for the loops that have taken a socket and close theirs themselves. The file of a unix
+  /// socket goes with it: later, it may be a successor's.
   package func close() {
     place.close()
   }
 }
 
 extension CallerRules {
-  /// Judges what a connection shows before any request.
+  /// Judges a connection before any request.
   func judge(peer: PeerCredentials?, certificateNames: [String]) -> CallerRefusal? {
     judge(peer: peer.map { (user: $0.user, group: $0.group) }, certificateNames: certificateNames)
   }
 }
 
-/// What this hop knows of the connection a request came on. A class, so that a request takes one reference to it
-/// instead of one to each of its parts.
+/// The connection that a request came on. A class, so that a request takes one reference to it instead of one to each
+/// of its parts.
 final class Ingress {
-  /// The caller's address as `X-Forwarded-For` writes it; empty for a unix socket.
+  /// The caller's address in `X-Forwarded-For`; empty for a unix socket.
   let peer: [UInt8]
-  /// Whether the caller spoke TLS.
+  /// True if the caller uses TLS.
   let isTLS: Bool
-  /// What its listener demands of callers.
+  /// The rules of its listener.
   let rules: CallerRules
-  /// The caller as the forwarding fields spell it.
+  /// The caller in the form of the forwarding fields.
   let forwardedPeer: ForwardedPeer
 
   init(peer: [UInt8], isTLS: Bool, rules: CallerRules = CallerRules()) {

@@ -1,5 +1,5 @@
-// What a loop keeps through every reload: its callers' connections, free buffers, who accepts, and which generation of
-// the configuration new requests belong to. Touched by its loop alone.
+// The part of a loop that outlives every reload: its callers' connections, free buffers, the acceptors, and the current
+// generation of the configuration. Only its loop touches it.
 
 internal import HTTP
 internal import HTTPClient
@@ -7,14 +7,14 @@ internal import Platform
 internal import Routing
 internal import Telemetry
 
-/// An event loop as far as it serves callers. Confined to its loop.
+/// The part of an event loop that serves callers. Confined to its loop.
 final class ProxyLoop {
   let loop: EventLoop
-  /// The state that requests take which begin now.
+  /// The state for requests that begin now.
   @exclusivity(unchecked) private(set) var current: LoopState
-  /// Whether answers say that their connections end, because the process does.
+  /// True if answers end their connections, because the process ends.
   @exclusivity(unchecked) private(set) var isEnding = false
-  /// Since when connections that wait for a request are on their way out; nil as long as they may wait.
+  /// Since when waiting connections are being ended; nil as long as they may wait.
   @exclusivity(unchecked) private(set) var drainingSince: MonotonicTime?
   @exclusivity(unchecked) private var buffers = FreeList<CallerBuffers>()
   @exclusivity(unchecked) private var requests = FreeList<RequestContext>()
@@ -22,18 +22,19 @@ final class ProxyLoop {
   private(set) var connections: [ObjectIdentifier: DownstreamConnection] = [:]
   /// Connections that were accepted and whose tasks have not begun: they are not among `connections` yet.
   @exclusivity(unchecked) var arriving = 0
-  /// Whose connections are ended first where room is needed.
+  /// The connections to end first if room is needed.
   var longestWaiting = LongestWaiting()
-  /// Connections in a handshake or with a part of a head, and which of them end first where there are too many.
+  /// The number of connections in a handshake or with a part of a head, and the ones to end first if there are too
+  /// many.
   @exclusivity(unchecked) private var unfinished = 0
   private var longestUnfinished = LongestWaiting()
   private let loops: Int
   /// The other loops of the process.
   var others = OtherLoops([])
-  /// Those who accept, by where, so that they can be told to stop.
+  /// The acceptors, by listener, so that they can be stopped.
   var acceptors: [ObjectIdentifier: Acceptor] = [:]
 
-  /// The acceptor at one place.
+  /// The acceptor at one listener.
   final class Acceptor {
     let waiter: Waiter
     fileprivate(set) var isStopped = false
@@ -57,7 +58,7 @@ final class ProxyLoop {
 
   // MARK: Generations
 
-  /// Goes over to another generation of the configuration. Idle connections follow at once, busy ones with their next
+  /// Changes to another generation of the configuration. Idle connections follow at once, busy ones with their next
   /// request.
   func adopt(_ service: Service, contexts: [ObjectIdentifier: ListenerContext]) {
     let former = current
@@ -66,7 +67,7 @@ final class ProxyLoop {
     for connection in connections.values { connection.generationChanged() }
   }
 
-  // MARK: Memory that is lent
+  // MARK: Lent memory
 
   func takeBuffers() -> CallerBuffers { buffers.take(current.service.limits.head) }
   func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }
@@ -88,8 +89,8 @@ final class ProxyLoop {
     current.metrics.add(current.service.metrics.connectionsOpen, -1)
   }
 
-  /// A connection begins a handshake, or waits for the rest of a head. Where that makes more than this loop's share of
-  /// `limits.unfinished`, the one that has been at it longest ends.
+  /// Counts a connection that begins a handshake, or waits for the rest of a head. If that exceeds this loop's share of
+  /// `limits.unfinished`, the oldest such connection ends.
   func beginsUnfinished() {
     unfinished += 1
     let service = current.service
@@ -114,14 +115,14 @@ final class ProxyLoop {
     for pool in current.pools { pool.closeIdle() }
   }
 
-  /// Closes every connection as it stands.
+  /// Closes every connection at once.
   func abandon() {
     for connection in connections.values { connection.abandon() }
   }
 
   // MARK: Housekeeping
 
-  /// Drops what has not been needed for a while. Call every few seconds. How many buffers and the like were dropped.
+  /// Drops buffers that have not been needed for a while. Call every few seconds. Returns the number dropped.
   func sweep() -> Int {
     for pool in current.pools { pool.sweep() }
     longestWaiting.forget()
@@ -132,13 +133,13 @@ final class ProxyLoop {
 }
 
 extension ProxyLoop {
-  /// Those that wait, the longest last, as found by one look at all of them.
+  /// The waiting connections, the longest last, as found by one look at all of them.
   struct LongestWaiting {
     private var found: [(connection: DownstreamConnection, since: MonotonicTime)] = []
-    /// How many are kept of one look, so that a flood does not cost a look for each.
+    /// Connections kept of one look, so that a flood does not cost a look for each.
     private static let kept = 64
 
-    /// Takes out the connection that has waited longest, if it has waited at `now`.
+    /// Removes the connection that has waited longest, if it is waiting at `now`.
     mutating func next(
       of all: some Sequence<DownstreamConnection>, at now: MonotonicTime = .distantFuture
     ) -> DownstreamConnection? {
@@ -148,7 +149,7 @@ extension ProxyLoop {
       return nextKnown(at: now)
     }
 
-    /// The next that has waited ever since.
+    /// The next one that has waited ever since.
     private mutating func nextKnown(at now: MonotonicTime) -> DownstreamConnection? {
       while let (connection, since) = found.last, since <= now {
         found.removeLast()
@@ -157,24 +158,24 @@ extension ProxyLoop {
       return nil
     }
 
-    /// Whether there are connections that the last look has found, and that have not waited yet.
+    /// True if the last look has found connections that have not waited yet.
     var areNew: Bool { !found.isEmpty }
 
-    /// Forgets them: connections are not to be kept for this.
+    /// Forgets them: they must not be kept for this.
     mutating func forget() { found = [] }
   }
 
-  /// What room there is for another connection.
+  /// The room for another connection.
   enum Room: Sendable {
-    /// A connection ends. It is closed before a task that yields now goes on.
+    /// A connection ends. It is closed before a task that yields now continues.
     case made
-    /// Connections have begun a moment ago, and are given the time to send a request.
+    /// New connections are given the time to send a request.
     case soon
     /// All are busy.
     case none
   }
 
-  /// Ends the connection of a caller that has waited longest for a request, to make room for one that may have one.
+  /// Ends the connection of the caller that has waited longest for a request, to make room for one that may have one.
   func endLongestWaiting() -> Room {
     guard let connection = longestWaiting.next(of: connections.values, at: loop.now) else {
       return longestWaiting.areNew || arriving > 0 ? .soon : .none
@@ -183,14 +184,14 @@ extension ProxyLoop {
     return .made
   }
 
-  /// Gives up a descriptor: an idle connection to an upstream, or that of a caller that waits.
+  /// Releases a descriptor: an idle connection to an upstream, or that of a waiting caller.
   func giveUpDescriptor() -> Room {
     for pool in current.pools where pool.closeOldest() { return .made }
     return endLongestWaiting()
   }
 }
 
-/// The loops beside one, which may give up what they can spare.
+/// The other loops, which may release what they can spare.
 struct OtherLoops: Sendable {
   private let loops: [Confined<ProxyLoop>]
 
@@ -198,7 +199,7 @@ struct OtherLoops: Sendable {
     self.loops = loops
   }
 
-  /// Asks `home`, then the others, until one of them has given something up and what it closed is closed.
+  /// Asks `home`, then the others, until one of them has released something and its closing is done.
   func makeRoom(
     _ home: ProxyLoop, _ giveUp: @escaping @Sendable (ProxyLoop) -> ProxyLoop.Room
   ) async -> ProxyLoop.Room {

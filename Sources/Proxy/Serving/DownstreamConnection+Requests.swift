@@ -1,4 +1,4 @@
-// One exchange after the other on a caller's connection. What is done with a request is the Exchange's.
+// One exchange after the other on a caller's connection. Exchange serves the request.
 
 internal import Bytes
 internal import HTTP
@@ -38,7 +38,7 @@ extension DownstreamConnection {
     }
   }
 
-  /// What follows on a connection.
+  /// The next step on a connection.
   private enum Next {
     case request
     /// The end, behind an answer that is to arrive before it.
@@ -69,7 +69,7 @@ extension DownstreamConnection {
       case .moved: continue
       case .endOfStream, .failed: return .end
       case .wouldBlock:
-        // An idle connection that was woken for nothing goes back to waiting without buffers.
+        // An idle connection that was woken for nothing returns to waiting without buffers.
         if buffers.input.isEmpty { return .request }
         waiter.watch(stream.channel, stream.receiveInterest)
         beginsUnfinished(since: request.start)
@@ -84,8 +84,8 @@ extension DownstreamConnection {
     }
   }
 
-  /// Answers what never became a request. Not inlined, as what comes after the last answer, so that a connection that
-  /// only waits has no room for it.
+  /// Answers bytes that never became a request. Outlined, like the end after the last answer, to keep the frame of a
+  /// waiting connection small.
   @inline(never)
   private func refuse(
     _ failure: ExchangeFailure, _ buffers: CallerBuffers, _ request: RequestContext
@@ -95,9 +95,9 @@ extension DownstreamConnection {
     return .endInOrder
   }
 
-  /// Ends our direction, then reads what the caller still sends, so that it gets the answer before the connection ends.
-  /// Where another connection needs the place, only what has arrived is read: while this one kept it, a newcomer would
-  /// end one waiting caller after the other.
+  /// Ends our direction, then reads the rest that the caller sends, so that it gets the answer before the connection
+  /// ends. If another connection needs the place, only the bytes that have arrived are read: while this one kept it, a
+  /// newcomer would end one waiting caller after the other.
   @inline(never)
   private func lingerBeforeClose(_ buffers: CallerBuffers) async {
     stream.closeWrite()

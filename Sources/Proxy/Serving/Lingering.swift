@@ -1,16 +1,17 @@
-// How long a caller that is still sending is read after its last answer. Closing at once would make the kernel send a
-// reset, which can overtake the answer: a caller that reads only after it has sent everything would never see it.
+// Limits the reading from a caller that is still sending after its last answer. Closing at once would make the kernel
+// send a reset, which can overtake the answer: a caller that reads only after it has sent everything would never see
+// it.
 
 internal import Bytes
 internal import Platform
 
-/// The reading of what no request needs any more: for as long as the caller goes on at a rate worth waiting for.
+/// The reading of bytes that no request needs: as long as the caller sends fast enough.
 struct Lingering {
   private let start: MonotonicTime
   private var windowStart: MonotonicTime
   private var windowBytes = 0
 
-  /// How long a caller may be silent, and the time in which it has to send `windowMinimum`.
+  /// Time that a caller may be silent, and in which it must send `windowMinimum`.
   static let window = TimeSpan.seconds(5)
   /// Bytes in each window: 4 KiB a second.
   static let windowMinimum = 20 * 1024
@@ -23,10 +24,10 @@ struct Lingering {
     windowStart = now
   }
 
-  /// Takes note of bytes that arrived.
+  /// Counts bytes that arrived.
   mutating func received(_ count: Int) { windowBytes += count }
 
-  /// Until when more bytes are waited for; nil where it was enough.
+  /// The deadline for more bytes; nil if it was enough.
   mutating func deadline(at now: MonotonicTime) -> MonotonicTime? {
     if now - start >= Self.whole { return nil }
     if now - windowStart >= Self.window {

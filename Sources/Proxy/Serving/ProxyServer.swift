@@ -1,5 +1,5 @@
-// The running of a service: accepting on every loop, housekeeping, tokens on their way to the loops, going over to
-// another configuration, and the end in good order.
+// Runs a service: accepting on every loop, housekeeping, publishing tokens to the loops, changing to another
+// configuration, and the orderly end.
 
 package import Bytes
 package import Identity
@@ -17,7 +17,7 @@ package final class ProxyServer: Sendable {
   private let spell = Locked(AcceptingSpell())
   private let memory = Locked(MemoryReturn())
 
-  /// How many are accepted before those who were are heard.
+  /// Connections accepted per turn.
   private static let turn = 64
 
   /// A server on `loops`, which serves from `start` on.
@@ -33,7 +33,7 @@ package final class ProxyServer: Sendable {
     }
   }
 
-  /// The service that requests take which begin now. It is replaced as a whole.
+  /// The service for requests that begin now. It is replaced as a whole.
   package var service: Service { inForce.withLock { $0 } }
 
   private static func contexts(_ listeners: [ProxyListener]) -> [ObjectIdentifier: ListenerContext] {
@@ -53,7 +53,7 @@ package final class ProxyServer: Sendable {
 
   // MARK: Accepting
 
-  /// Begins to accept at a place. Call on the loop.
+  /// Begins to accept at a listener. Call on the loop.
   private func accept(at place: ListenerPlace, _ home: Confined<ProxyLoop>) {
     let acceptor = ProxyLoop.Acceptor(home.loop)
     if home.value.drainingSince != nil { return }
@@ -94,7 +94,7 @@ package final class ProxyServer: Sendable {
         continue
       }
       let accepted = await listener.nextConnection(waiter) { error in
-        // Those who were let in a moment ago have not begun to wait yet.
+        // Connections accepted a moment ago have not begun to wait yet.
         defer { unheard = 0 }
         switch home.value.giveUpDescriptor() {
         case .made: return .tryAgain
@@ -111,7 +111,7 @@ package final class ProxyServer: Sendable {
       }
       guard let (channel, peer) = accepted else { continue }
       serve(channel, peer, of: place, home)
-      // A flood is accepted in one go. Those who are let in are to be heard in between.
+      // A flood is accepted in one go. The accepted connections get a turn in between.
       unheard += 1
       if unheard == Self.turn {
         unheard = 0
@@ -152,13 +152,13 @@ package final class ProxyServer: Sendable {
     }
   }
 
-  /// Says that no connection is accepted for now, once in a period of it.
+  /// Logs that accepting is paused, once per period.
   private func notePause(_ reason: String, next: String, _ state: LoopState) {
     guard spell.withLock({ $0.rests(at: state.loop.now) }) else { return }
     state.service.log.error("accept paused", ["reason": .string(reason), "next": .string(next)])
   }
 
-  /// Gives memory back to the system after a burst, beside the loops.
+  /// Returns memory to the system after a burst, beside the loops.
   private func returnMemory(dropped: Int) {
     let open = service.connections.value
     if memory.withLock({ $0.isDue(dropped: dropped, open: open, peak: service.connections.takePeak()) }) {
@@ -166,7 +166,7 @@ package final class ProxyServer: Sendable {
     }
   }
 
-  /// Says that all connections that there may be are busy.
+  /// Logs that all connections are busy.
   private func noteFullHouse(_ state: LoopState) {
     if state.service.limits.isShortOfDescriptors {
       notePause(
@@ -201,16 +201,16 @@ package final class ProxyServer: Sendable {
 
   // MARK: While it serves
 
-  /// Hands a token to every loop, rendered as it is; nil takes the one before away from them.
+  /// Publishes a token to every loop, rendered; nil removes the one before.
   package func publish(_ value: BearerValue?, for key: AcquisitionKey) {
     for home in serving {
       Task(executorPreference: home.loop) { home.value.current.publish(value, for: key) }
     }
   }
 
-  /// Goes over to another generation of the configuration. Requests that begin from now on are its; those in flight end
-  /// as they began. Listeners that stay keep their sockets and connections; of those that go, requests in flight are
-  /// answered.
+  /// Changes to another generation of the configuration. Requests that begin from now on belong to it; those in flight
+  /// end as they began. Listeners that stay keep their sockets and connections; of those that go, requests in flight
+  /// are answered.
   package func adopt(_ service: Service, listeners new: [ProxyListener]) async {
     let old = listeners.withLock { listeners in
       defer { listeners = new }
@@ -232,14 +232,14 @@ package final class ProxyServer: Sendable {
     for place in gone { place.close() }
   }
 
-  /// From now on answers say that their connections end.
+  /// From now on answers end their connections.
   package func announceEnd() async {
     for home in serving { await Task(executorPreference: home.loop) { home.value.announceEnd() }.value }
   }
 
-  /// Stops accepting, and waits for the connections that there are, at most until `limit` has passed; what is then
-  /// still busy is cut off. Connections in a listener's queue are served, and idle ones wait a grace for a request that
-  /// is already on its way. How many were cut off.
+  /// Stops accepting, and waits for the existing connections, at most until `limit` has passed; then busy ones are cut
+  /// off. Connections in a listener's queue are served, and idle ones wait a grace for a request in flight. Returns the
+  /// number cut off.
   package func drain(limit: TimeSpan) async -> Int {
     let deadline = MonotonicTime.now + limit
     let places = listeners.withLock { $0 }.map(\.place)
@@ -275,18 +275,18 @@ package final class ProxyServer: Sendable {
   }
 }
 
-/// When free memory is given back to the system: when something has ended that had taken much of it. Not while a number
-/// of connections comes and goes as ever, because giving back and taking again costs time.
+/// Decides when free memory is returned to the system: when something has ended that had taken much of it. Not while
+/// connections come and go as usual, because returning and taking again costs time.
 struct MemoryReturn {
-  /// The most connections since memory was given back.
+  /// The most connections since memory was returned.
   private var peak = 0
 
-  /// Buffers and the like that one look has dropped, or connections that have ended, that make it worth while.
+  /// Least number of dropped buffers, or ended connections, that makes it worthwhile.
   private static let few = 16
 
-  /// Whether memory is to be given back now.
-  /// - Parameter dropped: what loops have dropped because nothing needed it for some seconds.
-  /// - Parameter peak: the most connections at once since the last question.
+  /// True if memory is to be returned now.
+  /// - Parameter dropped: buffers that loops have dropped because they were unused for some seconds.
+  /// - Parameter peak: the most connections at once since the last call.
   mutating func isDue(dropped: Int, open: Int, peak recent: Int) -> Bool {
     peak = max(peak, recent, open)
     guard dropped >= Self.few || (peak - open >= Self.few && open <= peak / 2) else { return false }
@@ -295,21 +295,21 @@ struct MemoryReturn {
   }
 }
 
-/// One spell of exhaustion after the other, of the whole process.
+/// The periods of exhaustion of the whole process.
 struct AcceptingSpell {
-  /// When accepting rested last; nil where no spell is under way.
+  /// The last pause of accepting; nil if no period is active.
   private var lastRest: MonotonicTime?
 
-  /// How long accepting has to go on for a spell to be over.
+  /// Time without a pause after which a period is over.
   static let calm = TimeSpan.seconds(5)
 
-  /// Accepting rests. Whether that begins a spell.
+  /// Records a pause; returns true if that begins a period.
   mutating func rests(at now: MonotonicTime) -> Bool {
     defer { lastRest = now }
     return lastRest == nil
   }
 
-  /// Whether a spell has just come to its end. Call every few seconds.
+  /// True if a period has just ended. Call every few seconds.
   mutating func hasEnded(at now: MonotonicTime) -> Bool {
     guard let last = lastRest, now - last >= Self.calm else { return false }
     lastRest = nil
