@@ -11,7 +11,6 @@ package struct ConnectionProbe: Sendable {
   package enum Stage: Sendable, Hashable {
     /// The name has addresses.
     case name
-    /// There is a TCP connection.
     case connection
     /// There is a TLS session with a trusted certificate.
     case tls

@@ -15,7 +15,6 @@ package struct PoolState: Sendable {
     package let index: Int
   }
 
-  /// The action for a connection.
   package enum Action: Hashable, Sendable {
     /// Begin an exchange on it.
     case lend(ID)

@@ -25,7 +25,6 @@ package enum RequestReading<Request: Sendable>: Sendable {
   case accepted(Request, ContentRule)
 }
 
-/// The rule for a request's content.
 package enum ContentRule: Sendable, Hashable {
   /// It is not read: a request that has some is answered, and its connection closed.
   case unread
@@ -35,7 +34,6 @@ package enum ContentRule: Sendable, Hashable {
   case digested
 }
 
-/// The received content of a request.
 package enum ReceivedContent: Sendable, Hashable {
   /// Everything, because it is small.
   case whole([UInt8])

@@ -5,7 +5,6 @@ internal import Platform
 /// One connection of a small server: it reads requests and sends answers, and decides nothing about them. It lives in
 /// one task, on its loop.
 final class ServerConnection {
-  /// The end of a connection.
   private enum End: Error {
     /// The peer closed or broke it, or was too slow; or the server is being stopped.
     case gone

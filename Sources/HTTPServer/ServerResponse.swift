@@ -21,7 +21,6 @@ package struct ServerResponse: Sendable {
     self.content = content
   }
 
-  /// An answer of text.
   package init(status: Int, contentType: String, _ text: String) {
     self.init(status: status, fields: [("Content-Type", contentType)], content: .whole(Array(text.utf8)))
   }

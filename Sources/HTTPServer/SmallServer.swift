@@ -2,7 +2,6 @@ package import Bytes
 package import HTTP
 package import Platform
 
-/// The limits of a small server.
 package struct ServerLimits: Sendable {
   package var head = HeadLimits()
   /// Time for a request, and for the answer; of digested content, between two pieces.
@@ -20,7 +19,6 @@ package struct ServerLimits: Sendable {
 ///
 /// It is made and used on its loop, except `stop`.
 package final class SmallServer<Handler: RequestHandler>: Sendable {
-  /// The end of a server.
   package enum Ending: Sendable {
     /// By an answer that was to be the last one, or by `stop`.
     case stopped

@@ -17,7 +17,6 @@ package struct RouteTokenRules: Sendable, Hashable {
   package enum WhenUnavailable: String, Sendable, Hashable, CaseIterable {
     /// The request is answered with the problem.
     case fail
-    /// It is forwarded without a token.
     case forwardWithout = "forward_without"
   }
 

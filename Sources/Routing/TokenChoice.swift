@@ -12,7 +12,6 @@ package struct TokenChoice: Sendable {
   package enum Verdict: Sendable, Hashable {
     /// None: the route's own token.
     case usual
-    /// The token of this slot.
     case slot(Int)
     /// A value that is not listed, or the field twice: of two, another reader might use the other one.
     case refused

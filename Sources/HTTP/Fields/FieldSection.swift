@@ -5,7 +5,6 @@
 
 import Bytes
 
-/// The progress of reading a field section.
 enum FieldSectionProgress {
   /// The last line is incomplete.
   case needsMore

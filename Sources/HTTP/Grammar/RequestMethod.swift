@@ -21,7 +21,6 @@ public enum RequestMethod: UInt8, Sendable, Hashable {
   /// Any other token; its spelling is in the head.
   case other
 
-  /// Reads a method name.
   init(_ name: Span<UInt8>) {
     self = .other
     switch name.count {

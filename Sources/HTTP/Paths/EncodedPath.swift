@@ -26,7 +26,6 @@ public struct EncodedPath: OptionSet, Sendable, Hashable {
     ("carriage_return", .carriageReturn),
   ]
 
-  /// True if a control byte is allowed.
   func allows(control byte: UInt8) -> Bool {
     switch byte {
     case ASCII.tab: contains(.tab)

@@ -17,7 +17,6 @@ package enum ProxyAddressError: Error, Sendable, Hashable {
 package struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
   package let host: String
-  /// TCP port.
   package let port: UInt16
   /// `user:password`, decoded (RFC 7617 §2); nil if the proxy asks for none. It goes to the proxy alone, with the
   /// CONNECT, and never to an origin.

@@ -2,7 +2,6 @@ package import Bytes
 
 /// The collector of traces, and the time limits of its requests: by default OpenTelemetry's.
 package struct TraceTarget: Sendable {
-  /// The whole URL.
   package var url: HTTPURL
   /// Fields of every request, secrets among them.
   package var fields: [(name: String, value: Secret)] = []

@@ -1,11 +1,9 @@
 /// A piece of HTML. A string literal is HTML; a string in its interpolations is text, and escaped.
 package struct Markup: ExpressibleByStringInterpolation, Sendable {
-  /// The HTML.
   package var text: String
 
   /// HTML from the source.
   package init(stringLiteral value: String) { text = value }
-  /// HTML with text in it.
   package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
   package struct StringInterpolation: StringInterpolationProtocol {
@@ -29,7 +27,6 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
       }
     }
 
-    /// HTML.
     package mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
 
     /// One piece after the other.

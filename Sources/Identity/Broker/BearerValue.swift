@@ -98,7 +98,6 @@ public struct TokenOrigin: Sendable, Hashable {
   /// Its owner; nil for an application's own.
   public var account: CachedAccount?
 
-  /// An origin.
   package init(source: Source = .identityProvider, tenant: String? = nil, account: CachedAccount? = nil) {
     self.source = source
     self.tenant = tenant

@@ -25,7 +25,6 @@ struct TokenAcquisition: Sendable {
   /// Receives the report early, if callers are served before the token is stored.
   var serve: @Sendable (Report) -> Void = { _ in }
 
-  /// The result.
   struct Report: Sendable {
     var result: Result<BearerValue, AcquisitionFailure>
     /// The refresh tokens that were available: a failure is about them.

@@ -34,7 +34,6 @@ struct CallerStates {
   }
 }
 
-/// Counts of callers' tokens.
 package struct CallerTokenCounts: Sendable, Hashable {
   /// Callers' tokens, and failures to get one, that are kept.
   package var held: Int
@@ -51,7 +50,6 @@ extension TokenBroker {
     for key in callers.change(limit: limit) { evictCaller(key) }
   }
 
-  /// The present counts.
   package var callerCounts: CallerTokenCounts {
     CallerTokenCounts(held: callers.keys.count, evictions: callers.evictions)
   }

@@ -24,7 +24,6 @@ struct TokenState {
   var rejections = RejectionBackoff()
   /// The tokens that answered them.
   var replacements = ReplacementTokens()
-  /// The request in flight.
   var flight: Task<Result<BearerValue, AcquisitionError>, Never>?
 
   init(subscription: TokenSubscription) {
@@ -39,7 +38,6 @@ struct TokenState {
     }
   }
 
-  /// The status to report.
   var status: TokenStatus {
     TokenStatus(
       application: subscription.application.name, subject: subscription.key.subject, agent: subscription.key.agent,

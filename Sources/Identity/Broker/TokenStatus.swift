@@ -40,13 +40,11 @@ package struct TokenStatus: Sendable, Hashable {
 package struct TokenEvent: Sendable {
   /// The end of an acquisition.
   package enum Outcome: Sendable {
-    /// A token arrived.
     case obtained(TokenLifetime, granted: ScopeSet)
     /// None arrived. `servedUntil` is the expiry of the held token, if it still serves.
     case failed(AcquisitionError, TokenErrorClass, servedUntil: UnixTime?)
   }
 
-  /// The key of the token.
   package var key: AcquisitionKey
   /// The application's name in the configuration.
   package var application: String

@@ -33,7 +33,6 @@ package struct TokenMetrics: Sendable {
       help: "Duration of acquisitions, discovery and repetition included.")
   }
 
-  /// Counts an acquisition.
   package func count(_ event: TokenEvent, in writer: SharedMetricsWriter) {
     let label = Label(application: event.application, grant: event.grantType, result: event.outcome.result)
     if let counter = requests[label] { writer.add(counter) }

@@ -11,7 +11,6 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   case certificate(SigningCertificateError)
   /// Claims that cannot be added to its assertions.
   case assertionClaims(AssertionClaimsError)
-  /// A file cannot be read.
   case file(path: String, FileReadError)
   /// There is no such identity here.
   case managedIdentity(ManagedIdentityMistake)

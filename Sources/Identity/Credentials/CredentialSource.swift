@@ -8,7 +8,6 @@ package import Tokens
 
 /// The proof of an application, and its source.
 package enum CredentialSource: Sendable, Equatable {
-  /// A shared secret.
   case secret(Secret)
   /// A JWT of another issuer that the program brings.
   case assertion(Secret, ClientAssertionType = .jwtBearer)

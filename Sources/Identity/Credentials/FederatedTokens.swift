@@ -8,11 +8,9 @@ package import Tokens
 
 /// An issuer of tokens that prove an application.
 package indirect enum FederatedTokenSource: Sendable {
-  /// The service of a managed identity.
   case managedIdentity(ManagedIdentity)
   /// A service beside the workload.
   case service(FederatedTokenService)
-  /// A command of this machine.
   case command(AssertionCommandRun)
   /// The provider of another application, which proves itself in its own way; if that one is a blueprint, for this
   /// agent identity of it.

@@ -46,7 +46,6 @@ struct ProviderRequests: Sendable {
     }
   }
 
-  /// Requests a device code.
   func deviceCode(
     scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none
   ) async throws(AcquisitionFailure) -> DeviceAuthorizationReply {
@@ -85,7 +84,6 @@ struct ProviderRequests: Sendable {
     }
   }
 
-  /// Revokes a token at the provider.
   func revoke(_ token: Secret, _ hint: RevocationRequest.Hint) async throws(AcquisitionFailure) {
     try await proven { credential, placement throws(AcquisitionFailure) in
       let request = RevocationRequest(

@@ -24,7 +24,6 @@ enum LoopbackPage: Sendable, Hashable {
   case otherUser
   /// The request is for another host.
   case foreign
-  /// There is nothing at this address.
   case nothingHere
   /// Neither GET nor POST.
   case method

@@ -37,7 +37,6 @@ public enum SignInError: Error, Sendable, Hashable {
   case timedOut(seconds: Int64)
   /// The device code was not confirmed in time.
   case codeExpired
-  /// The caller cancelled the sign-in.
   case cancelled
   /// The ID token is not believed.
   case idToken(IDTokenProblem)

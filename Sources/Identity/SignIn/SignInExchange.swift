@@ -4,7 +4,6 @@
 internal import Bytes
 internal import Tokens
 
-/// The requests of one sign-in.
 struct SignInExchange {
   let request: SignInRequest
   let store: CacheStore
@@ -167,7 +166,6 @@ struct SignInFiling: Sendable {
   let authorized: ScopeSet?
   /// True if the access token serves every request for its scopes.
   let isPlain: Bool
-  /// The time of the reply.
   let arrival: UnixTime
 
   /// Adds it to a document; returns the account, or nil if nothing can be stored.

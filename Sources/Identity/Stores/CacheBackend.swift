@@ -55,7 +55,6 @@ struct CacheLease: Sendable {
 enum SharedTextName: String {
   /// The requirements for sign-ins.
   case challenges
-  /// The tenants of providers.
   case providers
 
   /// Seconds for which a server keeps it after the last write.

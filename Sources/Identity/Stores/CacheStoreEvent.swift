@@ -21,7 +21,6 @@ package enum CacheStoreEvent: Sendable {
 
 /// A lock of processes that share a cache.
 package enum CacheLock: String, Sendable, Hashable, CaseIterable {
-  /// Writing the file.
   case file
   /// Asking a provider with one person's refresh tokens.
   case refresh
@@ -29,7 +28,6 @@ package enum CacheLock: String, Sendable, Hashable, CaseIterable {
   case reading = "read"
 }
 
-/// The metrics of a shared cache.
 package struct CacheMetrics: Sendable {
   private let reads: Counter
   private let writes: Counter
@@ -126,7 +124,6 @@ package final class CacheCondition: Sendable {
     /// This process.
     case memory
     case file
-    /// A Redis server.
     case redis
   }
 

@@ -11,7 +11,6 @@ package final class TokenDigester {
 
   deinit { output.deallocate() }
 
-  /// The digest of some bytes.
   package func digest(of bytes: Span<UInt8>) throws(CryptoError) -> Digest256 {
     let status = bytes.withUnsafeBufferPointer { copenssl_sha256($0.baseAddress, $0.count, output) }
     guard status == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }

@@ -11,7 +11,6 @@ package enum LockFileError: Error, Sendable, Hashable {
   case held(LockHolder?)
   /// Another user's file has its name; only that user can remove it.
   case obstructed(name: String, owner: UInt32)
-  /// The system refused.
   case system(SystemError)
 }
 

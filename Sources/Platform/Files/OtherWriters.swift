@@ -8,7 +8,6 @@ public struct OtherWriters: Sendable, Hashable {
   enum Writer: Sendable, Hashable {
     /// Every user.
     case everybody(mode: UInt32)
-    /// The members of a group.
     case group(UInt32, mode: UInt32)
     /// The owner, if it is another user.
     case user(UInt32)

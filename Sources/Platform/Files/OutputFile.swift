@@ -117,7 +117,6 @@ package final class OutputFile: Sendable {
     if mustStart { queue.async { self.drain() } }
   }
 
-  /// Queues the bytes of a span.
   package func write(_ bytes: Span<UInt8>) {
     bytes.withUnsafeBytes { write($0) }
   }

@@ -6,7 +6,6 @@ internal import Glibc
 
 /// A file that was not read.
 public enum FileReadError: Error, Sendable, Hashable {
-  /// The system refused.
   case system(SystemError)
   /// It is a pipe, a device or a directory.
   case notRegular(FileKind)
@@ -47,7 +46,6 @@ public enum FileKind: Sendable, Hashable {
   }
 }
 
-/// The rule for a pipe in place of a file.
 package enum PipeRule: Sendable, Hashable {
   /// The file is read again later, or the pipe's writer is not known.
   case refused
@@ -59,7 +57,6 @@ package enum PipeRule: Sendable, Hashable {
 /// Never use it on a loop.
 package struct ReadableFile: ~Copyable {
   let descriptor: Int32
-  /// The identity of the opened file.
   package let identity: FileIdentity
 
   /// Opens a path, links followed unless `flags` forbid it. `directory`: the descriptor of the directory that it is

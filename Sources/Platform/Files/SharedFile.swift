@@ -140,7 +140,6 @@ public enum SharedFileError: Error, Sendable, Hashable {
   case tooLarge(limit: Int)
   /// It was written while it was read; another attempt may see all of it.
   case changedWhileRead
-  /// The system refused.
   case system(SystemError)
 }
 

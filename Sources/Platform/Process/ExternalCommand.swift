@@ -65,7 +65,6 @@ package enum ExternalCommandError: Error, Sendable, Hashable {
   /// It ended with a failure; the beginning of its standard error.
   case failed(End, errors: [UInt8])
 
-  /// The end of a program.
   package enum End: Sendable, Hashable {
     /// With this exit status.
     case exited(Int32)

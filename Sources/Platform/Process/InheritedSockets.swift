@@ -17,7 +17,6 @@ package struct InheritedSockets: Sendable {
   /// The first descriptor that is handed over.
   private static let first: Int32 = 3
 
-  /// No sockets.
   package init() {}
 
   /// The sockets in the environment, if it addresses this process. Call it once: the descriptors are taken over.

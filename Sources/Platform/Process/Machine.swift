@@ -104,7 +104,6 @@ package enum Machine {
 
   /// The resources that a process uses.
   package struct Resources: Sendable, Hashable {
-    /// Resident memory in bytes.
     package var residentBytes: Int64
     package var openDescriptors: Int64
     package var descriptorLimit: Int64

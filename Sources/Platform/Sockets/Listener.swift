@@ -123,7 +123,6 @@ public struct BoundSocket: Sendable {
 public final class Listener: @unchecked Sendable {
   /// The result of one attempt to accept.
   public enum Accepted {
-    /// A connection and its peer.
     case connection(Channel, peer: SocketAddress)
     /// No connection is pending: watch the channel.
     case none

@@ -51,7 +51,6 @@ package struct LocalPeer: Sendable {
 
 /// The process at the other end of a loopback connection, by the kernel's list.
 package enum LoopbackPeer: Sendable, Hashable {
-  /// A process of this user.
   case user(UInt32)
   /// The kernel lists no such connection: it is closed already, or comes from another network namespace.
   case unlisted

@@ -156,7 +156,6 @@ public enum IOOutcome {
   case wouldBlock
   /// The peer has ended its direction in order.
   case endOfStream
-  /// The stream is broken.
   case failed(StreamError)
 }
 

@@ -3,11 +3,9 @@ internal import HTTPServer
 internal import Platform
 internal import Routing
 
-/// A request to the admin listener.
 struct AdminRequest: Sendable {
   /// The path, without its query.
   var path: String
-  /// The form of the answer.
   var form: AdminForm
   /// True if every reason is requested.
   var isVerbose: Bool

@@ -9,7 +9,6 @@ package import Routing
 
 /// A right of a request to the admin listener. Each right includes those before it.
 enum AdminRight: Int, Comparable, CaseIterable {
-  /// Nothing.
   case none
   /// `/healthz`, `/readyz` without its details, `/metrics`.
   case probes

@@ -13,7 +13,6 @@ enum ExchangeFailure: Error {
   case headStalled
   /// The request's length is not certain.
   case framing(FramingError)
-  /// The path is ambiguous.
   case path(PathError)
   /// CONNECT or TRACE.
   case methodRefused
@@ -26,7 +25,6 @@ enum ExchangeFailure: Error {
   /// `Max-Forwards` of an OPTIONS request is repeated or no number, so that it cannot be counted down (RFC 9110
   /// §7.6.2).
   case maxForwards
-  /// The caller is refused.
   case caller(CallerRefusal)
   /// The keys of callers' tokens cannot be fetched.
   case callerIssuerUnavailable
@@ -42,7 +40,6 @@ enum ExchangeFailure: Error {
   case noRoute
   /// The route does not take this method.
   case methodNotAllowed
-  /// There is no token.
   case token(AcquisitionError)
   /// No connection to the upstream.
   case unreachable(UpstreamError)

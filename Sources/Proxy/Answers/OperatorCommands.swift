@@ -3,7 +3,6 @@
 
 package import Tokens
 
-/// The commands for a configuration.
 package struct OperatorCommands: Sendable, Hashable {
   /// The configuration's file.
   package var configuration: String

@@ -11,7 +11,6 @@ internal import Tokens
 
 /// One of the proxy's own answers.
 struct ProblemDocument {
-  /// The status code.
   var status: Int
   /// The type, stable for programs.
   var type: ProblemType
@@ -34,7 +33,6 @@ struct ProblemDocument {
     self.retryAfter = retryAfter
   }
 
-  /// The answer to a failure.
   init(_ failure: ExchangeFailure) {
     switch failure {
     case .head(let error): self = Self.document(error)

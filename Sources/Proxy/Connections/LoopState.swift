@@ -29,7 +29,6 @@ final class LoopState {
   @exclusivity(unchecked) private var recordedAccounts: [(value: UInt64, name: [UInt8])]
   /// Requests in progress that look like those of a loop.
   @exclusivity(unchecked) var unmarkedRequests = 0
-  /// Callers' own tokens.
   @exclusivity(unchecked) var callerTokens: CallerTokens
   @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)
   @exclusivity(unchecked) private var isSucceeded = false

@@ -107,7 +107,6 @@ package struct ProxyListener: Sendable {
     return listener
   }
 
-  /// The address listened on.
   package var address: SocketAddress? { place.sockets.first?.address }
 
   /// Stops listening, except for the loops that have taken a socket and close theirs themselves. The file of a unix
@@ -131,7 +130,6 @@ final class Ingress {
   let peer: [UInt8]
   /// True if the caller uses TLS.
   let isTLS: Bool
-  /// The rules of its listener.
   let rules: CallerRules
   /// The caller in the form of the forwarding fields.
   let forwardedPeer: ForwardedPeer

@@ -29,12 +29,10 @@ final class ProxyLoop {
   @exclusivity(unchecked) private var unfinished = 0
   private var longestUnfinished = LongestWaiting()
   private let loops: Int
-  /// The other loops of the process.
   var others = OtherLoops([])
   /// The acceptors, by listener, so that they can be stopped.
   var acceptors: [ObjectIdentifier: Acceptor] = [:]
 
-  /// The acceptor at one listener.
   final class Acceptor {
     let waiter: Waiter
     fileprivate(set) var isStopped = false

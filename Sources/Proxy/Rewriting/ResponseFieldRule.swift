@@ -7,7 +7,6 @@ internal import Routing
 
 /// The treatment of one field line of a response, as far as the route decides it.
 enum ResponseFieldRule: Sendable, Equatable {
-  /// It passes.
   case pass
   /// It is left out.
   case drop

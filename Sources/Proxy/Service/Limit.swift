@@ -5,13 +5,11 @@ internal import Platform
 /// A limit that requests can meet, by the name under which it is counted: the configuration's.
 enum Limit: String, CaseIterable {
   case headBytes = "head_bytes"
-  /// Bytes of a request target.
   case targetBytes = "target_bytes"
   /// Fields of a head.
   case fieldCount = "field_count"
   /// Bytes of a request's body.
   case bodyBytes = "body_bytes"
-  /// Connections of callers.
   case connections
   /// Connections in a handshake or with a part of a head.
   case unfinished

@@ -125,9 +125,7 @@ package final class Service: Sendable {
   package let signInRequirements: SignInRequirements
   /// The address at which a person signs in for a route: a path of the listener, or a URL; nil if there are no pages.
   let signInLink: SignInLink
-  /// The description of the process.
   let description: ServiceDescription
-  /// The failures of upstreams.
   let upstreams: UpstreamCondition
   /// The condition of `/readyz`.
   let readiness: ReadinessRule

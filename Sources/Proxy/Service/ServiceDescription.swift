@@ -9,14 +9,12 @@ package struct ServiceDescription: Sendable {
   package var commit: String?
   /// The commands in records and reports.
   package var commands: OperatorCommands
-  /// The state of the cache.
   package var cache: @Sendable () -> CacheCondition.Report
   /// The certificates of the configuration, each name once.
   package var certificates: [WatchedCertificate]
   /// The effective configuration, for people or as JSON.
   package var configuration: @Sendable (_ form: AdminForm) -> String
 
-  /// A description.
   package init(
     version: String, commit: String? = nil, commands: OperatorCommands = OperatorCommands(configuration: "FILE"),
     cache: @escaping @Sendable () -> CacheCondition.Report = { CacheCondition.Report(path: nil) },
@@ -34,7 +32,6 @@ package struct ServiceDescription: Sendable {
 
 /// A certificate of the configuration whose end is watched.
 package struct WatchedCertificate: Sendable, Hashable {
-  /// The use of a certificate.
   package enum Use: Sendable, Hashable {
     /// Shown to callers of the listener at this address.
     case listener(String)

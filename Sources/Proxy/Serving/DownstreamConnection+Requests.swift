@@ -38,7 +38,6 @@ extension DownstreamConnection {
     }
   }
 
-  /// The next step on a connection.
   private enum Next {
     case request
     /// The end, behind an answer that is to arrive before it.

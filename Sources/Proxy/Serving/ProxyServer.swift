@@ -8,7 +8,6 @@ internal import Routing
 internal import Telemetry
 package import Tokens
 
-/// A proxy that serves.
 package final class ProxyServer: Sendable {
   private let inForce: Locked<Service>
   private let loops: [EventLoop]

@@ -5,7 +5,6 @@ internal import Tokens
 /// The sign-ins under way in browsers, by their state: in memory, bounded, each valid for one answer. If there is no
 /// room for another one, a caller who has begun many loses one, and not another person.
 struct PendingSignIns {
-  /// One of them.
   struct Entry: Sendable {
     var signIn: BrowserSignIn
     /// The browser it was begun in, by its cookie.
@@ -18,7 +17,6 @@ struct PendingSignIns {
     var begunAt: UnixTime
   }
 
-  /// The sign-in of an answer.
   indirect enum Match {
     /// A sign-in of this browser, which is now used up.
     case found(Entry)
@@ -37,7 +35,6 @@ struct PendingSignIns {
     case over(Secret, SignInCaller, SignInForm, at: UnixTime)
   }
 
-  /// One that takes a place.
   struct Place {
     var state: String
     var browser: Secret

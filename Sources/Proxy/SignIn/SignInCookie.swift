@@ -15,7 +15,6 @@ struct SignInCookie: Sendable, Hashable {
   /// A cookie of this prefix was set by the host itself over TLS, for all its paths (RFC 6265bis §4.1.3.2).
   private static let hostPrefix: StaticString = "__Host-"
 
-  /// The cookie of an origin with this port.
   init(port: UInt16, isSecure: Bool) {
     name = "\(isSecure ? "\(Self.hostPrefix)" : "")\(Self.stem)\(port)"
     self.isSecure = isSecure

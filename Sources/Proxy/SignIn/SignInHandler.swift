@@ -9,7 +9,6 @@ internal import Tokens
 package final class SignInHandler: Sendable {
   /// The handler's dependencies.
   package struct Surroundings: Sendable {
-    /// The store of tokens.
     package var store: CacheStore
     /// The broker whose next token shows if a route can be used.
     package var broker: TokenBroker
@@ -35,7 +34,6 @@ package final class SignInHandler: Sendable {
   /// A route that a person can sign in for.
   struct SignInRoute {
     var name: String
-    /// The name for people.
     var displayName: String
     var applicationName: String
     var subscription: TokenSubscription

@@ -82,7 +82,6 @@ struct SignInPageFailure {
       next: "Begin again if you chose another account than meant; otherwise tell the operator of this proxy.")
   }
 
-  /// The failure of a sign-in.
   init(_ error: SignInError) {
     let again = "Begin again if that was not what you wanted."
     let operatorNext = "Tell the operator of this proxy; its log says more."

@@ -7,7 +7,6 @@ internal import Tokens
 struct SignInPageRequest: Sendable {
   /// The origin of a request in the browser's words (Fetch Metadata §2.3).
   enum Source: Sendable, Hashable {
-    /// A page of this origin.
     case ownPage
     /// A page of another.
     case otherPage
@@ -65,7 +64,6 @@ struct SignInPageRequest: Sendable {
   }
 }
 
-/// An answer of the sign-in pages.
 struct SignInAnswer: Sendable {
   var status: Int
   /// Names as they are sent; the connection adds framing fields.
@@ -80,7 +78,6 @@ struct SignInAnswer: Sendable {
   }
 }
 
-/// The requirement for a sign-in of a route.
 struct RouteSignInRequirement: Sendable, Hashable {
   /// The scopes of the token: the route's, and those that were required since.
   var scopes: ScopeSet

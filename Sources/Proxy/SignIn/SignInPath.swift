@@ -73,7 +73,6 @@ enum SignInEndpoint: Sendable, Hashable {
   case logout
   /// The address to which the identity provider sends the browser back after that.
   case signedOut
-  /// The method is not allowed there.
   case otherMethod(allow: String)
   /// There is no page of that name.
   case nothing

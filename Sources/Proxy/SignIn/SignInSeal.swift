@@ -5,7 +5,6 @@ internal import Tokens
 /// The proof that a posted form is ours, unchanged, recent, and sent by the browser that was shown it: an HMAC whose
 /// key lives as long as the process.
 struct SignInSeal: Sendable {
-  /// The verdict on a form.
   enum Verdict: Hashable {
     /// Ours, and this browser's.
     case good(browser: String)
@@ -16,7 +15,6 @@ struct SignInSeal: Sendable {
   /// Seconds in which a form must be sent.
   private let lifetime: Int64
 
-  /// A seal with a key of its own.
   init(lifetime: Int64) throws(CryptoError) { try self.init(key: RandomBytes.make(32), lifetime: lifetime) }
 
   /// The same seal with another lifetime.
@@ -57,7 +55,6 @@ struct SignInSeal: Sendable {
   }
 }
 
-/// The contents of a form.
 struct SignInForm: Sendable, Hashable {
   /// The route's name.
   var route: String

@@ -233,7 +233,6 @@ extension TokenSource {
   }
 }
 
-/// The trace of one request.
 struct RequestTrace: Hashable {
   /// The trace, with this proxy's span in it.
   var own: TraceContext

@@ -19,7 +19,6 @@ package final class TraceExporter: Sendable {
     package var jitter: @Sendable () -> Double
     /// Receives the outcome of spans.
     package var observe: @Sendable (TraceEvent) -> Void
-    /// The log of failures.
     package var log: Log
 
     package init(

@@ -115,7 +115,6 @@ package enum ChallengeOutcome: UInt8, Sendable, Hashable, CaseIterable {
 package enum RecordedChallenge: UInt8, Sendable, Hashable, CaseIterable {
   /// No challenge that concerns the token.
   case none
-  /// Claims are wanted.
   case claims
   case invalidToken
   /// A 401 without a reason.

@@ -19,11 +19,9 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
   case closed
   /// It did not answer in time.
   case timedOut
-  /// Its status line is malformed.
   case statusLine
   /// An HTTP of another major version than 1.
   case version
-  /// A field line is wrong.
   case fieldLine
   /// The head is larger than the limits.
   case headTooLarge

@@ -21,7 +21,6 @@ package struct MetricsWriter: Sendable {
     block.set(gauge.cell, UInt64(bitPattern: value))
   }
 
-  /// Counts a duration in nanoseconds.
   @inline(__always)
   package func observe(_ histogram: DurationHistogram, nanoseconds: UInt64) {
     let cells = block.bucket(histogram, nanoseconds: nanoseconds)
@@ -53,7 +52,6 @@ package struct SharedMetricsWriter: Sendable {
     block.set(gauge.cell, UInt64(bitPattern: value))
   }
 
-  /// Counts a duration in nanoseconds.
   package func observe(_ histogram: DurationHistogram, nanoseconds: UInt64) {
     let cells = block.bucket(histogram, nanoseconds: nanoseconds)
     block.addShared(cells.bucket, 1)

@@ -20,11 +20,9 @@ package struct SpanRecord: Sendable {
     case client = 3
   }
 
-  /// The parent of a span.
   package enum Parent: Sendable, Hashable {
     /// None: the trace begins here.
     case none
-    /// A span of this process.
     case local(UInt64)
     /// A span of the caller's.
     case remote(UInt64)

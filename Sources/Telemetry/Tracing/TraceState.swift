@@ -5,7 +5,6 @@
 //     key         = ( lcalpha / DIGIT ) 0*255( lcalpha / DIGIT / "_" / "-" / "*" / "/" / "@" )
 //     value       = 0*255( chr ) nblk-chr            chr: SP to "~" without "," and "="
 
-/// The vendors' state of a trace.
 package struct TraceState: Sendable, Hashable {
   /// The members in order, without empty ones, separated by commas.
   package let text: String

@@ -17,7 +17,6 @@ package struct TracesDocument: Sendable {
     self.version = version
   }
 
-  /// The document of a batch.
   package func bytes(of spans: [SpanRecord]) -> [UInt8] {
     var buffer = ByteBuffer(capacity: 512 + spans.count * 640)
     buffer.append(#"{"resourceSpans":[{"resource":{"attributes":["#)
@@ -90,7 +89,6 @@ package struct TracesDocument: Sendable {
     buffer.append(span.isError ? #"],"status":{"code":2}}"# : #"],"status":{}}"#)
   }
 
-  /// A text with its quotes.
   private static func append(_ text: String, to buffer: inout ByteBuffer) {
     buffer.append(UInt8(ascii: "\""))
     var bytes = Array(text.utf8)

@@ -5,7 +5,6 @@ package import HTTP
 
 /// Metadata that is not used.
 public enum ProviderMetadataError: Error, Sendable, Hashable {
-  /// Not a JSON object.
   case notJSON
   /// A required member is absent or not a string.
   case missing(member: String)

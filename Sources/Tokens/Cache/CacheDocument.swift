@@ -25,7 +25,6 @@ package struct CacheDocument: Sendable {
   /// The places of entries that changed since recording began; nil if changes are not recorded.
   var changed: Set<CachePlace>?
 
-  /// An empty cache.
   package init() {}
 
   /// Reads a cache's text. An empty text is an empty cache.
@@ -89,7 +88,6 @@ package struct CacheDocument: Sendable {
     tables[section.index].entries
   }
 
-  /// The entry under a key.
   func entry(_ section: CacheSection, _ key: String) -> CacheEntry? {
     tables[section.index].entries[key]
   }

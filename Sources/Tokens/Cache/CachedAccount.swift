@@ -39,7 +39,6 @@ public struct CachedAccount: Sendable, Hashable {
   }
 }
 
-/// The account for a request.
 package enum AccountChoice: Sendable, Hashable {
   case chosen(CachedAccount)
   /// No account is signed in, or none of that name.
@@ -80,7 +79,6 @@ extension CacheDocument {
 }
 
 extension CachedAccount {
-  /// The account that entries describe.
   init(home: String, environment: String, entries: [CacheFields]) {
     self.init(
       homeAccountID: home, environment: environment, username: "", usernames: [], localAccountIDs: [], realms: [])

@@ -2,7 +2,6 @@
 
 package import Bytes
 
-/// An access token in a cache.
 package struct HeldAccessToken: Sendable {
   package let key: String
   package let secret: Secret
@@ -64,7 +63,6 @@ package struct HeldAccessToken: Sendable {
   }
 }
 
-/// A refresh token in a cache.
 package struct HeldRefreshToken: Sendable {
   /// The key of its entry; other libraries may make keys differently.
   package let key: String

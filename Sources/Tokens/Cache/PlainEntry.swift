@@ -56,7 +56,6 @@ struct PlainEntry: Sendable {
     return Secret(copying: text.bytes.extracting(range))
   }
 
-  /// Visits every member.
   @inline(__always)
   func visit(_ visit: (Span<UInt8>, PlainObject.Member) -> Void) {
     let bytes = text.bytes

@@ -17,13 +17,11 @@ package enum RedisServerError: Error, Sendable, Hashable {
 package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
   package let host: String
-  /// TCP port.
   package let port: UInt16
   /// True for TLS (`rediss`).
   package let isSecure: Bool
   /// True if only this machine can be at the other end, by the URL.
   package let isLoopback: Bool
-  /// The number of the database.
   package let database: Int
   /// The ACL user; nil is the server's default one.
   package var user: String?

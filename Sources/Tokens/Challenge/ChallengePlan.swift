@@ -3,7 +3,6 @@
 
 /// A refusal of an API.
 package struct RefusedRequest: Sendable {
-  /// The status of the answer.
   package var status: Int
   /// The meaning of its Bearer challenges.
   package var challenge: BearerChallengeReading
@@ -46,7 +45,6 @@ package enum TokenRejection: Sendable, Hashable {
 package enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
   /// No challenge that concerns the token.
   case none
-  /// Claims are wanted.
   case claims
   case invalidToken = "invalid_token"
   /// A 401 without a reason.
@@ -75,13 +73,11 @@ package enum ChallengePlan: Sendable, Hashable {
     case nothingAsked = "nothing_asked"
     /// It is the answer to a request that was sent for the second time.
     case isReplay = "is_replay"
-    /// The challenge is unusable.
     case unusable
     /// The route may not request the scopes.
     case scopesNotAllowed = "scopes_not_allowed"
     /// The token has the scopes.
     case scopesHeld = "scopes_held"
-    /// A person is needed.
     case personNeeded = "person_needed"
     /// The answer does not blame the token, and the token is new.
     case tokenIsNew = "token_is_new"
@@ -130,7 +126,6 @@ package enum ChallengePlan: Sendable, Hashable {
 }
 
 extension RefusedRequest {
-  /// The usable challenge.
   package var bearer: BearerChallenge? {
     if case .usable(let challenge) = challenge { challenge } else { nil }
   }

@@ -97,7 +97,6 @@ extension SignInRequirement {
     do throws(ClaimsError) { claims = try Claims(json: text) } catch { return nil }
   }
 
-  /// As a JSON object.
   package var json: JSONValue {
     var members: [String: JSONValue] = ["since": .integer(since.seconds)]
     members["claims"] = claims.map { .string($0.text) }

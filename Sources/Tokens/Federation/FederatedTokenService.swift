@@ -64,7 +64,6 @@ package struct FederatedTokenRequest: Sendable {
   package let fields: [(name: String, value: String)]
   private let service: FederatedTokenService
 
-  /// Asks for a token for an audience.
   package init(_ service: FederatedTokenService, audience: String) {
     var bytes: [UInt8] = []
     for byte in audience.utf8 { FormBody.encode(byte, into: &bytes) }
@@ -133,7 +132,6 @@ package struct FederatedToken: Sendable {
     expiresAt = claims?.expiresAt
   }
 
-  /// A token and its lifetime.
   package init(_ text: Secret, expiresAt: UnixTime) {
     self.text = text
     let read = FederatedToken(text.revealed())

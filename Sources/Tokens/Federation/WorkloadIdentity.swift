@@ -41,9 +41,7 @@ package struct TokenEndpointProxy: Sendable, Equatable {
   /// The trust in its certificate.
   package enum Trust: Sendable, Equatable {
     case system
-    /// A PEM file.
     case file(String)
-    /// PEM text.
     case text(String)
   }
 
@@ -83,7 +81,6 @@ package struct TokenEndpointProxy: Sendable, Equatable {
 
 /// An environment of a pod that cannot be used.
 package enum WorkloadIdentityMistake: Error, Sendable, Hashable {
-  /// It lacks this variable.
   case variableMissing(String)
   /// The variable holds no https URL without a query.
   case proxyURL(String)

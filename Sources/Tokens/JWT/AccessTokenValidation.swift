@@ -20,7 +20,6 @@ package struct AccessTokenValidation: Sendable {
   /// True if the issuer names the requesting application in each access token (Entra: `azp` or `appid`).
   package var namesApplication: Bool
 
-  /// A rule for tokens of an authority.
   package init(_ authority: Authority) {
     namesApplication =
       switch authority.kind {

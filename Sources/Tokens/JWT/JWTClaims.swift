@@ -124,7 +124,6 @@ extension JWTClaims: Codable {
   }
 }
 
-/// A member of any name.
 private struct AnyName: CodingKey {
   var stringValue: String
   var intValue: Int? { nil }

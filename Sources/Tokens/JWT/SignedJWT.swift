@@ -22,7 +22,6 @@ public enum JWTFormatError: Error, Sendable, Hashable {
 
 /// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet believed.
 package struct SignedJWT: Sendable {
-  /// The protected header.
   package let header: JWTHeader
   /// The claims: unproven until validated.
   package let claims: JWTClaims

@@ -14,7 +14,6 @@ public enum ManagedIdentitySource: String, Sendable, Hashable, CaseIterable {
   case cloudShell = "cloud_shell"
   /// A machine that is connected by Azure Arc.
   case arc
-  /// A Service Fabric cluster.
   case serviceFabric = "service_fabric"
 }
 
@@ -68,12 +67,10 @@ package enum ManagedIdentityHost: Sendable, Equatable {
   }
 }
 
-/// An identity of this machine.
 package struct ManagedIdentity: Sendable, Equatable {
   package var host: ManagedIdentityHost
   package var id: ManagedIdentityID
 
-  /// The identity that a host has.
   package init(_ id: ManagedIdentityID, at host: ManagedIdentityHost) throws(ManagedIdentityMistake) {
     switch (host.source, id) {
     case (_, .systemAssigned), (.imds, _), (.appService, _), (.arc, _), (.azureML, .clientID): break
@@ -107,7 +104,6 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
   /// The variables of the environment or the file that decided; empty: none did.
   package let evidence: [String]
 
-  /// The agent of Azure Arc.
   package static let arcAgent = "/opt/azcmagent/bin/himds"
 
   /// Detects a host in the order of MSAL for .NET and Go: the first that matches.

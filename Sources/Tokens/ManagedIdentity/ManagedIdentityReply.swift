@@ -3,7 +3,6 @@
 
 package import Bytes
 
-/// A token of a managed identity.
 package struct ManagedIdentityReply: Sendable {
   /// Visible ASCII, at most `TokenReply.limit` bytes.
   package let accessToken: Secret

@@ -14,7 +14,6 @@ package enum TokenErrorClass: Sendable, Hashable {
   case configuration
   /// The provider is down, slow, busy or faulty. A valid token stays in use; ask again later.
   case transient
-  /// The person declined.
   case declined
   /// A device code is not used yet: ask again after the interval.
   case pending

@@ -87,7 +87,6 @@ struct ReplyMembers {
 
   subscript(name: String) -> JSONValue? { members[name] }
 
-  /// The failure of this answer.
   func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
     TokenFailure(cause, status: status, retryAfter: retryAfter)
   }

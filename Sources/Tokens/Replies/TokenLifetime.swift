@@ -12,7 +12,6 @@ package enum Freshness: Sendable, Hashable {
   case expired
 }
 
-/// The instants of one token.
 package struct TokenLifetime: Sendable, Hashable {
   /// Its arrival.
   package let obtainedAt: UnixTime

@@ -2,9 +2,7 @@
 
 package import Bytes
 
-/// The subject of a token.
 package enum TokenSubject: Sendable, Hashable {
-  /// The application itself.
   case application
   /// A signed-in person: a user name or an id, as configured; nil is the only one that is signed in.
   case account(String?)
@@ -34,7 +32,6 @@ package enum TokenSubject: Sendable, Hashable {
 package struct AcquisitionKey: Sendable, Hashable {
   /// The issuer.
   package var authority: Authority
-  /// The application.
   package var clientID: String
   package var credential: CredentialVersion
   package var subject: TokenSubject

@@ -113,7 +113,6 @@ package struct TokenExchange: Sendable, Equatable {
   }
 }
 
-/// The kind of token that a request is for.
 package enum IssuedTokenKind: Sendable, Hashable {
   /// A bearer token for an API.
   case bearer

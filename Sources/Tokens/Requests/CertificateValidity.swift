@@ -25,7 +25,6 @@ package struct CertificateValidity: Sendable, Hashable {
     package static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// The state at an instant.
   package func state(at now: UnixTime) -> State {
     if now < notBefore { return .notYetValid }
     let left = notAfter - now

@@ -5,7 +5,6 @@ import Bytes
 
 /// A text that is no claims request.
 public enum ClaimsError: Error, Sendable, Hashable {
-  /// Not a JSON object.
   case notAnObject
   /// Larger than `Claims.limit`.
   case tooLarge

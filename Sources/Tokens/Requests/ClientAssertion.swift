@@ -19,7 +19,6 @@ package enum ClientAssertionAlgorithm: String, Sendable, Hashable, CaseIterable 
   case es512 = "ES512"
 }
 
-/// The audience of a client assertion.
 package enum ClientAssertionAudience: String, Sendable, Hashable, CaseIterable {
   /// The token endpoint (OpenID Connect Core 1.0 §9): Entra's choice.
   case tokenEndpoint = "token_endpoint"
@@ -35,7 +34,6 @@ package struct ClientAssertionForm: Sendable, Hashable {
   /// True if the certificates are in the header (`x5c`): Entra's subject name and issuer registration.
   package var sendsChain: Bool
   package var audience: ClientAssertionAudience
-  /// Further claims.
   package var claims: AssertionClaims
 
   package init(
@@ -50,7 +48,6 @@ package struct ClientAssertionForm: Sendable, Hashable {
   }
 }
 
-/// The names of a certificate for the header.
 package struct CertificateNames: Sendable, Hashable {
   /// SHA-1 of the certificate.
   package var sha1: [UInt8]
@@ -68,7 +65,6 @@ package struct CertificateNames: Sendable, Hashable {
 
 /// A JWT that proves an application (RFC 7523 §2.2, OpenID Connect Core 1.0 §9), before it is signed.
 package struct ClientAssertion: Sendable {
-  /// The protected header.
   package let header: JSONValue
   package let claims: JSONValue
 

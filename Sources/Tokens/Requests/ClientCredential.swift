@@ -15,7 +15,6 @@ public enum ClientAssertionType: String, Sendable, Hashable, CaseIterable {
   /// A SPIFFE JWT-SVID (draft-ietf-oauth-spiffe-client-auth), which Keycloak separates from other JWTs by this.
   case jwtSPIFFE = "jwt-spiffe"
 
-  /// The parameter's value.
   package var parameter: String { "urn:ietf:params:oauth:client-assertion-type:\(rawValue)" }
 }
 

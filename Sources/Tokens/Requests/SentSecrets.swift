@@ -105,7 +105,6 @@ extension ClientCredential? {
 }
 
 extension TokenGrant {
-  /// The secrets of the grant.
   fileprivate var secrets: [Secret] {
     switch self {
     case .clientCredentials: []

@@ -9,7 +9,6 @@ package struct TokenRequest: Sendable {
   package var clientID: String
   /// Its proof; nil for a public application, and for one that shows a certificate in the TLS handshake.
   package var credential: ClientCredential?
-  /// True if it shows a certificate.
   package var showsCertificate = false
   package var grant: TokenGrant
   /// The requested scopes; an empty set leaves the choice to the provider.

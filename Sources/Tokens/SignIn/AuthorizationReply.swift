@@ -65,7 +65,6 @@ extension TokenErrorReply {
   }
 }
 
-/// The members of a form.
 package struct ReplyForm: Sendable {
   /// A text that is no form.
   package enum Problem: Error, Sendable {

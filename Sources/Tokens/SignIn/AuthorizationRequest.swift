@@ -15,7 +15,6 @@ package struct AuthorizationRequest: Sendable {
   package var endpoint: HTTPURL
   package var clientID: String
   package var redirectURI: String
-  /// The scopes of the token.
   package var scopes: ScopeSet
   /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent). They
   /// belong to other APIs: the token is not for them.

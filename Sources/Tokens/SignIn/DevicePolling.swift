@@ -16,7 +16,6 @@ package struct DevicePolling: Sendable, Equatable {
   package enum End: Error, Sendable, Hashable {
     /// The codes are no longer valid.
     case expired
-    /// The person declined.
     case declined
     /// The provider refuses for another reason.
     case refused(TokenFailure)

@@ -6,7 +6,6 @@ internal import Tokens
 struct RedisCommand: Sendable {
   /// Its name for people.
   let name: String
-  /// The bytes to send.
   let bytes: [UInt8]
 
   /// A command of these words.
@@ -24,7 +23,6 @@ struct RedisCommand: Sendable {
     self.init(name, arguments.map { Array($0.utf8) })
   }
 
-  /// Runs a script.
   static func script(_ text: String, keys: [String], arguments: [[UInt8]]) -> RedisCommand {
     let words = [text, "\(keys.count)"] + keys
     return RedisCommand("EVAL", words.map { Array($0.utf8) } + arguments)

@@ -60,7 +60,6 @@ struct RedisReplyReader {
     case invalid
   }
 
-  /// Reads one reply.
   static func read(_ bytes: Span<UInt8>) -> Outcome {
     var index = 0
     do throws(Stop) {

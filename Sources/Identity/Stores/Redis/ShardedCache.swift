@@ -3,7 +3,6 @@
 
 internal import Tokens
 
-/// A change of one shard.
 struct ShardWrite: Sendable {
   var name: String
   /// The version that it must still have; 0: it does not exist.
