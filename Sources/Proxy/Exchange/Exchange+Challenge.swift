@@ -1,5 +1,5 @@
-// What an exchange does when its token is refused, by the upstream or before it was obtained: it asks `ChallengePlan`,
-// has the broker act, and informs counters, log and memory. It runs on the cold path alone.
+// The reaction to a refused token, by the upstream or before it was obtained: asks `ChallengePlan`, has the broker act,
+// and updates counters, log and memory. It runs on the cold path alone.
 
 internal import Bytes
 internal import HTTP
@@ -19,7 +19,7 @@ struct Refusal {
 }
 
 extension Exchange {
-  /// Another token to send the request once more with; nil where the refusal is to be passed on.
+  /// Another token to send the request once more with; nil if the refusal is to be passed on.
   func answerRefusal(_ refusal: Refusal, _ attempt: UpstreamAttempt) async -> BearerValue? {
     let route = refusal.route
     guard let slot = request.slot else { return nil }
@@ -38,7 +38,7 @@ extension Exchange {
       request.callerToken?.forget(refusal.token)
       let broker = state.service.broker
       Task {
-        // The next request is told what is wrong, if something is.
+        // The next request reports a failure, if there is one.
         do throws(AcquisitionError) {
           _ = try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
         } catch {}
@@ -60,7 +60,7 @@ extension Exchange {
         let value = try await connection.outcome(of: wait, key: subscription.key)
         guard let value else {
           if spans?.hasChildren == true { told(nil) }
-          // What it takes was remembered then; a sign-in may have brought it since, and this token not know of it yet.
+          // The requirement was remembered then; a sign-in may have met it since, without this token.
           note(kind, .alreadyAnswered)
           return nil
         }
@@ -73,7 +73,7 @@ extension Exchange {
       } catch {
         note(kind, .notObtained)
         told(error)
-        // The caller can do something about it; the upstream's answer does not say what.
+        // The caller can do something about it; the upstream's answer does not tell.
         if error.isAssertionRefused { request.callerRefusal = error }
         if case .interactionRequired(let required) = error { remember(refused, required, refusal, now) }
         return nil
@@ -81,7 +81,7 @@ extension Exchange {
     }
   }
 
-  /// What a refusal says. Not inlined: what reading needs in between has no place in a frame that waits.
+  /// The meaning of a refusal. Outlined to keep the async frame small.
   @inline(never)
   private func read(
     _ refusal: Refusal, _ subscription: TokenSubscription, _ now: UnixTime, _ attempt: UpstreamAttempt
@@ -95,7 +95,7 @@ extension Exchange {
       isReplayable: refusal.isReplayable, isReplay: refusal.isReplay)
   }
 
-  /// Counts and remembers that a token could not be had without a person, and finds out whether one is looking.
+  /// Counts and remembers that a token needs a person, and notes if a person's browser asks.
   func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
     guard case .token(.interactionRequired(let required)) = failure else { return }
     if audience == .person {
@@ -107,7 +107,7 @@ extension Exchange {
       SignInRequirement(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
   }
 
-  /// Where a person signs in for what a problem says is missing; nil where a sign-in does not bring it.
+  /// The address at which a person signs in for a problem; nil if a sign-in does not help.
   func signInLink(_ problem: ProblemDocument) -> String? {
     // Of several who are signed in, one more sign-in chooses none.
     guard let route = request.route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous
@@ -125,7 +125,7 @@ extension Exchange {
     return query.isEmpty ? path : "\(path)?\(query)"
   }
 
-  /// Remembers what a sign-in has to bring.
+  /// Remembers the requirement for a sign-in.
   private func remember(
     _ refused: RefusedRequest, _ required: InteractionRequired?, _ refusal: Refusal, _ now: UnixTime
   ) {
@@ -179,7 +179,7 @@ extension RecordedChallenge {
 }
 
 extension Exchange {
-  /// Counts and records a refusal and what became of it.
+  /// Counts and records a refusal and its outcome.
   func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
     state.metrics.add(state.service.metrics.challenges[Int(challenge.rawValue), Int(outcome.rawValue)])
     request.record.challenge = challenge

@@ -1,6 +1,5 @@
-// Which credentials a request needs and has: the caller's own token where the listener demands one, then the route's. A
-// warm token is a slot of the loop; others are waited for, in a way that notices the caller's end and keeps no place
-// from others.
+// The credentials of a request: the caller's own token if the listener demands one, then the route's. A warm token is a
+// slot of the loop; a wait for another one notices the caller's end and keeps no place from others.
 
 internal import Bytes
 internal import HTTP
@@ -14,7 +13,7 @@ internal import Tokens
 extension Exchange {
   // MARK: The caller's
 
-  /// Whether the loop believes the caller's own token already, or the listener demands none.
+  /// True if the loop believes the caller's own token already, or the listener demands none.
   func believesCallerToken() throws(ExchangeFailure) -> Bool {
     guard let check = connection.context.tokenCheck else { return true }
     let name = try nameOfCallerToken(check)
@@ -33,7 +32,7 @@ extension Exchange {
       check: ObjectIdentifier(check), certificate: connection.certificateDigest, digest: digest)
   }
 
-  /// Judges the caller's own token where the loop does not believe it yet.
+  /// Judges the caller's own token if the loop does not believe it yet.
   func judgeCallerToken() async throws(ExchangeFailure) {
     guard let check = connection.context.tokenCheck else { return }
     let name = try nameOfCallerToken(check)
@@ -54,7 +53,7 @@ extension Exchange {
     }
   }
 
-  /// Not inlined: the frame that waits for the check has no room for it.
+  /// Outlined to keep the async frame small.
   @inline(never)
   private func report(_ flaw: CallerTokenFlaw, _ authority: String) {
     state.service.log.debug(
@@ -64,7 +63,7 @@ extension Exchange {
       ])
   }
 
-  /// What the answer to an untrusted caller demands; without an error where there is no token (RFC 6750 §3.1).
+  /// The challenge to an untrusted caller; without an error if there is no token (RFC 6750 §3.1).
   var callerChallenge: String {
     let brought = request.headBytes.withBytes { CallerRules.tokenRange(in: request.head, $0) != nil }
     return #"Bearer realm="bearer-proxy""# + (brought ? #", error="invalid_token""# : "")
@@ -72,8 +71,8 @@ extension Exchange {
 
   // MARK: The route's
 
-  /// Chooses the credential to forward: the route's token, unless the caller brought something that the route keeps.
-  /// False where the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
+  /// Chooses the credential to forward: the route's token, unless the caller brought one that the route keeps. False if
+  /// the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
   func takeHeldCredential(for route: Route) throws(ExchangeFailure) -> Bool {
     request.slot = try chosenSlot(route)
     guard let slot = request.slot else {
@@ -106,7 +105,7 @@ extension Exchange {
     }
   }
 
-  /// What the caller's own token was exchanged for. One that has ended is not exchanged.
+  /// The token for which the caller's own was exchanged. An ended token is not exchanged.
   private func callerBearer(_ slot: Int, now: UnixTime) throws(ExchangeFailure) -> BearerValue? {
     guard let callerToken = request.callerToken else { throw .caller(.untrustedToken) }
     if now >= callerToken.claims.expiresAt {
@@ -115,7 +114,7 @@ extension Exchange {
     return callerToken.bearer(slot)
   }
 
-  /// What a slot's tokens are requested with: on behalf of the caller, where they are callers'.
+  /// The subscription of a slot: on behalf of the caller, if its tokens are callers'.
   func subscription(of slot: Int) -> TokenSubscription {
     let subscription = state.service.subscriptions[slot]
     guard subscription.key.subject.isCaller, let callerToken = request.callerToken else { return subscription }
@@ -129,7 +128,7 @@ extension Exchange {
         tenant: callerToken.claims.tenant))
   }
 
-  /// Keeps a token for the next requests: of everyone, or of this caller.
+  /// Keeps a token for the next requests: of all callers, or of this one.
   func keep(_ value: BearerValue, for slot: Int, of route: Route) {
     if route.isForCallers {
       request.callerToken?.keep(value, for: slot)
@@ -138,13 +137,13 @@ extension Exchange {
     }
   }
 
-  /// Whether there is an `Authorization` that is not meant for the proxy itself.
+  /// True if there is an `Authorization` that is not meant for the proxy itself.
   func callerSentAuthorization() -> Bool {
     guard let line = request.head.fields.first(.authorization) else { return false }
     return request.headBytes.withBytes { !connection.ingress.rules.consumes(line, $0) }
   }
 
-  /// The route's token as the broker obtains it.
+  /// Obtains the route's token from the broker.
   func obtainCredential(for route: Route) async throws(ExchangeFailure) -> RequestCredential {
     guard let slot = request.slot else { return .callers }
     do throws(ExchangeFailure) {
@@ -189,7 +188,7 @@ extension Exchange {
   }
 }
 
-/// A question to the broker, asked by a task of its own.
+/// A request to the broker, in a task of its own.
 struct TokenWait<Answer: Sendable>: Sendable {
   private let arrived = Locked<Result<Answer, AcquisitionError>?>(nil)
 
@@ -206,8 +205,7 @@ struct TokenWait<Answer: Sendable>: Sendable {
         result = .failure(error)
       }
       arrived.withLock { $0 = result }
-      // Where the caller is gone, the connection does not wait here any more; its other waits look again when
-      // signalled.
+      // If the caller is gone, the connection does not wait here any more; its other waits check again when signalled.
       waiter.signal()
     }
   }
@@ -217,14 +215,14 @@ struct TokenWait<Answer: Sendable>: Sendable {
 }
 
 extension DownstreamConnection {
-  /// How long a token is waited for before the connection makes room for others where connections run out.
+  /// Time that a token is waited for before the connection makes room for others if connections run out.
   private static let courtesy = TimeSpan.seconds(1)
 
   /// The broker's answer.
   ///
-  /// A caller that is gone ends the wait. One that has ended its direction may have sent its request whole, or may be
-  /// gone: nothing tells them apart until something is sent. So it is waited for, and makes room for other connections
-  /// where these run out, as does one that has waited for long.
+  /// A caller that is gone ends the wait. One that has ended its direction may have sent its whole request, or may be
+  /// gone: only sending shows which. So it is waited for, and makes room for other connections if these run out, as
+  /// does one that has waited for long.
   func outcome<Answer>(of wait: TokenWait<Answer>, key: AcquisitionKey) async throws(AcquisitionError) -> Answer {
     defer {
       makesRoom(false)

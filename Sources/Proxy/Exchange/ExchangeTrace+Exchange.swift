@@ -1,4 +1,4 @@
-// What an exchange tells its trace, which knows nothing of connections and buffers.
+// The exchange's data for its trace, which knows no connections and buffers.
 
 internal import Bytes
 internal import HTTP
@@ -25,7 +25,7 @@ extension ExchangeTrace {
     RequestIdentity.replace(parent: span, of: trace, in: &request.identity)
   }
 
-  /// Reads from the head that is about to be sent where it goes.
+  /// Reads the target from the head that is about to be sent.
   @inline(never)
   func sends(_ attempt: UpstreamAttempt) {
     attempt.output.withBytes { sends($0) }

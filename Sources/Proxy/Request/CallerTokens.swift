@@ -1,5 +1,5 @@
-// Callers' own tokens as a loop knows them: which it believes, and what they were exchanged for. Looking one up costs a
-// digest and a look into a bounded map.
+// Callers' own tokens in a loop: those that it believes, and those for which they were exchanged. Looking one up costs
+// a digest and a look into a bounded map.
 
 internal import Bytes
 internal import Identity
@@ -10,9 +10,9 @@ internal import Telemetry
 final class BelievedToken {
   let digest: Digest256
   let claims: BelievedClaims
-  /// Its subject as access records name it.
+  /// Its subject in the form of access records.
   let recordedSubject: [UInt8]
-  /// What it was exchanged for, by bearer slot: one for each route that this caller calls.
+  /// The tokens for which it was exchanged, by bearer slot: one for each route that this caller calls.
   private var bearers: [(slot: Int, value: BearerValue)] = []
 
   init(_ digest: Digest256, _ claims: BelievedClaims, _ identities: RecordedIdentities) {
@@ -42,7 +42,8 @@ final class BelievedToken {
 
 /// The callers' tokens that a loop believes, at most so many; the one that was not seen for longest goes.
 struct CallerTokens {
-  /// What a token was believed by. Listeners may trust different issuers, and a token may be bound to a certificate.
+  /// The identity of a token with its rule. Listeners may trust different issuers, and a token may be bound to a
+  /// certificate.
   struct Name: Hashable {
     var check: ObjectIdentifier
     var certificate: [UInt8]
@@ -54,7 +55,7 @@ struct CallerTokens {
 
   init(limit: Int) { believed = RecencyMap(limit: limit) }
 
-  /// The digest of a token; nil where there is none to be had.
+  /// The digest of a token; nil if it cannot be made.
   func digest(of token: Span<UInt8>) -> Digest256? {
     do throws(CryptoError) { return try digester.digest(of: token) } catch { return nil }
   }

@@ -1,19 +1,19 @@
-// Which trailer fields of one message are forwarded. What holds for every message is `TrailerRule`'s.
+// The trailer fields of one message that are forwarded. `TrailerRule` has the rules for every message.
 
 internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// What one message's trailer section must not carry on. What ends here in a head ends here in trailers, too: many
-/// upstreams read both alike.
+/// The fields that one message's trailer section must not carry on. Fields that end here in a head end here in
+/// trailers, too: many upstreams read both alike.
 struct ForwardedTrailers {
   /// Names that the head nominated to end here.
   var nominations: Nominations?
-  /// The tokens that the upstream was sent; of an answer.
+  /// The tokens that were sent to the upstream; for an answer.
   var credential = RequestCredential.none
-  /// The listener's rules, whose proofs stay here; of a request.
+  /// The listener's rules, whose proofs are not forwarded; for a request.
   var callers: CallerCheck?
-  /// The route, whose choice of a token stays here; of a request.
+  /// The route, whose choice of a token is not forwarded; for a request.
   var route: Route?
 
   func forwards(_ line: FieldLine, in bytes: Span<UInt8>) -> Bool {

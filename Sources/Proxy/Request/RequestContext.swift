@@ -1,6 +1,6 @@
-// What an exchange holds, each part in a type that lives as long as its subject: the caller's connection while it is
-// busy, a request, an attempt at an upstream. A loop hands them out cleared and takes them back when their subject
-// ends, so no part of a predecessor is ever in one, and none is allocated while requests come one after the other.
+// The memory of an exchange, in types that live as long as their subject: the caller's connection while it is busy, a
+// request, an attempt at an upstream. A loop lends them cleared and takes them back when their subject ends, so no part
+// of a predecessor is ever in one, and none is allocated while requests come one after the other.
 //
 // `@exclusivity(unchecked)`: one task uses each of them at a time, and the compiler has checked each function; the
 // run-time check of every access would be a tenth of the user time of a request.
@@ -16,9 +16,9 @@ internal import Telemetry
 ///
 /// They begin small, since thousands of requests may wait for their upstreams, and stay as large as one has needed.
 final class CallerBuffers: Reusable {
-  /// What the caller sent and nothing has taken yet: a part of a head, content, requests behind the present one.
+  /// Bytes of the caller that are not consumed yet: a part of a head, content, requests behind the present one.
   @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
-  /// What is to be sent to the caller.
+  /// Bytes to be sent to the caller.
   @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
 
   init(_ limits: HeadLimits) {}
@@ -37,40 +37,40 @@ final class RequestContext: Reusable {
   @exclusivity(unchecked) var head: RequestHead
   /// The head as it was received: its ranges count from the first byte.
   @exclusivity(unchecked) private(set) var headBytes = ByteBuffer(capacity: 2 * 1024)
-  /// The normal form of the path where it differs from the one sent.
+  /// The normal form of the path if it differs from the one sent.
   @exclusivity(unchecked) var path = ByteBuffer(capacity: 256)
   /// Request id, trace parent and trace id, one behind the other.
   @exclusivity(unchecked) var identity = ByteBuffer(capacity: 256)
   /// The content on its way out, through all attempts.
   @exclusivity(unchecked) var content = BodyPump.empty
   @exclusivity(unchecked) var trailers = TrailerParser()
-  /// The content sent so far of a request that may be sent once more. It grows when it is first needed.
+  /// The content sent so far of a request that may be repeated. It grows when it is first needed.
   @exclusivity(unchecked) var replay = ByteBuffer(capacity: 1)
 
-  /// When its head was first waited for.
+  /// The beginning of the wait for its head.
   @exclusivity(unchecked) var start = MonotonicTime(nanoseconds: 0)
   @exclusivity(unchecked) var record = AccessRecord()
   /// The end of the time for the exchange as a whole.
   @exclusivity(unchecked) var whole = MonotonicTime.distantFuture
-  /// The route it takes, also where it is refused after that was found.
+  /// The route it takes, also if it is refused after that was found.
   @exclusivity(unchecked) var route: Route?
-  /// What was admitted, of a request that is forwarded.
+  /// The admitted request, if it is forwarded.
   @exclusivity(unchecked) var admitted = AdmittedRequest()
-  /// Whether it counts among those that nothing tells from a loop's.
+  /// True if it counts among those that look like a loop's.
   @exclusivity(unchecked) var isUnmarked = false
-  /// What it carries to its upstream.
+  /// Its credential for the upstream.
   @exclusivity(unchecked) var credential = RequestCredential.none
-  /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
+  /// The origin of the other site whose page may read the answer, within the head; empty if there is none.
   @exclusivity(unchecked) var corsOrigin = ByteRange()
-  /// Where a person was going, to come back to after a sign-in.
+  /// The address to return to after a sign-in.
   @exclusivity(unchecked) var returnTo: String?
-  /// The slot of the token that the request gets, once that was chosen.
+  /// The slot of the request's token, once it was chosen.
   @exclusivity(unchecked) var slot: Int?
-  /// The caller's own token, where the listener demands one and it was believed.
+  /// The caller's own token, if the listener demands one and it was believed.
   @exclusivity(unchecked) var callerToken: BelievedToken?
-  /// What the provider has against that token, when it was to be exchanged for another one than the upstream refused.
+  /// The provider's refusal of that token, when it was to be exchanged for another one than the upstream refused.
   @exclusivity(unchecked) var callerRefusal: AcquisitionError?
-  /// The spans of the request; nil where it is not traced.
+  /// The spans of the request; nil if it is not traced.
   @exclusivity(unchecked) var trace: ExchangeTrace?
 
   init(_ limits: HeadLimits) {
@@ -102,10 +102,10 @@ final class RequestContext: Reusable {
     trace = nil
   }
 
-  /// Whether there is a head that was understood.
+  /// True if there is a valid head.
   var hasHead: Bool { !headBytes.isEmpty }
 
-  /// Takes the head that was parsed out of what the caller sent.
+  /// Takes the head that was parsed out of the caller's bytes.
   func takeHead(_ byteCount: Int, from input: inout ByteBuffer) {
     headBytes.append(input.bytes.extracting(first: byteCount))
     input.consume(byteCount)
@@ -116,7 +116,7 @@ final class RequestContext: Reusable {
 final class UpstreamAttempt: Reusable {
   /// The request's head on its way out, and framing of its content.
   @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
-  /// What the upstream sent and nothing has taken yet.
+  /// Bytes of the upstream that are not consumed yet.
   @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
   @exclusivity(unchecked) var parser = ResponseHeadParser()
   @exclusivity(unchecked) var head: ResponseHead
@@ -125,13 +125,13 @@ final class UpstreamAttempt: Reusable {
   @exclusivity(unchecked) var outputBefore = 0
   /// The content of the answer on its way back.
   @exclusivity(unchecked) var answer = BodyPump.empty
-  /// The bytes of the final head, as long as it stands at the front of the input.
+  /// The bytes of the final head, as long as it is at the front of the input.
   @exclusivity(unchecked) var headBytes = 0
   /// The status of the final head; 0 before.
   @exclusivity(unchecked) var status = 0
-  /// When the final head had arrived.
+  /// The arrival of the final head.
   @exclusivity(unchecked) var answeredAt: MonotonicTime?
-  /// Whether the upstream's connection may be authenticated now.
+  /// The binding of the upstream's connection to the caller.
   @exclusivity(unchecked) var binding = UpstreamBinding()
 
   init(_ limits: HeadLimits) {
@@ -154,12 +154,12 @@ final class UpstreamAttempt: Reusable {
   }
 }
 
-/// What a loop lends to one subject after the other.
+/// An object that a loop lends to one subject after the other.
 protocol Reusable: AnyObject {
   init(_ limits: HeadLimits)
   /// Bytes of memory in its buffers.
   var capacity: Int { get }
-  /// Forgets the former subject, secrets included.
+  /// Clears the former subject, secrets included.
   func clear()
 }
 
@@ -168,11 +168,11 @@ struct FreeList<Element: Reusable> {
   private var free: [Element] = []
   private var fewest = 0
 
-  /// Buffers that a body has grown beyond this are not kept where there are enough others.
+  /// Buffers that a body has grown beyond this are not kept if there are enough others.
   private static var grown: Int { 256 * 1024 }
   private static var enough: Int { 16 }
 
-  /// One without a trace of a former subject.
+  /// An object without a trace of a former subject.
   mutating func take(_ limits: HeadLimits) -> Element {
     guard let element = free.popLast() else { return Element(limits) }
     fewest = min(fewest, free.count)
@@ -185,7 +185,7 @@ struct FreeList<Element: Reusable> {
     free.append(element)
   }
 
-  /// Drops what was not needed since the last call. How many.
+  /// Drops the objects that were unused since the last call. Returns their number.
   mutating func sweep() -> Int {
     let unneeded = min(fewest, free.count)
     free.removeLast(unneeded)

@@ -1,21 +1,21 @@
-// Connections that a caller may have authenticated (NTLM, Negotiate) serve no other caller. What authenticates a
-// connection is decided by ConnectionAuthentication.
+// Connections that a caller may have authenticated (NTLM, Negotiate) serve no other caller. ConnectionAuthentication
+// detects the authentication.
 
 internal import Bytes
 internal import HTTP
 internal import HTTPClient
 internal import Routing
 
-/// Whether an attempt may have authenticated its upstream connection.
+/// The binding of an attempt's upstream connection to its caller.
 struct UpstreamBinding {
-  /// Whether the caller's own `Authorization` goes out.
+  /// True if the caller's own `Authorization` goes out.
   private var sendsCallersCredential = false
-  /// Whether the connection serves no other caller from now on.
+  /// True if the connection serves no other caller from now on.
   private(set) var isBound = false
 
   init() {}
 
-  /// What the request says.
+  /// Reads the request.
   init(_ request: borrowing RequestContext) {
     sendsCallersCredential = !request.credential.replacesCallers && request.head.fields.contains(.authorization)
     isBound =
@@ -23,7 +23,7 @@ struct UpstreamBinding {
       && request.headBytes.withBytes { ConnectionAuthentication.isUsed(by: request.head.fields, in: $0) }
   }
 
-  /// Notes what the response says. Nearly all say nothing.
+  /// Reads the response. Nearly all have no such field.
   @inline(__always)
   mutating func note(_ attempt: UpstreamAttempt) {
     if sendsCallersCredential || attempt.head.fields.contains(.wwwAuthenticate) { noteAnswer(attempt) }
@@ -43,7 +43,7 @@ struct UpstreamBinding {
 struct BoundUpstreams {
   private var entries: [(pool: OriginPool, connection: UpstreamConnection)] = []
 
-  /// The caller's own connection to a pool's origin, where there is one that can still be used.
+  /// The caller's own connection to a pool's origin, if there is one that can still be used.
   @inline(__always)
   mutating func take(of pool: OriginPool) -> UpstreamConnection? {
     entries.isEmpty ? nil : taken(of: pool)
@@ -56,7 +56,7 @@ struct BoundUpstreams {
     return pool.lease(reserved: connection) ? connection : nil
   }
 
-  /// Keeps a connection whose last exchange ended in good order on both sides.
+  /// Keeps a connection whose last exchange ended in order on both sides.
   @inline(never)
   mutating func keep(_ connection: UpstreamConnection, of pool: OriginPool) {
     if let other = taken(of: pool) { pool.giveBack(other, .unusable) }
