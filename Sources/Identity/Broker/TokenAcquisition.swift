@@ -15,15 +15,20 @@ struct TokenAcquisition: Sendable {
   let jitter: @Sendable () -> Double
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
-  /// The token in hand. A cached token counts only if it is newer.
-  let held: BearerValue?
-  /// The token that an API refused for its claims.
-  var refused: BearerValue?
+  let purpose: Purpose
   /// Time that callers wait until a token that has arrived is stored; nil: until it is. Another process may hold the
   /// cache's lock, or have died with it.
   var patience: Duration?
   /// Receives the report early, if callers are served before the token is stored.
   var serve: @Sendable (Report) -> Void = { _ in }
+
+  /// The purpose of a request.
+  enum Purpose: Sendable {
+    /// For all callers, replacing the held token, if there is one. A cached token counts only if it is newer.
+    case supply(replacing: BearerValue?)
+    /// For callers whose token an API refused.
+    case replacement(TokenRejection, of: BearerValue)
+  }
 
   struct Report: Sendable {
     var result: Result<BearerValue, AcquisitionFailure>
@@ -31,6 +36,16 @@ struct TokenAcquisition: Sendable {
     var offered: [Secret] = []
     /// True if a provider was asked for a token, or for its metadata.
     var wasSent = false
+
+    /// The end to record, with the result for the callers.
+    func outcome(_ told: Result<BearerValue, AcquisitionError>, servedUntil: UnixTime?) -> TokenEvent.Outcome {
+      switch (told, result) {
+      case (.success(let value), _): .obtained(value.lifetime, granted: value.scopes)
+      case (.failure(let error), .failure(let failure)):
+        .failed(error, failure.errorClass, servedUntil: servedUntil)
+      case (.failure, .success): preconditionFailure("an acquired token was told as a failure")
+      }
+    }
   }
 
   /// Time that one process waits for another's request before it makes its own.
@@ -40,6 +55,14 @@ struct TokenAcquisition: Sendable {
   static let accountLockWait = TimeSpan.seconds(120)
 
   var key: AcquisitionKey { subscription.key }
+
+  private var held: BearerValue? {
+    if case .supply(let held) = purpose { held } else { nil }
+  }
+
+  private var refused: BearerValue? {
+    if case .replacement(_, let refused) = purpose { refused } else { nil }
+  }
 
   /// Gets the token. Only one process at a time does so for `lock`.
   func run(lock: String) async -> Report {
@@ -86,7 +109,8 @@ struct TokenAcquisition: Sendable {
     case .caller(_, let grant): return try await token(by: grant, &report)
     }
     // If no account is signed in, or another process was faster, the provider is not needed.
-    var cached = await lookUp(realm: await directory.knownRealm(for: subscription.application), &report)
+    let realm = await directory.knownRealm(for: subscription.application)
+    var cached = await lookUp(realm: realm, &report)
     if let found = adopted(cached) { return found }
     if let reason = cached.grant.reason { throw .interaction(reason) }
     if case .unknown = cached.grant { throw .cacheUnread }
@@ -94,10 +118,12 @@ struct TokenAcquisition: Sendable {
     let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
       try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
-    cached = await self.lookUp(realm: metadata.realm, &report)
-    if let found = adopted(cached) {
-      report.wasSent = false
-      return found
+    if metadata.realm != realm {
+      cached = await lookUp(realm: metadata.realm, &report)
+      if let found = adopted(cached) {
+        report.wasSent = false
+        return found
+      }
     }
     switch cached.grant {
     case .nothing(let reason): throw .interaction(reason)

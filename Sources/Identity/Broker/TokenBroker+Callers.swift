@@ -59,11 +59,8 @@ extension TokenBroker {
   func admitCaller(_ subscription: TokenSubscription) throws(AcquisitionError) {
     let now = surroundings.now()
     if states[subscription.key] != nil { keepCaller(subscription.key) }
-    if let value = states[subscription.key]?.value, value.isUsable(at: now) { return }
-    guard let route = states[subscription.routeKey], let until = route.throttle.pause(at: now),
-      let failure = route.failure
-    else { return }
-    throw failure.error.retrying(after: max(until - now, 1))
+    if states[subscription.key]?.usable(at: now) != nil { return }
+    if let failure = states[subscription.routeKey]?.pausedFailure(at: now) { throw failure }
   }
 
   /// Marks a caller's key as used: it is the last to be evicted.

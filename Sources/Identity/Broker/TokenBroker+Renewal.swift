@@ -39,17 +39,16 @@ extension TokenBroker {
   @discardableResult
   private func refresh(_ subscription: TokenSubscription) async -> UnixTime {
     let key = subscription.key
-    switch await look(subscription).plan(at: surroundings.now()) {
-    case .useCachedAndRefreshBehind, .request:
+    if await look(subscription).isRenewalDue(at: surroundings.now()) {
       _ = await flight(for: subscription).value
-    case .useCached, .fail, .interactionRequired, .cacheUnavailable:
+    } else {
       // Claimed by a loop whose clock is ahead of this one, or renewed by another process: nothing is sent, so the
       // claim is returned.
       states[key]?.letRefreshBeClaimed()
     }
     let now = surroundings.now()
     guard let state = states[key] else { return now }
-    return state.throttle.pause(at: now) ?? state.value?.lifetime.refreshAt ?? now
+    return state.trouble.throttle.pause(at: now) ?? state.value?.lifetime.refreshAt ?? now
   }
 
   private nonisolated func keepReady(_ subscription: TokenSubscription) async {

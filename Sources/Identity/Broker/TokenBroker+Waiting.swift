@@ -18,54 +18,28 @@ extension TokenBroker {
   /// Waits until the request is over: for programs that would end before its answer comes.
   package static let endlessPatience: @Sendable () async -> Void = { await sleep(24 * 3600) }
 
-  /// The result of a request in flight, for a caller of a proxy.
-  func awaited(
-    _ flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ subscription: TokenSubscription
-  ) async throws(AcquisitionError) -> BearerValue {
-    note(RequestScope.current, waitingFor: subscription.key)
-    return try await result(of: flight, subscription)
-  }
-
-  /// The result of a request in flight, or a time-out after a caller's patience. Then the provider counts as not
-  /// answering: callers in the following pause get the failure at once.
+  /// The result of a request in flight, or a time-out after a caller's patience.
   func result(
-    of flight: Task<Result<BearerValue, AcquisitionError>, Never>, _ subscription: TokenSubscription
+    of flight: TokenFlight, _ subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue {
-    let key = subscription.key
     if let result = await first(of: flight) { return try result.get() }
     // It may have ended while this caller came back here.
-    let now = surroundings.now()
-    if let value = states[key]?.value, value.isUsable(at: now) { return value }
-    let failure = AcquisitionFailure.unreached(.timedOut(host: key.authority.url.host))
-    guard let state = states[key], state.throttle.pause(at: now) == nil else {
-      let pause = states[key]?.throttle.pause(at: now)
-      throw failure.error(for: key, retryAfter: max((pause ?? now) - now, 1))
-    }
-    var failed = state
-    let told = failed.take(failure, offered: state.grant.refreshTokens.map(\.secret), now: now)
-    states[key] = failed
-    throw told
+    let key = subscription.key
+    var state = states[key] ?? TokenState(subscription: subscription)
+    let result = state.takeTimeOut(now: surroundings.now())
+    if states[key] != nil { states[key] = state }
+    return try result.get()
   }
 
   /// The result of a request, or nil if it takes longer than a caller waits.
-  private func first(
-    of flight: Task<Result<BearerValue, AcquisitionError>, Never>
-  ) async -> Result<BearerValue, AcquisitionError>? {
-    await withCheckedContinuation { continuation in
-      let waiting = Locked<CheckedContinuation<Result<BearerValue, AcquisitionError>?, Never>?>(continuation)
-      let take = { @Sendable () -> CheckedContinuation<Result<BearerValue, AcquisitionError>?, Never>? in
-        waiting.withLock { waiting in
-          defer { waiting = nil }
-          return waiting
-        }
-      }
+  private func first(of flight: TokenFlight) async -> Result<BearerValue, AcquisitionError>? {
+    await FirstAnswer.wait { answer in
       let limit = Task { [surroundings] in
         await surroundings.patience()
-        take()?.resume(returning: nil)
+        answer.give(nil)
       }
       Task {
-        let result = await flight.value
-        take()?.resume(returning: result)
+        answer.give(await flight.value)
         limit.cancel()
       }
     }

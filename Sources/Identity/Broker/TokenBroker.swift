@@ -53,8 +53,8 @@ package actor TokenBroker {
   let directory: ProviderDirectory
   var states: [AcquisitionKey: TokenState] = [:]
   /// The requests in flight for tokens that replace refused ones.
-  var replacementFlights: [AcquisitionKey: Task<Result<BearerValue, AcquisitionError>, Never>] = [:]
-  private(set) var turns: [String: Task<Void, Never>] = [:]
+  var replacementFlights: [AcquisitionKey: TokenFlight] = [:]
+  private(set) var turns: [String: TaskQueue] = [:]
   /// The callers' keys among `states`, which are bounded.
   var callers = CallerStates()
   /// The first request that waits for each acquisition in flight: the record names it.
@@ -82,43 +82,36 @@ package actor TokenBroker {
   /// provider is slow: the request then continues, and its result is kept. Cancelling a caller does not end it either.
   package func bearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     let key = subscription.key
-    var now = surroundings.now()
     // By its index: the subscript would copy the whole state.
-    if let index = states.index(forKey: key) {
-      if let value = states.values[index].value, value.isUsable(at: now) {
-        guard value.lifetime.freshness(at: now) == .aging else { return value }
-      } else if let flight = states.values[index].flight, states.values[index].throttle.pause(at: now) == nil {
-        return try await awaited(flight, subscription)
-      }
+    if let index = states.index(forKey: key),
+      let step = states.values[index].stepInHand(at: surroundings.now())
+    {
+      return try await carryOut(step, subscription)
     }
-    if subscription.key.subject.isCaller { try admitCaller(subscription) }
+    if key.subject.isCaller { try admitCaller(subscription) }
     var state = await look(subscription)
-    switch state.plan(at: surroundings.now()) {
-    case .interactionRequired, .cacheUnavailable:
+    if state.missingGrant != nil, case .refuse = state.step(at: surroundings.now()) {
       // A person who has just signed in must not be told to sign in.
       await store.look()
       state = await look(subscription)
-    case .useCached, .useCachedAndRefreshBehind, .request, .fail: break
     }
-    now = surroundings.now()
-    switch state.plan(at: now) {
-    case .useCached:
-      if let value = state.value { return value }
-    case .useCachedAndRefreshBehind:
-      if let value = state.value {
-        if value.claimsRefresh(at: now) { _ = flight(for: subscription) }
-        return value
-      }
-    case .fail(let until):
-      if let failure = state.failure { throw failure.error.retrying(after: max(until - now, 1)) }
-    case .interactionRequired(let reason):
-      throw .interactionRequired(InteractionRequired(reason, key))
-    case .cacheUnavailable:
-      throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause)
-    case .request:
-      break
+    return try await carryOut(state.step(at: surroundings.now()), subscription)
+  }
+
+  private func carryOut(
+    _ step: TokenStep, _ subscription: TokenSubscription
+  ) async throws(AcquisitionError) -> BearerValue {
+    switch step {
+    case .serve(let value): return value
+    case .serveAndRenew(let value):
+      if value.claimsRefresh(at: surroundings.now()) { _ = flight(for: subscription) }
+      return value
+    case .wait:
+      let flight = flight(for: subscription)
+      note(RequestScope.current, waitingFor: subscription.key)
+      return try await result(of: flight, subscription)
+    case .refuse(let error): throw error
     }
-    return try await awaited(flight(for: subscription), subscription)
   }
 
   /// Names the caller that waits for a request in flight in its record, unless one is named already.
@@ -135,14 +128,7 @@ package actor TokenBroker {
   /// A new token from the provider (MSAL's `force_refresh`). Simultaneous callers share one request, and a pause that
   /// the provider asked for is respected.
   package func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
-    let state = await look(subscription)
-    let now = surroundings.now()
-    if let reason = state.grant.reason { throw .interactionRequired(InteractionRequired(reason, subscription.key)) }
-    if case .unknown = state.grant { throw .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
-    if let until = state.throttle.pause(at: now), let failure = state.failure {
-      throw failure.error.retrying(after: max(until - now, 1))
-    }
-    return try await result(of: flight(for: subscription), subscription)
+    try await carryOut(await look(subscription).forcedStep(at: surroundings.now()), subscription)
   }
 
   /// The status of every key, by application and scopes. Callers are counted, and not named.
@@ -228,9 +214,7 @@ package actor TokenBroker {
   // MARK: Requests
 
   /// The request in flight for a key, started if there is none.
-  func flight(
-    for subscription: TokenSubscription
-  ) -> Task<Result<BearerValue, AcquisitionError>, Never> {
+  func flight(for subscription: TokenSubscription) -> TokenFlight {
     let key = subscription.key
     if let flight = states[key]?.flight { return flight }
     // Now: another process's token may be adopted before the task begins, and is then the answer.
@@ -241,77 +225,44 @@ package actor TokenBroker {
     return flight
   }
 
-  /// The purpose of a request.
-  enum Purpose: Sendable {
-    /// For all callers, replacing the held token, if there is one.
-    case supply(replacing: BearerValue?)
-    /// For callers whose token an API refused.
-    case replacement(TokenRejection, of: BearerValue)
-  }
-
   /// One request from lock to stored token: its result is kept, published and reported.
   func acquire(
-    _ subscription: TokenSubscription, for purpose: Purpose
+    _ subscription: TokenSubscription, for purpose: TokenAcquisition.Purpose
   ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = ContinuousClock.now
-    var (rejection, held, refused): (TokenRejection?, BearerValue?, BearerValue?)
-    switch purpose {
-    case .supply(let value): held = value
-    case .replacement(let asked, let value): (rejection, refused) = (asked, value)
+    var (wanted, isSupply) = (subscription, true)
+    if case .replacement(let rejection, _) = purpose {
+      (wanted, isSupply) = (subscription.answering(rejection), false)
     }
-    let wanted = rejection.map(subscription.answering) ?? subscription
     // Now: once the new token is stored, a look into the cache may take it before this does.
-    let isOfChangedCredential = rejection == nil && states[key]?.isOfFormerCredential ?? false
+    let isOfChangedCredential = isSupply && states[key]?.isOfFormerCredential ?? false
     let turn = wanted.key.turn(of: states[key]?.account)
-    var acquisition = TokenAcquisition(
+    let acquisition = TokenAcquisition(
       subscription: wanted, directory: directory, store: store, now: surroundings.now, jitter: surroundings.jitter,
-      sleep: surroundings.sleep, held: held)
-    acquisition.refused = refused
+      sleep: surroundings.sleep, purpose: purpose)
     let report = await report(of: acquisition, turn)
     // No suspension until the state is written back. A reload may have dropped one that only a replacement is for.
-    var state = states[key] ?? (rejection == nil ? TokenState(subscription: subscription) : nil)
     let now = surroundings.now()
-    let result: Result<BearerValue, AcquisitionError>
-    let outcome: TokenEvent.Outcome
-    switch report.result {
-    case .success(var value):
-      if let rejection { state?.replacements.keep(value, for: rejection, now: now) }
-      // A provider that granted the added scopes alone has not granted those that the other requests need.
-      if rejection == nil || key.scopes.isCovered(by: value.scopes) {
-        value = state?.take(value) ?? value
-        // A loop gets each caller's tokens from its own requests.
-        if !key.subject.isCaller { surroundings.publish(key, value) }
-      }
-      outcome = .obtained(value.lifetime, granted: value.scopes)
-      result = .success(value)
-    case .failure(let failure):
-      let servedUntil = state?.value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }
-      var told = failure.error(for: wanted.key, retryAfter: 1)
-      // A provider that is down is down for everything; a requirement of a person applies to this part of the API
-      // alone.
-      if rejection == nil || failure.errorClass == .transient,
-        let taken = state?.take(failure, offered: report.offered, now: now)
-      {
-        told = taken
-      }
-      outcome = .failed(told, failure.errorClass, servedUntil: servedUntil)
-      result = .failure(told)
-    }
+    let isKept = isSupply || states[key] != nil
+    var state = states[key] ?? TokenState(subscription: subscription)
+    let (result, published) = state.end(purpose, with: report, for: wanted.key, now: now)
+    // A loop gets each caller's tokens from its own requests.
+    if let published, !key.subject.isCaller { surroundings.publish(key, published) }
     var scope = RequestScope.current
-    if rejection == nil {
-      state?.flight = nil
+    if isSupply {
+      state.flight = nil
       scope = waiting.removeValue(forKey: key) ?? scope
     } else {
       replacementFlights[wanted.key] = nil
     }
-    states[key] = state
+    if isKept { states[key] = state }
     if key.subject.isCaller { noteCaller(subscription, report.result, result) }
     if report.wasSent {
       let event = TokenEvent(
         key: subscription.routeKey, application: subscription.application.name, authority: key.authority,
-        scopes: wanted.key.scopes,
-        grantType: subscription.grantType, duration: ContinuousClock.now - start, outcome: outcome,
+        scopes: wanted.key.scopes, grantType: subscription.grantType, duration: ContinuousClock.now - start,
+        outcome: report.outcome(result, servedUntil: state.usable(at: now)?.lifetime.expiresAt),
         isOfChangedCredential: isOfChangedCredential)
       RequestScope.$current.withValue(scope) { surroundings.observe(event) }
     }
@@ -326,39 +277,27 @@ package actor TokenBroker {
     guard let patience = surroundings.filingPatience else {
       return await inTurn(turn) { await acquisition.run(lock: turn) }
     }
-    return await withCheckedContinuation { continuation in
-      let waiting = Locked<CheckedContinuation<TokenAcquisition.Report, Never>?>(continuation)
-      let answer: @Sendable (TokenAcquisition.Report) -> Void = { report in
-        waiting.withLock { waiting in
-          defer { waiting = nil }
-          return waiting
-        }?.resume(returning: report)
-      }
+    return await FirstAnswer.wait { answer in
       var eager = acquisition
       eager.patience = patience
-      eager.serve = answer
-      Task { [eager] in answer(await self.inTurn(turn) { await eager.run(lock: turn) }) }
+      eager.serve = answer.give
+      Task { [eager] in answer.give(await self.inTurn(turn) { await eager.run(lock: turn) }) }
     }
   }
 
   /// Returns when every received token is stored, or cannot be.
   package func settle() async {
-    for turn in turns.values { await turn.value }
+    for turn in turns.values { await turn.settle() }
   }
 
   /// Runs `work` after all other work of one name. Providers with refresh-token reuse detection may revoke the session.
   func inTurn<Answer: Sendable>(
     _ name: String, _ work: @escaping @Sendable () async -> Answer
   ) async -> Answer {
-    let previous = turns[name]
-    let task = Task {
-      await previous?.value
-      return await work()
-    }
-    let end = Task { _ = await task.value }
-    turns[name] = end
-    let answer = await task.value
-    if turns[name] == end { turns[name] = nil }
+    let queue = turns[name] ?? TaskQueue()
+    turns[name] = queue
+    let answer = await queue.run(work)
+    if queue.isIdle { turns[name] = nil }
     return answer
   }
 }

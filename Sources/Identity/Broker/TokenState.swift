@@ -1,59 +1,81 @@
 internal import Bytes
+internal import HTTP
+internal import HTTPClient
 internal import Tokens
 
-/// The broker's state of one key, and its changes by the cache, a success or a failure.
+/// The state of one key, a pure machine: a demand has a step (`TokenStep.swift`), and lookups, replies and failures are
+/// events that change it. `TokenBroker` carries the steps out.
 struct TokenState {
   /// The subscription. Its application may be replaced by another of the same key with another route to the provider.
   var subscription: TokenSubscription
-  /// The held token, expired or not.
-  private(set) var value: BearerValue?
-  /// True if the held token was obtained with a credential that has been replaced since, and the new one has obtained
-  /// none.
-  private(set) var isOfFormerCredential = false
-  /// The grant for a new token, as of the last look into the cache.
-  private(set) var grant: AvailableGrant
-  /// The token's account, as of the last look into the cache.
+  private(set) var held = HeldToken.none
+  /// The account and the grant for a new token, as of the last look into the cache.
   private(set) var account: CachedAccount?
-  /// The time before which no request is sent.
-  private(set) var throttle: Throttle
-  /// The failure and its beginning; nil after a success.
-  private(set) var failure: TokenStatus.Failure?
-  /// The refresh tokens that the last failure is about.
-  private var refused: [Secret] = []
-  /// The rejections of its tokens that were answered recently.
-  var rejections = RejectionBackoff()
-  /// The tokens that answered them.
-  var replacements = ReplacementTokens()
-  var flight: Task<Result<BearerValue, AcquisitionError>, Never>?
+  private(set) var grant: AvailableGrant
+  private(set) var trouble: Trouble
+  /// The rejections of its tokens that were answered recently, and the tokens that answered them.
+  var rejected = RejectedTokens()
+  /// The request in flight that renews the held token.
+  var flight: TokenFlight?
+
+  /// The token that serves, expired or not.
+  enum HeldToken {
+    case none
+    case current(BearerValue)
+    /// A token of a credential that has been replaced since, while the new one has obtained none.
+    case former(BearerValue)
+  }
+
+  /// The failures since the last success.
+  struct Trouble {
+    /// The time before which no request is sent.
+    fileprivate(set) var throttle: Throttle
+    /// The failure and its beginning; nil after a success.
+    fileprivate(set) var failure: TokenStatus.Failure?
+    /// The refresh tokens that the last failure is about.
+    fileprivate var refused: [Secret] = []
+  }
 
   init(subscription: TokenSubscription) {
     self.subscription = subscription.withoutAssertion
-    throttle = Throttle()
+    trouble = Trouble(throttle: Throttle())
     switch subscription.key.subject {
     case .application, .agentUser: grant = .clientCredentials
     case .account: grant = .nothing(.noAccount)
     case .caller(let digest, _):
       grant = .assertion
-      if digest != nil { throttle = Throttle(.caller) }
+      if digest != nil { trouble.throttle = Throttle(.caller) }
     }
   }
 
+  var value: BearerValue? {
+    switch held {
+    case .none: nil
+    case .current(let value), .former(let value): value
+    }
+  }
+
+  /// True if the held token was obtained with a credential that has been replaced since.
+  var isOfFormerCredential: Bool {
+    if case .former = held { true } else { false }
+  }
+
+  /// The held token, if a request may carry it.
+  func usable(at now: UnixTime) -> BearerValue? { value.flatMap { $0.isUsable(at: now) ? $0 : nil } }
+
+  /// The status to report.
   var status: TokenStatus {
     TokenStatus(
       application: subscription.application.name, subject: subscription.key.subject, agent: subscription.key.agent,
       scopes: subscription.key.scopes,
-      account: account, expiresAt: value?.lifetime.expiresAt, failure: failure, isRefreshing: flight != nil,
+      account: account, expiresAt: value?.lifetime.expiresAt, failure: trouble.failure, isRefreshing: flight != nil,
       isOfFormerCredential: isOfFormerCredential)
   }
 
-  /// The step for a caller now.
-  func plan(at now: UnixTime) -> AcquisitionPlan {
-    AcquisitionPlan(held: value?.lifetime, grant: grant, throttle: throttle, now: now)
-  }
+  // MARK: The cache
 
-  /// A change by a look into the cache.
+  /// The effect of a lookup on the loops.
   enum Change {
-    /// Nothing that concerns the loops.
     case none
     /// There is a newer token.
     case adopted(BearerValue)
@@ -69,15 +91,15 @@ struct TokenState {
     grant = cached.grant
     account = cached.account
     var change = Change.none
-    if let old = value, subscription.key.subject.isAccount,
-      old.origin.account?.homeAccountID != cached.account?.homeAccountID
-    {
-      old.withdraw()
-      value = nil
-      isOfFormerCredential = false
-      change = .withdrawn
+    if subscription.key.subject.isAccount {
+      let home = cached.account?.homeAccountID
+      if let value, value.origin.account?.homeAccountID != home {
+        value.withdraw()
+        held = .none
+        change = .withdrawn
+      }
+      rejected.withdraw(notOf: home)
     }
-    if subscription.key.subject.isAccount { replacements.withdraw(notOf: cached.account?.homeAccountID) }
     if subscription.readsCache, let found = cached.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now), subscription.canUse(found.secret) {
@@ -85,16 +107,24 @@ struct TokenState {
         change = .adopted(take(new))
       }
     }
-    if let reason = cached.grant.reason {
-      remember(.interactionRequired(InteractionRequired(reason, subscription.key)), now: now, until: now)
-    } else if case .unknown = cached.grant {
-      remember(.cacheUnavailable(retryAfter: AcquisitionError.cachePause), now: now, until: now)
-    } else if failure != nil, isFree || failure?.error.isAboutCache == true {
-      throttle.succeeded()
-      failure = nil
+    if let error = missingGrant {
+      remember(error, now: now, until: now)
+    } else if let failure = trouble.failure, isFree || failure.error.isAboutCache {
+      recover()
       letRefreshBeClaimed()
     }
     return change
+  }
+
+  /// The failure that the last look into the cache implies: a person has to sign in, or the cache cannot be read; nil
+  /// if a token can be requested.
+  var missingGrant: AcquisitionError? { missingGrant(for: subscription.key) }
+
+  /// The same for a token that answers a rejection.
+  func missingGrant(for key: AcquisitionKey) -> AcquisitionError? {
+    if let reason = grant.reason { return .interactionRequired(InteractionRequired(reason, key)) }
+    if case .unknown = grant { return .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
+    return nil
   }
 
   /// True if the cache's token replaces the held one. Of two of the same second and for the same scopes it is the
@@ -104,7 +134,7 @@ struct TokenState {
   /// only that another route's token replaced this one in the cache: the held one serves until it is due.
   private func isNews(_ found: HeldAccessToken, _ lifetime: TokenLifetime, now: UnixTime) -> Bool {
     guard lifetime.freshness(at: now) != .expired else { return false }
-    guard let value, value.isUsable(at: now) else { return true }
+    guard let value = usable(at: now) else { return true }
     let isForSameScopes = found.scopeSet?.decorated == value.scopes.decorated
     if lifetime.isNewer(than: value.lifetime) {
       return isForSameScopes || subscription.key.subject != .application || value.lifetime.freshness(at: now) == .aging
@@ -115,14 +145,14 @@ struct TokenState {
   /// True if the last failure was not about the present grant.
   private var isFree: Bool {
     guard case .refreshTokens(let tokens) = grant else { return false }
-    return tokens.contains { !refused.contains($0.secret) }
+    return tokens.contains { !trouble.refused.contains($0.secret) }
   }
+
+  // MARK: Tokens
 
   /// Takes over the token of the former credential.
   mutating func inherit(_ former: BearerValue) {
-    guard value == nil else { return }
-    value = former
-    isOfFormerCredential = true
+    if case .none = held { held = .former(former) }
   }
 
   /// Records a new token; returns the one that is held now. A token that another process, or an earlier request, has
@@ -131,34 +161,74 @@ struct TokenState {
   mutating func take(_ new: BearerValue) -> BearerValue {
     if isOfFormerCredential, new.origin.source == .cache {
       let due = new.dueNow
-      value = due
+      held = .former(due)
       letRefreshBeClaimed()
       return due
     }
-    value = new
-    isOfFormerCredential = false
-    throttle.succeeded()
-    failure = nil
-    refused = []
+    held = .current(new)
+    recover()
+    trouble.refused = []
     return new
   }
+
+  /// Lets a caller claim the held token's renewal once more, when it is due and no pause is active.
+  func letRefreshBeClaimed() {
+    guard let value else { return }
+    value.releaseRefresh(at: max(value.lifetime.refreshAt, trouble.failure?.retryAt ?? value.lifetime.refreshAt))
+  }
+
+  /// Records the end of an acquisition; returns its callers' result, and for the loops the token that serves now.
+  /// - Parameter wanted: the key of the request, which a rejection widens.
+  mutating func end(
+    _ purpose: TokenAcquisition.Purpose, with report: TokenAcquisition.Report, for wanted: AcquisitionKey, now: UnixTime
+  ) -> (result: Result<BearerValue, AcquisitionError>, published: BearerValue?) {
+    switch (report.result, purpose) {
+    case (.success(let value), .supply):
+      let taken = take(value)
+      return (.success(taken), taken)
+    case (.success(let value), .replacement(let rejection, _)):
+      rejected.keep(value, for: rejection, now: now)
+      // A provider that granted the added scopes alone has not granted those that the other requests need.
+      guard subscription.key.scopes.isCovered(by: value.scopes) else { return (.success(value), nil) }
+      let taken = take(value)
+      return (.success(taken), taken)
+    case (.failure(let failure), .replacement) where failure.errorClass != .transient:
+      // A requirement of a person applies to this part of the API alone; a provider that is down is down for all.
+      return (.failure(failure.error(for: wanted, retryAfter: 1)), nil)
+    case (.failure(let failure), _):
+      return (.failure(take(failure, offered: report.offered, now: now)), nil)
+    }
+  }
+
+  // MARK: Failures
 
   /// Records a failure; returns the callers' error. The held token stays, and may be claimed for renewal after the
   /// pause.
   /// - Parameter offered: the available refresh tokens.
   mutating func take(_ new: AcquisitionFailure, offered: [Secret], now: UnixTime) -> AcquisitionError {
-    refused = offered
+    trouble.refused = offered
     // A failure without a request needs no pause: it holds until the cache changes.
     if !new.isLocal {
-      throttle.failed(
+      trouble.throttle.failed(
         new.errorClass, retryAfter: new.retryAfter,
         mayPropagate: subscription.application.credential?.isHandedOut ?? false, now: now)
     }
-    let until = throttle.pause(at: now) ?? now + 1
+    let until = trouble.throttle.pause(at: now) ?? now + 1
     let error = new.error(for: subscription.key, retryAfter: until - now)
     remember(error, now: now, until: until)
     letRefreshBeClaimed()
     return error
+  }
+
+  /// Records that a request takes longer than a caller waits: the provider counts as not answering, so that callers in
+  /// the following pause get the failure at once. Returns the token, if one has arrived meanwhile.
+  mutating func takeTimeOut(now: UnixTime) -> Result<BearerValue, AcquisitionError> {
+    if let value = usable(at: now) { return .success(value) }
+    let failure = AcquisitionFailure.unreached(.timedOut(host: subscription.key.authority.url.host))
+    if let until = trouble.throttle.pause(at: now) {
+      return .failure(failure.error(for: subscription.key, retryAfter: max(until - now, 1)))
+    }
+    return .failure(take(failure, offered: grant.refreshTokens.map(\.secret), now: now))
   }
 
   /// Records one caller's failure, as far as it concerns the application or its provider: for the status of the route.
@@ -176,50 +246,21 @@ struct TokenState {
   }
 
   /// Records that the provider has given a caller a token.
-  mutating func takeSuccessOfCaller() {
-    throttle.succeeded()
-    failure = nil
+  mutating func takeSuccessOfCaller() { recover() }
+
+  /// The rule of every pause: nothing is sent before its end, and callers get the failure that began it. nil if
+  /// requests may be sent.
+  func pausedFailure(at now: UnixTime) -> AcquisitionError? {
+    guard let until = trouble.throttle.pause(at: now), let failure = trouble.failure else { return nil }
+    return failure.error.retrying(after: max(until - now, 1))
+  }
+
+  private mutating func recover() {
+    trouble.throttle.succeeded()
+    trouble.failure = nil
   }
 
   private mutating func remember(_ error: AcquisitionError, now: UnixTime, until: UnixTime) {
-    failure = TokenStatus.Failure(error: error, since: failure?.since ?? now, retryAt: until)
-  }
-
-  /// Lets a caller claim the held token's renewal once more, when it is due and no pause is active.
-  func letRefreshBeClaimed() {
-    guard let value else { return }
-    value.releaseRefresh(at: max(value.lifetime.refreshAt, failure?.retryAt ?? value.lifetime.refreshAt))
-  }
-}
-
-/// The newest token for each rejection, beside the subscription's own: parts of one API may require different claims,
-/// which no single token has. `RejectionBackoff` decides when a rejection is answered again.
-struct ReplacementTokens {
-  private var entries: [(rejection: TokenRejection, value: BearerValue)] = []
-
-  var count: Int { entries.count }
-
-  /// Keeps a token for the next requests with the same rejection. Of more than `RejectionBackoff.limit` the oldest
-  /// goes.
-  mutating func keep(_ value: BearerValue, for rejection: TokenRejection, now: UnixTime) {
-    entries.removeAll { $0.rejection == rejection || !$0.value.isUsable(at: now) }
-    if entries.count >= RejectionBackoff.limit { entries.removeFirst() }
-    entries.append((rejection, value))
-  }
-
-  /// The token that answered a rejection, if it is not the one that is refused now.
-  func token(for rejection: TokenRejection, besides refused: BearerValue, now: UnixTime) -> BearerValue? {
-    entries.first { $0.rejection == rejection }.map(\.value).flatMap { value in
-      value.isUsable(at: now) && value.id != refused.id && value.token != refused.token ? value : nil
-    }
-  }
-
-  /// Forgets a token that the API no longer accepts for any request.
-  mutating func forget(_ refused: BearerValue) { entries.removeAll { $0.value.id == refused.id } }
-
-  /// Ends the use of the tokens of other accounts.
-  mutating func withdraw(notOf homeAccountID: String?) {
-    for entry in entries where entry.value.origin.account?.homeAccountID != homeAccountID { entry.value.withdraw() }
-    entries.removeAll { $0.value.origin.account?.homeAccountID != homeAccountID }
+    trouble.failure = TokenStatus.Failure(error: error, since: trouble.failure?.since ?? now, retryAt: until)
   }
 }

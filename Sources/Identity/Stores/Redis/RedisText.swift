@@ -15,20 +15,13 @@ struct RedisText: SharedText {
   private static let attempts = 10
 
   func read() async -> [UInt8]? {
-    await withCheckedContinuation { continuation in
-      let waiting = Locked<CheckedContinuation<[UInt8]?, Never>?>(continuation)
-      let answer: @Sendable ([UInt8]?) -> Void = { text in
-        waiting.withLock { waiting in
-          defer { waiting = nil }
-          return waiting
-        }?.resume(returning: text)
-      }
+    await FirstAnswer.wait { answer in
       let limit = Task {
         do { try await Task.sleep(for: Self.patience) } catch { return }
-        answer(nil)
+        answer.give(nil)
       }
       Task {
-        answer(await text())
+        answer.give(await text())
         limit.cancel()
       }
     }
