@@ -265,7 +265,8 @@ struct ExhaustionTests {
     }
     #expect(try await eventually { proxy.process.errors.contains("accept paused") })
     #expect(
-      proxy.process.errors.contains("\"next\":\"raise the limit of open files (LimitNOFILE, ulimit -n), or find who"))
+      proxy.process.errors.contains(
+        "\"next\":\"raise the limit of open files (LimitNOFILE, ulimit -n), or find in the access log who"))
     let before = proxy.process.processorTime
     try await Task.sleep(for: .seconds(1))
     #expect(proxy.process.processorTime - before <= .milliseconds(100))

@@ -110,7 +110,8 @@ struct LimitTests {
     #expect(try await eventually { scene.upstream.requests.count == 2 })
     async let waiting = scene.proxy.get("/seen")
     #expect(try await eventually { scene.proxy.process.errors.contains("accept paused") })
-    #expect(scene.proxy.process.errors.contains("\"next\":\"raise limits.connections, or find who keeps"))
+    #expect(
+      scene.proxy.process.errors.contains("\"next\":\"raise limits.connections, or find in the access log who keeps"))
     #expect(!scene.upstream.requests.contains { $0.contains("/seen") })
     try await first.send("x")
     #expect(try await waiting.status == 200)
