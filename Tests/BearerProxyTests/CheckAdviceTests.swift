@@ -104,7 +104,7 @@ import Tokens
 
   @Test(arguments: cacheErrors) func `a cache that cannot be written is told why`(error: CacheStoreError, words: String)
   {
-    #expect(CheckAdvice.cacheAdvice(error).contains(words))
+    #expect(CacheCure.words(error).contains(words))
   }
 
   @Test func `authorities that lack the right one are named with their file, instead of asking for a file`() throws {

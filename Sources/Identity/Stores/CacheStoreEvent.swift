@@ -88,7 +88,7 @@ extension CacheStoreEvent {
     case .read(_, isEmptied: true):
       log.warning(
         "another program has emptied the token cache",
-        ["file": .string(path), "next": .string("sign in again: bearer-proxy check --live names the routes")])
+        ["file": .string(path), "next": .next(.signInAgain)])
     case .read(let duration, _):
       log.debug("token cache read", ["file": .string(path), "duration_ms": .milliseconds(duration)])
     case .written(let changes, let bytes, let duration):

@@ -1,4 +1,5 @@
 internal import Glibc
+package import Telemetry
 
 /// A system call that failed, and the kernel's reason.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -31,11 +32,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
 
   /// The operator's next step, if the error is about the whole process.
-  package var nextStep: String {
-    isExhaustion
-      ? "raise the limit of open files (LimitNOFILE, ulimit -n, fs.file-max), then restart"
-      : "restart the proxy; if it comes back, look at the memory and the kernel's log"
-  }
+  package var nextStep: NextStep { isExhaustion ? .openFiles : .restartAfterFailure }
 
   /// True if the address may be available later: another process holds it, or no interface has it yet, as while a
   /// machine starts.

@@ -156,7 +156,7 @@ extension Exchange {
       "a challenge of an upstream cannot be used",
       [
         "route": .string(route.name), "fault": .string(fault.rawValue),
-        "next": .string("compare the API's WWW-Authenticate field with RFC 9110, section 11.6.1"),
+        "next": .next(.challengeField),
       ], of: request.logRequest)
   }
 }

@@ -72,7 +72,7 @@ package final class ProxyServer: Sendable {
       listener = try Listener(place.socket(of: loop.index), loop: loop)
     } catch {
       service.log.error(
-        "cannot listen", ["reason": .string(error.description), "next": .string(error.nextStep)])
+        "cannot listen", ["reason": .string(error.description), "next": .next(error.nextStep)])
       return
     }
     let waiter = acceptor.value.waiter
@@ -103,9 +103,7 @@ package final class ProxyServer: Sendable {
         state.metrics.add(state.service.metrics.acceptPauses)
         notePause(
           error.description,
-          next: error.isExhaustion
-            ? "raise the limit of open files (LimitNOFILE, ulimit -n), or lower limits.connections" : error.nextStep,
-          state)
+          next: error.isExhaustion ? .openFilesOrConnections : error.nextStep, state)
         return .rest
       }
       guard let (channel, peer) = accepted else { continue }
@@ -145,16 +143,16 @@ package final class ProxyServer: Sendable {
           "cannot serve a connection",
           [
             "caller": .string(peer.host), "reason": .string("\(error)"),
-            "next": .string("compare process_open_fds with process_max_fds among the metrics, and raise LimitNOFILE"),
+            "next": .next(.openFilesCount),
           ])
       }
     }
   }
 
   /// Logs that accepting is paused, once per period.
-  private func notePause(_ reason: String, next: String, _ state: LoopState) {
+  private func notePause(_ reason: String, next: NextStep, _ state: LoopState) {
     guard spell.withLock({ $0.rests(at: state.loop.now) }) else { return }
-    state.service.log.error("accept paused", ["reason": .string(reason), "next": .string(next)])
+    state.service.log.error("accept paused", ["reason": .string(reason), "next": .next(next)])
   }
 
   /// Returns memory to the system after a burst, beside the loops.
@@ -170,12 +168,11 @@ package final class ProxyServer: Sendable {
     if state.service.limits.isShortOfDescriptors {
       notePause(
         "as many connections as there are file descriptors for, and all are busy",
-        next: "raise the limit of open files (LimitNOFILE, ulimit -n), or find in the access log who keeps "
-          + "connections busy", state)
+        next: .busyOpenFiles, state)
     } else {
       notePause(
         "as many connections as limits.connections, and all are busy",
-        next: "raise limits.connections, or find in the access log who keeps connections busy", state)
+        next: .busyConnections, state)
     }
   }
 

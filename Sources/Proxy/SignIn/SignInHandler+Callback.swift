@@ -33,7 +33,7 @@ extension SignInHandler {
         "sign-in answered at another application's address",
         [
           "route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI),
-          "next": .string("compare the redirect URIs of both applications' registrations"),
+          "next": .next(.redirectURIs),
         ])
       return pages.failure(.otherApplication, retry: link(entry.form))
     }

@@ -36,6 +36,7 @@ struct Arguments {
       rest.removeFirst()
       return .help(try rest.first.map { word throws(UsageError) in try name(word) })
     case "-h", "--help": return .help(nil)
+    case "troubleshooting": return .troubleshooting
     default: break
     }
     var command = CommandName.run

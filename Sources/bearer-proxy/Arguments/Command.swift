@@ -31,6 +31,8 @@ enum Command: Equatable {
   case names(NameList, configuration: String)
   /// Print the manual page.
   case man
+  /// Print deploy/troubleshooting.md. Help does not list it: it is for those who change the program.
+  case troubleshooting
   /// Say the version.
   case version(OutputForm)
   /// Explain a command, or all of them.

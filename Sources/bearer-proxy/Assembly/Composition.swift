@@ -180,7 +180,7 @@ struct Composition {
     let condition = CacheCondition(path: cache.place, kind: cache.kind, now: { .now })
     let store = await cache.open(loop: machinery.loops[0], resolver: machinery.resolver) { event in
       condition.take(event)
-      event.write(to: log, path: cache.place ?? "") { CheckAdvice.cacheAdvice($0) }
+      event.write(to: log, path: cache.place ?? "") { CacheCure.words($0) }
       let metrics = metrics.withLock { $0 }
       metrics.cache?.count(event, in: metrics.registry.shared)
     }
@@ -223,7 +223,7 @@ struct Composition {
         "reason": .string(loss.reason.reason), "detail": .string(loss.reason.description(path: cachePlace)),
         "changes": .integer(loss.changes),
         "next": .string(
-          "\(CheckAdvice.cacheAdvice(loss.reason)) Then "
+          "\(CacheCure.words(loss.reason)) Then "
             + "\(machinery.options.commands.liveCheck()) names the routes that need a sign-in"),
       ], when: .always)
   }
@@ -241,10 +241,7 @@ struct Composition {
         "access records cannot be written, and are lost",
         [
           "file": .string(place), "reason": .string(error.reason),
-          "next": .string(
-            error.isOutOfSpace
-              ? "free space on the file system of log.access_file"
-              : "look at what the access log is written to: bearer_proxy_log_lines_dropped_total counts what is lost"),
+          "next": .next(error.isOutOfSpace ? .accessSpace : .accessOutput),
         ])
     }
   }

@@ -39,8 +39,7 @@ struct InstanceRecord: Sendable {
           "the admin address cannot be recorded",
           [
             "file": .string(file.path), "reason": .string(error.description),
-            "next": .string(
-              "let the proxy write there, or leave it: 'status' then needs the configuration of the start"),
+            "next": .next(.adminRecord),
           ])
         return nil
       }

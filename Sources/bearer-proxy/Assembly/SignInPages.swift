@@ -31,7 +31,7 @@ extension Composition {
     } catch {
       log.error(
         "no sign-in pages: the cryptography library fails",
-        ["reason": .string("\(error)"), "next": .string("restart the proxy; look at OPENSSL_CONF")])
+        ["reason": .string("\(error)"), "next": .next(.cryptography)])
       return nil
     }
   }

@@ -90,7 +90,7 @@ struct Tracing {
         "a variable of OpenTelemetry is not followed",
         [
           "settings": .string(issue.variable), "reason": .string(issue.reason),
-          "next": .string("correct the variable, or remove it"),
+          "next": .next(.telemetryVariable),
         ])
     }
     guard let settings else { return }

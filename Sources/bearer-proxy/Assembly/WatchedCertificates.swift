@@ -6,6 +6,7 @@ import Configuration
 import HTTP
 import Platform
 import Proxy
+import Telemetry
 import Tokens
 
 /// The certificates whose end is watched: of listeners, of applications, those shown to servers, and authorities.
@@ -82,7 +83,7 @@ struct WatchedCertificates: Sendable {
   /// A warning for each that has ended, ends within 30 days or is not valid yet.
   func warnings(at now: UnixTime) -> [ConfigurationIssue] {
     entries.compactMap { certificate, file in
-      certificate.warning(at: now).map { file.issue("\($0): \(certificate.nextStep(at: now))") }
+      certificate.warning(at: now).map { file.issue("\($0): \(certificate.nextStep(at: now).rawValue)") }
     }
   }
 }

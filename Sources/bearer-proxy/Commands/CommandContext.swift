@@ -81,7 +81,7 @@ struct CommandContext: Sendable {
     let store = await open(cache, network)
     guard let reason = store.blindness else { return store }
     throw .failed(
-      "the token cache cannot be read, so who is signed in is not known", advice: CheckAdvice.cacheAdvice(reason) + "\n"
+      "the token cache cannot be read, so who is signed in is not known", advice: CacheCure.words(reason) + "\n"
     )
   }
 }
@@ -93,7 +93,7 @@ extension CommandContext {
     guard let loss = store.loss, let place = cache.place else { return }
     writeProgress(
       "bearer-proxy: warning: new tokens are lost with this command, so a person may have to sign in again: "
-        + "\(loss.reason.description(path: place)). \(CheckAdvice.cacheAdvice(loss.reason))\n")
+        + "\(loss.reason.description(path: place)). \(CacheCure.words(loss.reason))\n")
   }
 }
 

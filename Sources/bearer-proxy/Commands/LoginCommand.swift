@@ -61,7 +61,7 @@ struct LoginCommand {
     if let reason = await unwritable(store) {
       throw .failed(
         "the cache cannot be written, so nobody is sent to sign in: \(reason.description(path: path))",
-        advice: CheckAdvice.cacheAdvice(reason) + "\n")
+        advice: CacheCure.words(reason) + "\n")
     }
     let people = await SignedInAccounts(request.application, store: store).accounts().map(\.account)
     let expectation = LoginExpectation(

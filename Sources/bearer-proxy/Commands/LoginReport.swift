@@ -57,49 +57,19 @@ extension SignInError {
     return isInteractionRequired ? .interactionRequired : .failed
   }
 
-  /// What to do, with its line's end; nothing where the sentence itself says it, or no user of this command can do
-  /// anything.
-  /// - Parameter application: the one that was signed in to, as `configuration` has it.
-  /// - Parameter redirect: where the browser was to bring the answer.
+  /// The cure, with its line's end; empty if there is none.
+  /// - Parameters:
+  ///   - application: the one that was signed in to, as `configuration` has it.
+  ///   - redirect: the place for the browser's answer.
   func cure(
     _ application: ApplicationSettings, configuration: String, way: LoginOptions.Way, redirect: LoopbackRedirect
   ) -> String {
-    let place = "application '\(application.name)' in \(configuration)"
-    let words: String
-    switch self {
-    case .provider(.providerUnavailable(.answered, _)):
-      words = "The provider has trouble of its own: try again later."
-    case .provider(.providerUnavailable):
-      words = "Does this machine reach \(application.authority.value)? Then try again."
-    case .provider(.rejected): words = "Check client_id and credential of \(place)."
-    case .provider(.unusableMetadata): words = "Check the authority of \(place)."
-    case .unsupported(.browser): words = "Try --device-code."
-    case .unsupported(.deviceCode): words = "Sign in without --device-code, on a machine with a browser."
-    case .unsupported(.registration):
-      words = "Create the account at the provider first, then sign in without --prompt create."
-    case .unsupported(.domainHint): words = "Sign in without --domain-hint."
-    case .timedOut:
-      words =
-        "If the browser showed an error, look there: client_id of \(place) needs the redirect URI \(redirect) at the "
-        + "provider"
-        + (application.callback == .shared ? "" : ", or 'redirect_uri: shared' where it knows http://localhost") + ". "
-        + "For a provider that compares ports choose one with --port, or the whole URI with --redirect-uri. "
-        + "On a machine without a browser: --device-code."
-    case .codeExpired: words = "Run the command again for a new code."
-    case .answer: words = "Run the command again, and finish the sign-in in the window that it opens."
-    case .refused where way.isSilent: words = "Nothing may be shown with --prompt none: sign in without it."
-    case .otherAccount: words = "Sign in with the account that was meant; --prompt select_account offers a choice."
-    case .notConfirmed: words = "If you did not sign in as that person, another user of this machine may have tried."
-    case .listener(_, port: .some): words = "Another program may use that port."
-    case .refused where isInteractionRequired: words = "Run the command again; codes are good once, and for minutes."
-    case .provider(.interactionRequired), .provider(.cacheUnavailable), .provider(.assertionRefused), .refused,
-      .declined, .cancelled, .idToken,
-      .withoutAccount, .listener,
-      .crypto,
-      .store:
-      return ""
-    }
-    return words + "\n"
+    var parts = CureParts(
+      application: "application '\(application.name)'", configuration: configuration,
+      authority: "\(application.authority.value)", redirectURI: "\(redirect)")
+    if application.callback == .shared { parts.otherRedirectURI = "" }
+    let cure = SignInCure(self, isSilent: way.isSilent)
+    return cure.map { $0.words(parts) + "\n" } ?? ""
   }
 }
 

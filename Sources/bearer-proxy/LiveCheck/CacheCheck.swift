@@ -47,7 +47,7 @@ struct CacheCheck {
     let origin = Origin(host: server.host, port: server.port, tls: tls)
     let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
     return CheckStep.steps(of: result, name: .cacheName, connection: .cacheConnection, tls: .cacheTLS) { stage, error in
-      CheckAdvice.cacheAdvice(error, isHandshake: stage == .tls)
+      CacheCure.words(error, isHandshake: stage == .tls)
     }
   }
 
@@ -57,6 +57,6 @@ struct CacheCheck {
     CheckStep(
       name: name, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began),
       detail: error.description(path: place),
-      advice: CheckAdvice.cacheAdvice(error))
+      advice: CacheCure.words(error))
   }
 }

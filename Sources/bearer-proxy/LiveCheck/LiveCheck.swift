@@ -8,6 +8,7 @@ import HTTPClient
 import Identity
 import Platform
 import Proxy
+import Telemetry
 import Tokens
 
 /// Tries what a configuration says.
@@ -91,6 +92,7 @@ extension WatchedCertificate {
     var isFailure = false
     if case .listener = use { isFailure = [.expired, .notYetValid].contains(validity.state(at: now)) }
     return CheckStep(
-      name: .certificate, verdict: isFailure ? .failed : .ok, detail: "\(name): \(warning)", advice: nextStep(at: now))
+      name: .certificate, verdict: isFailure ? .failed : .ok, detail: "\(name): \(warning)",
+      advice: nextStep(at: now).rawValue)
   }
 }

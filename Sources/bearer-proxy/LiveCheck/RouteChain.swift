@@ -170,7 +170,7 @@ struct RouteChain: Sendable {
     return CheckStep(
       name: .clock, verdict: .failed,
       detail: "this machine's clock is \(words(seconds: abs(skew))) \(skew > 0 ? "ahead of" : "behind") the provider's",
-      advice: CheckAdvice.clockAdvice)
+      advice: ProviderCure.clock.words())
   }
 
   private func token(_ subscription: TokenSubscription) async -> (CheckStep, BearerValue?) {

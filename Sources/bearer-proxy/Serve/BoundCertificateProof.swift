@@ -43,7 +43,7 @@ struct BoundCertificateProof: Sendable {
           "application": .string(application.name),
           "thumbprint": .string(next.certificates.thumbprint(of: application.name) ?? ""),
           "reason": .string(failure.reason), "detail": .string(failure.detail),
-          "next": .string("register the certificate at the provider; it is tried again in a minute"),
+          "next": .next(.boundCertificate),
         ])
     }
     if kept.isEmpty { return reading }

@@ -81,7 +81,7 @@ extension Machine.Confinement {
         "not confined",
         [
           "reason": .string(error.description),
-          "next": .string("allow the system calls landlock_* and prctl, or accept that the process is not confined"),
+          "next": .next(.confinement),
         ])
     }
   }

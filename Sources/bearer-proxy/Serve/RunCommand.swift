@@ -76,14 +76,14 @@ extension InheritedSockets {
         "an inherited socket is no listener of the configuration",
         [
           "name": .string(entry.name), "address": .string(entry.socket.address.description),
-          "next": .string("add it to listeners, or remove it from the socket unit"),
+          "next": .next(.socketUnit),
         ])
       entry.socket.close()
     }
     for name in unusable {
       log.warning(
         "an inherited descriptor is no listening socket",
-        ["name": .string(name), "next": .string("remove it from the unit that starts the proxy")])
+        ["name": .string(name), "next": .next(.inheritedDescriptor)])
     }
   }
 }

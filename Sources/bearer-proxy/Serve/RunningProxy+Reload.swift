@@ -96,7 +96,7 @@ extension RunningProxy {
     if !needRestart.isEmpty {
       composition.log.warning(
         "a changed setting needs a restart",
-        ["settings": .string(needRestart.joined(separator: ", ")), "next": .string("restart the proxy")])
+        ["settings": .string(needRestart.joined(separator: ", ")), "next": .next(.restart)])
     }
     notifier?.ready("serving, configuration \(report.generation)")
   }

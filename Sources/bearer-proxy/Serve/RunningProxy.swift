@@ -132,7 +132,7 @@ final class RunningProxy {
           "ended at once",
           [
             "connections_cut_off": .integer(server.service.connectionCount),
-            "next": .string("send one signal only, and wait for shutdown.limit"),
+            "next": .next(.oneSignal),
           ])
         drain.cancel()
         break ending
@@ -164,7 +164,7 @@ final class RunningProxy {
           "the access log cannot be opened again",
           [
             "reason": .string(error.reason),
-            "next": .string("let the proxy's user write to log.access_file, then send SIGUSR1"),
+            "next": .next(.accessFile),
           ], when: .always)
       } else {
         log.info("access log opened again")
@@ -210,7 +210,7 @@ extension TokenBroker {
       if MonotonicTime.now >= deadline {
         log.warning(
           "ended before a token request was answered: a refresh token that it brings is lost",
-          ["next": .string("bearer-proxy check --live names the routes that need a sign-in")])
+          ["next": .next(.signInRoutes)])
         return
       }
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }

@@ -1,0 +1,286 @@
+// The cure for each thing that `check --live`, `token` and the broker can find wrong. Pure; LiveCheck finds it.
+
+import Configuration
+import Glibc
+import HTTP
+import HTTPClient
+import Identity
+import Platform
+import Proxy
+import Telemetry
+import Tokens
+
+/// The cures for one route.
+struct CheckAdvice {
+  let commands: OperatorCommands
+  let route: RouteSettings
+  /// The route's application, if it has one.
+  let application: ApplicationSettings?
+  /// The thumbprint of the certificate that the application proves itself with, if it has one.
+  let thumbprint: String?
+
+  /// The agent identity that it is about.
+  private var agent: String?
+
+  init(
+    _ commands: OperatorCommands, route: RouteSettings, application: ApplicationSettings?, thumbprint: String? = nil
+  ) {
+    self.commands = commands
+    self.route = route
+    self.application = application
+    self.thumbprint = thumbprint
+    agent = route.token.agent
+  }
+
+  private var parts: CureParts {
+    var parts = CureParts()
+    let name = application.map { "application '\($0.name)'" } ?? "the application"
+    parts.blueprint = name
+    parts.application = agent.map { "agent \($0) of \(name)" } ?? name
+    parts.clientID = application?.clientID ?? ""
+    parts.thumbprint = thumbprint ?? ""
+    return parts
+  }
+
+  private func words(_ cure: ProviderCure) -> String { cure.words(parts) }
+
+  /// The cure for a token that was not obtained, or for the authority's metadata.
+  func advice(_ error: AcquisitionError) -> String {
+    if let identity = application?.managedIdentity, let advice = advice(error, identity) { return advice }
+    switch error {
+    case .providerUnavailable(.proof(let source, let error), _): return advice(source, error)
+    case .providerUnavailable(.unreached(let error), _): return advice(error)
+    case .providerUnavailable(.assertion(.expired(let origin, _)), _),
+      .providerUnavailable(.actor(.expired(let origin, _)), _):
+      return advice(expired: origin)
+    case .interactionRequired(let required): return commands.advice(required.reason, route: route.name)
+    case .rejected(let reply, _): return words(cure(reply))
+    case .providerUnavailable(.answered, _): return words(.trouble)
+    case .providerUnavailable(.managedIdentity(.arcKey), _): return words(.arcKey)
+    case .providerUnavailable(.managedIdentity(.notConfirmed), _): return words(.arcIdentity)
+    case .providerUnavailable(.managedIdentity(.arcChallenge), _): return words(.arcAgent)
+    case .providerUnavailable(.assertion(.unsigned), _): return words(.signature)
+    case .providerUnavailable(.assertion, _): return words(.assertionFile)
+    case .providerUnavailable(.actor, _): return words(.actor)
+    case .unusableMetadata: return words(.metadata)
+    case .cacheUnavailable: return words(.cache)
+    case .assertionRefused: return words(.callerToken)
+    }
+  }
+
+  /// The cure for a proof of the application that was not handed out.
+  private func advice(_ source: ClientProofSource, _ error: AcquisitionError) -> String {
+    switch source {
+    case .managedIdentity: return application?.machineIdentity.flatMap { advice(error, $0) } ?? advice(error)
+    case .gcp: return words(.gcp)
+    case .command(let program):
+      var parts = parts
+      parts.program = program
+      return cure(command: error).words(parts)
+    case .githubActions: return words(.githubActions)
+    case .application where agent != nil:
+      if case .rejected(let reply, _) = error, reply.error != "invalid_client" { return words(cure(reply)) }
+      var blueprint = self
+      blueprint.agent = nil
+      return blueprint.advice(error)
+    case .application(let name):
+      var parts = parts
+      parts.blueprint = "application '\(name)'"
+      return ProviderCure.otherApplication.words(parts)
+    }
+  }
+
+  /// The cure for a failure of a managed identity's service; nil if the kind of service does not matter.
+  private func advice(_ error: AcquisitionError, _ identity: ManagedIdentitySettings) -> String? {
+    let names = identity.detection.evidence
+    var parts = parts
+    if !names.isEmpty { parts.leftovers = ", or were \(names.joined(separator: ", ")) left over from elsewhere" }
+    let cure: ProviderCure? =
+      switch error {
+      case .providerUnavailable(.answered(status: 410), _): .identityUpdate
+      case .providerUnavailable(.answered(status: 429), _): .identityPause
+      case .providerUnavailable(.unreached, _), .providerUnavailable(.answered, _): .identityService
+      case .rejected: .identityAssignment
+      case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired, .assertionRefused: nil
+      }
+    return cure?.words(parts)
+  }
+
+  /// The cure for a token of another issuer that has ended.
+  func advice(expired origin: ClientAssertionOrigin) -> String {
+    switch origin {
+    case .file(let path):
+      var parts = parts
+      parts.file = path
+      return (isProjected(path) ? ProviderCure.projectedToken : .tokenFile).words(parts)
+    case .program: return words(.program)
+    case .issuer: return words(.issuer)
+    }
+  }
+
+  /// True if a file is one of a pod's projected volumes, by its place or by what named it.
+  private func isProjected(_ path: String) -> Bool {
+    if path.hasPrefix("/var/run/secrets/") || path.hasPrefix("/run/secrets/kubernetes.io/") { return true }
+    guard case .assertionFile(let file)? = application?.credential else { return false }
+    return file.file.value == path && !file.variables.isEmpty
+  }
+
+  /// The cure for a command that prints no JWT.
+  private func cure(command error: AcquisitionError) -> ProviderCure {
+    switch error {
+    case .providerUnavailable(.assertion(.command(.notStarted)), _): .commandStart
+    case .providerUnavailable(.assertion(.command(.timedOut)), _): .commandTime
+    case .providerUnavailable(.assertion(.expired), _): .commandExpiry
+    default: .commandOutput
+    }
+  }
+
+  private func cure(_ reply: TokenErrorReply) -> ProviderCure {
+    if reply.isWithoutCode { return cure(withoutCode: reply) }
+    return switch reply.error {
+    case TokenErrorReply.boundElsewhere: .boundTokens
+    case "invalid_client" where reply.clockSkew != nil: .clock
+    case "invalid_client" where agent != nil, "unauthorized_client" where agent != nil: .agent
+    case "interaction_required" where agent != nil, "consent_required" where agent != nil: .agentConsent
+    case "invalid_client" where application?.isKnownByHandshake == true: .handshakeCertificate
+    case "invalid_client" where application?.assertionCommand != nil: .commandAssertion
+    case "invalid_client" where application?.isProvenByOthers == true,
+      "invalid_request" where application?.isProvenByOthers == true:
+      .federatedCredential
+    case "invalid_client": thumbprint == nil ? .clientSecret : .certificate
+    case "unauthorized_client": .grantType
+    case "invalid_scope", "invalid_target", "invalid_resource": .scopes
+    case "access_denied", "invalid_grant": .permission
+    default: .unknownCode
+    }
+  }
+
+  /// The cure for an answer of the token endpoint without an OAuth error: only its status says what it may be about.
+  private func cure(withoutCode reply: TokenErrorReply) -> ProviderCure {
+    switch reply.error {
+    case "status 400", "status 401", "status 403": .credentialOrDevice
+    case "status 407": .proxyPassword
+    case "status 404", "status 405", "status 410", "status 301", "status 302", "status 303", "status 307", "status 308":
+      .tokenEndpoint
+    default: .unknownStatus
+    }
+  }
+
+  private func advice(_ error: FetchError) -> String {
+    switch error {
+    case .unresolved: words(.host)
+    case .unreachable(_, _, ECONNREFUSED): words(.refused)
+    case .unreachable, .timedOut: words(.firewall)
+    case .tls(_, _, let cause): tlsAdvice(cause, isProvider: true)
+    case .answeredWithTLS: words(.https)
+    case .proxy: words(.proxy)
+    case .closed, .malformed, .tooLarge: words(.address)
+    }
+  }
+
+  /// The cure for scopes that a provider does not accept.
+  var scopesAdvice: String { words(.scopes) }
+
+  /// The cure for a redirect URI that a provider does not accept.
+  func advice(redirectURI: String, isPage: Bool) -> String {
+    var parts = parts
+    parts.redirectURI = redirectURI
+    return (isPage ? ProviderCure.redirectURI : .loopbackRedirectURI).words(parts)
+  }
+
+  /// The cure for the way to the upstream.
+  func advice(_ error: UpstreamError) -> String {
+    switch error {
+    case .connect(.unresolved): UpstreamCure.host.words()
+    case .connect(.forbiddenAddress): UpstreamCure.forbiddenAddress.words()
+    case .connect(.refused): UpstreamCure.refused.words()
+    case .connect(.timedOut), .timedOut: UpstreamCure.firewall.words()
+    case .proxyUnreachable, .proxy: words(.proxy)
+    case .connect(.handshake(let error)), .tls(let error):
+      tlsAdvice(error.cause, isProvider: false, wrongName: .serverName)
+    }
+  }
+
+  /// The cure for a handshake with the provider, or with the upstream.
+  private func tlsAdvice(
+    _ cause: TLSFailure.Cause, isProvider: Bool, wrongName: TLSCure = .upstreamName
+  ) -> String {
+    var parts = parts
+    parts.peer = isProvider ? "provider" : "upstream"
+    parts.address = isProvider ? "`authority`" : "`upstream`"
+    parts.trust = "`tls: {ca_file: …}` of \(isProvider ? parts.application : "the route")"
+    let file = isProvider ? application?.caFile : route.tls.caFile
+    parts.trustFile = file?.value ?? ""
+    let cure: TLSCure =
+      switch cause {
+      case .expired: .expired
+      case .notYetValid: .notYetValid
+      case .wrongName: isProvider ? .providerName : wrongName
+      case .unknownAuthority: file == nil ? .authority : .authorityInFile
+      case .notTLS: .notTLS
+      case .clientCertificate: .clientCertificate
+      case .nothingInCommon: .nothingInCommon
+      case .other: isProvider ? .provider : .upstream
+      }
+    return cure.words(parts)
+  }
+
+  /// The cure for a probe that got no answer.
+  func advice(probe error: FetchError) -> String {
+    switch error {
+    case .answeredWithTLS: UpstreamCure.https.words()
+    case .closed, .malformed:
+      (route.upstream.value.scheme == .http ? UpstreamCure.protocolOrTLS : .http2).words()
+    case .timedOut: UpstreamCure.responseTime.words()
+    case .tls(_, _, let cause): tlsAdvice(cause, isProvider: false)
+    case .proxy: words(.proxy)
+    case .unresolved, .unreachable, .tooLarge: UpstreamCure.passed.words()
+    }
+  }
+
+  /// The cure for a probe's answer; nil if the answer is good.
+  func advice(status: Int) -> String? {
+    let cure: UpstreamCure
+    switch status {
+    case 200..<400: return nil
+    case 400 where route.upstream.value.scheme == .http: cure = .plaintext
+    case 401: cure = application == nil ? .noToken : .audience
+    case 403: cure = .scope
+    case 404, 405, 410: cure = .path
+    case 429: cure = .pause
+    case 500...: cure = .trouble
+    default: cure = .unknownStatus
+    }
+    return cure.words()
+  }
+}
+
+extension OperatorCommands {
+  /// The commands for these settings. `cache` is the one in use, which a reload does not change.
+  init(_ settings: Settings, cache: CacheSettings, configuration: String) {
+    var reachesCache = true
+    if case .memory = cache { reachesCache = false }
+    self.init(
+      configuration: configuration, reachesCache: reachesCache,
+      hasPages: settings.listeners.contains { $0.signIn != nil })
+  }
+}
+
+extension RouteSettings {
+  /// The application whose token it adds.
+  var application: String? { token.application }
+}
+
+extension WatchedCertificate {
+  /// The cure for its dates.
+  func nextStep(at now: UnixTime) -> NextStep {
+    if validity.state(at: now) == .notYetValid { return .earlyCertificate }
+    return switch use {
+    case .listener: .listenerCertificate
+    case .application: .applicationCertificate
+    case .client: .clientCertificate
+    case .authority: .certificationAuthority
+    case .collector: .collectorCertificate
+    }
+  }
+}
