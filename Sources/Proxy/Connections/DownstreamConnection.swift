@@ -9,18 +9,12 @@ internal import Telemetry
 
 /// A caller's connection. Confined to its loop.
 final class DownstreamConnection {
-  /// The state of the generation in which the present request began, and ends.
-  @exclusivity(unchecked) private(set) var state: LoopState
   let stream: ByteStream
   let waiter: Waiter
-  @exclusivity(unchecked) private(set) var context: ListenerContext
-  @exclusivity(unchecked) private(set) var ingress: Ingress
-  /// The reason why all requests of the connection are refused.
-  @exclusivity(unchecked) private(set) var refusal: CallerRefusal?
+  /// The facts for requests that begin now.
+  @exclusivity(unchecked) private(set) var facts: CallerFacts
   /// The upstream connections that this caller has authenticated.
   @exclusivity(unchecked) var boundUpstreams = BoundUpstreams()
-  /// The SHA-256 of the caller's certificate, if its tokens may be bound to it; empty otherwise.
-  @exclusivity(unchecked) private(set) var certificateDigest: [UInt8] = []
   let home: ProxyLoop
   private let place: ListenerPlace
   @exclusivity(unchecked) private var isIdle = false
@@ -67,10 +61,8 @@ final class DownstreamConnection {
     waiter = Waiter(channel.loop)
     self.home = home
     self.place = place
-    self.state = state
-    self.context = context
     let host = if case .unix = peer.kind { "" } else { peer.host }
-    ingress = Ingress(peer: Array(host.utf8), isTLS: context.tls != nil, rules: context.callers.rules)
+    facts = CallerFacts(state, context, peer: Array(host.utf8), stream)
   }
 
   /// True if the present request is the last: its answer has `Connection: close`.
@@ -109,19 +101,12 @@ final class DownstreamConnection {
     stream.hasBegunHandshake ? start + limits.requestHead : endOfWait(since: start, atMost: limits.requestHead)
   }
 
-  var limits: ServiceLimits { state.service.limits }
-
-  /// Judges the caller by the connection; the certificate is known after the handshake only.
-  func judge() {
-    refusal = context.callers.rules.judge(
-      peer: PeerCredentials(of: stream.channel), certificateNames: stream.tls?.peerNames ?? [])
-    if context.callers.rules.bearer != nil { certificateDigest = stream.tls?.peerCertificateDigest ?? [] }
-  }
+  var limits: ServiceLimits { facts.state.service.limits }
 
   func shakeHands() async -> Bool {
-    guard context.tls != nil else { return true }
+    if stream.tls == nil { return true }
     isIdle = true
-    let start = state.loop.now
+    let start = home.loop.now
     beginsUnfinished(since: start)
     defer {
       isIdle = false
@@ -130,9 +115,11 @@ final class DownstreamConnection {
     do throws(StreamError) {
       while true {
         switch try await stream.handshake(waiter, until: endOfHandshake(since: start)) {
-        case .ready: return true
+        case .ready:
+          judge(in: facts.state, facts.listener)
+          return true
         case .timedOut:
-          if state.loop.now < endOfHandshake(since: start) { continue }
+          if home.loop.now < endOfHandshake(since: start) { continue }
           // Bytes that have arrived are read even if the loop has not heard of them yet.
           if !stream.channel.looksOnceMore() { return false }
         case .signalled: if mustEnd { return false }
@@ -141,8 +128,8 @@ final class DownstreamConnection {
     } catch {
       // A caller that does not trust the certificate, a scanner, a plain HTTP client: only they can correct it, hence
       // no warning.
-      state.service.log.debug(
-        "TLS handshake failed", ["caller": .string(String(decoding: ingress.peer, as: UTF8.self))])
+      facts.state.service.log.debug(
+        "TLS handshake failed", ["caller": .string(String(decoding: facts.ingress.peer, as: UTF8.self))])
       return false
     }
   }
@@ -152,7 +139,7 @@ final class DownstreamConnection {
   @inline(__always)
   func awaitFirstByte() async -> Bool {
     isIdle = true
-    let start = state.loop.now
+    let start = home.loop.now
     waitingSince = isNew ? start + Self.newcomersTime : start
     defer {
       isIdle = false
@@ -177,9 +164,9 @@ final class DownstreamConnection {
   /// Records that another generation is current. A request in progress continues in its own.
   func generationChanged() {
     if let context = home.current.contexts[ObjectIdentifier(place)] {
-      if !self.context.suffices(for: context) { standing = .distrusted }
+      if !facts.listener.suffices(for: context) { standing = .distrusted }
     } else if case .welcome = standing {
-      standing = .leaving(since: state.loop.now)
+      standing = .leaving(since: home.loop.now)
     }
     if !isIdle { return }
     if isEnding { waiter.signal() } else { _ = follow() }
@@ -191,12 +178,13 @@ final class DownstreamConnection {
     if case .distrusted = standing { return false }
     // If the listener is gone, the last request is answered by the generation that knew it.
     guard let context = home.current.contexts[ObjectIdentifier(place)] else { return true }
-    state = home.current
-    self.context = context
-    ingress = Ingress(peer: ingress.peer, isTLS: ingress.isTLS, rules: context.callers.rules)
+    judge(in: home.current, context)
     boundUpstreams.closeRetired()
-    judge()
     return true
+  }
+
+  private func judge(in state: LoopState, _ listener: ListenerContext) {
+    facts = CallerFacts(state, listener, peer: facts.ingress.peer, stream)
   }
 
   /// Ends the wait for a handshake or a request, in favour of another caller.
@@ -219,15 +207,12 @@ final class DownstreamConnection {
   }
 
   /// Makes the connection one of those that make room for others if connections run out, from now on, or ends that.
-  func makesRoom(_ makesRoom: Bool) { waitingSince = makesRoom ? state.loop.now : nil }
+  func makesRoom(_ makesRoom: Bool) { waitingSince = makesRoom ? home.loop.now : nil }
 
   /// Shortens the wait for a handshake or a request, if there is one.
   func drain() {
     if isIdle { waiter.signal() }
   }
-
-  func takeAttempt() -> UpstreamAttempt { home.takeAttempt() }
-  func giveBack(_ attempt: consuming UpstreamAttempt) { home.giveBack(attempt) }
 
   /// Releases the descriptor of another connection, of this loop or else of another. False: none can be spared now.
   func giveUpDescriptor() async -> Bool {

@@ -17,7 +17,9 @@ final class LoopState {
   // The service's; here, too, because a value one step away is passed on without counting a reference.
   let hop: HopIdentity
   let upstreams: UpstreamCondition
+  // Those of the loop, through every reload.
   let clock: LoopClock
+  let lent: LentMemory
   /// The rules for callers, by listener.
   let contexts: [ObjectIdentifier: ListenerContext]
   /// The token of each slot, as last published.
@@ -39,7 +41,7 @@ final class LoopState {
   /// A loop's part of a generation. From the one before it takes over tokens of equal keys, and connections to
   /// upstreams with unchanged address and trust.
   init(
-    _ service: Service, contexts: [ObjectIdentifier: ListenerContext], loop: EventLoop, clock: LoopClock,
+    _ service: Service, contexts: [ObjectIdentifier: ListenerContext], loop: EventLoop,
     succeeding former: LoopState? = nil
   ) {
     self.service = service
@@ -47,7 +49,8 @@ final class LoopState {
     upstreams = service.upstreams
     self.contexts = contexts
     self.loop = loop
-    self.clock = clock
+    clock = former?.clock ?? LoopClock(loop)
+    lent = former?.lent ?? LentMemory()
     callerTokens = CallerTokens(limit: service.limits.callerTokens)
     bearers = service.subscriptions.map { former?.bearer(of: $0.key) }
     let known = former.map { Dictionary(zip($0.service.origins, $0.pools)) { first, _ in first } } ?? [:]

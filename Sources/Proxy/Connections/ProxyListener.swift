@@ -115,29 +115,3 @@ package struct ProxyListener: Sendable {
     place.close()
   }
 }
-
-extension CallerRules {
-  /// Judges a connection before any request.
-  func judge(peer: PeerCredentials?, certificateNames: [String]) -> CallerRefusal? {
-    judge(peer: peer.map { (user: $0.user, group: $0.group) }, certificateNames: certificateNames)
-  }
-}
-
-/// The connection that a request came on. A class, so that a request takes one reference to it instead of one to each
-/// of its parts.
-final class Ingress {
-  /// The caller's address in `X-Forwarded-For`; empty for a unix socket.
-  let peer: [UInt8]
-  /// True if the caller uses TLS.
-  let isTLS: Bool
-  let rules: CallerRules
-  /// The caller in the form of the forwarding fields.
-  let forwardedPeer: ForwardedPeer
-
-  init(peer: [UInt8], isTLS: Bool, rules: CallerRules = CallerRules()) {
-    self.peer = peer
-    self.isTLS = isTLS
-    self.rules = rules
-    forwardedPeer = ForwardedPeer(address: peer, scheme: isTLS ? .https : .http)
-  }
-}

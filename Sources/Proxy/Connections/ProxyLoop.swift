@@ -1,5 +1,5 @@
-// The part of a loop that outlives every reload: its callers' connections, free buffers, the acceptors, and the current
-// generation of the configuration. Only its loop touches it.
+// The part of a loop that outlives every reload: its callers' connections, the acceptors, and the current generation of
+// the configuration. Only its loop touches it.
 
 internal import HTTP
 internal import HTTPClient
@@ -16,9 +16,7 @@ final class ProxyLoop {
   @exclusivity(unchecked) private(set) var isEnding = false
   /// Since when waiting connections are being ended; nil as long as they may wait.
   @exclusivity(unchecked) private(set) var drainingSince: MonotonicTime?
-  @exclusivity(unchecked) private var buffers = FreeList<CallerBuffers>()
-  @exclusivity(unchecked) private var requests = FreeList<RequestContext>()
-  @exclusivity(unchecked) private var attempts = FreeList<UpstreamAttempt>()
+  let lent: LentMemory
   private(set) var connections: [ObjectIdentifier: DownstreamConnection] = [:]
   /// Connections that were accepted and whose tasks have not begun: they are not among `connections` yet.
   @exclusivity(unchecked) var arriving = 0
@@ -51,6 +49,7 @@ final class ProxyLoop {
   init(_ state: LoopState, of loops: Int) {
     loop = state.loop
     self.loops = loops
+    lent = state.lent
     current = state
   }
 
@@ -60,19 +59,10 @@ final class ProxyLoop {
   /// request.
   func adopt(_ service: Service, contexts: [ObjectIdentifier: ListenerContext]) {
     let former = current
-    current = LoopState(service, contexts: contexts, loop: loop, clock: former.clock, succeeding: former)
+    current = LoopState(service, contexts: contexts, loop: loop, succeeding: former)
     former.isSucceeded(by: current)
     for connection in connections.values { connection.generationChanged() }
   }
-
-  // MARK: Lent memory
-
-  func takeBuffers() -> CallerBuffers { buffers.take(current.service.limits.head) }
-  func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }
-  func takeRequest() -> RequestContext { requests.take(current.service.limits.head) }
-  func giveBack(_ request: consuming RequestContext) { requests.giveBack(request) }
-  func takeAttempt() -> UpstreamAttempt { attempts.take(current.service.limits.head) }
-  func giveBack(_ attempt: consuming UpstreamAttempt) { attempts.giveBack(attempt) }
 
   // MARK: Connections
 
@@ -126,7 +116,7 @@ final class ProxyLoop {
     longestWaiting.forget()
     longestUnfinished.forget()
     current.flushAccessRecords()
-    return buffers.sweep() + requests.sweep() + attempts.sweep()
+    return lent.sweep()
   }
 }
 

@@ -32,7 +32,7 @@ extension Exchange {
     writeDate()
     request.headBytes.withBytes {
       CORSPolicy.writePreflightGrant(
-        request.head, $0, origin: $0.extracting(request.corsOrigin), into: &caller.output)
+        request.head, $0, origin: $0.extracting(request.corsOrigin), into: &caller.buffers.output)
     }
     return await endAnswer(keepsConnection: keepsConnection)
   }
@@ -41,8 +41,10 @@ extension Exchange {
   func answerOptions(keepsConnection: Bool) async -> Bool {
     beginAnswer(200)
     writeDate()
-    if let allow = request.route?.allow, !allow.isEmpty { HeadWriter.field("Allow", allow.span, into: &caller.output) }
-    HeadWriter.field("Content-Length", "0", into: &caller.output)
+    if let allow = request.route?.allow, !allow.isEmpty {
+      HeadWriter.field("Allow", allow.span, into: &caller.buffers.output)
+    }
+    HeadWriter.field("Content-Length", "0", into: &caller.buffers.output)
     writeCORSGrant()
     return await endAnswer(keepsConnection: keepsConnection)
   }
@@ -68,7 +70,7 @@ extension Exchange {
 
   /// The same for any reason; nil where this listener has no pages for the route.
   func signInPage(reason: String) async -> SignInAnswer? {
-    guard let handler = connection.context.signIn, let route = request.route,
+    guard let handler = caller.facts.listener.signIn, let route = request.route,
       let returnTo = request.returnTo
     else { return nil }
     let visit = request.headBytes.withBytes { SignInPageRequest(request.head, $0, origin: handler.origin) }
@@ -90,31 +92,31 @@ extension Exchange {
       response.fields = page.fields.filter { !["Content-Type", "Cache-Control"].contains("\($0.name)") }
     }
     beginAnswer(response.status)
-    HeadWriter.field("Content-Type", response.contentType, into: &caller.output)
+    HeadWriter.field("Content-Type", response.contentType, into: &caller.buffers.output)
     for field in response.fields {
-      HeadWriter.field(field.name, Array(field.value.utf8).span, into: &caller.output)
+      HeadWriter.field(field.name, Array(field.value.utf8).span, into: &caller.buffers.output)
     }
-    HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.output)
-    HeadWriter.field("Cache-Control", "no-store", into: &caller.output)
+    HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.buffers.output)
+    HeadWriter.field("Cache-Control", "no-store", into: &caller.buffers.output)
     writeDate()
     if let seconds = problem.retryAfter {
-      HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &caller.output)
+      HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &caller.buffers.output)
     }
     if let interaction = problem.interaction, response.status == 401 {
-      HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &caller.output)
+      HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &caller.buffers.output)
     }
     if let challenge = problem.assertion?.challenge {
-      HeadWriter.field("WWW-Authenticate", Array(challenge.utf8).span, into: &caller.output)
+      HeadWriter.field("WWW-Authenticate", Array(challenge.utf8).span, into: &caller.buffers.output)
     }
     writeCORSGrant()
     if case .caller(.untrustedToken) = failure {
-      HeadWriter.field("WWW-Authenticate", Array(callerChallenge.utf8).span, into: &caller.output)
+      HeadWriter.field("WWW-Authenticate", Array(callerChallenge.utf8).span, into: &caller.buffers.output)
     }
     if case .methodNotAllowed = failure, let allow = request.route?.allow {
-      HeadWriter.field("Allow", allow.span, into: &caller.output)
+      HeadWriter.field("Allow", allow.span, into: &caller.buffers.output)
     }
     writeEnd(keepsConnection: keepsConnection)
-    if !request.hasHead || request.head.method != .head { caller.output.append(response.body) }
+    if !request.hasHead || request.head.method != .head { caller.buffers.output.append(response.body) }
     request.record.bytesOut = UInt64(response.body.count)
     request.record.outcome = failure.outcome
     request.record.fault = failure.upstreamFault
@@ -128,31 +130,31 @@ extension Exchange {
 
   /// The rest of an interim answer that the caller may have the beginning of stays in front.
   func beginAnswer(_ status: Int) {
-    HeadWriter.statusLine(status, into: &caller.output)
+    HeadWriter.statusLine(status, into: &caller.buffers.output)
     request.record.status = UInt16(status)
     request.record.outcome = .answeredByProxy
   }
 
   func writeDate() {
     state.clock.refreshDate()
-    state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &caller.output) }
+    state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &caller.buffers.output) }
   }
 
   private func writeCORSGrant() {
     if request.corsOrigin.isEmpty { return }
     request.headBytes.withBytes {
-      CORSPolicy.writeGrant(origin: $0.extracting(request.corsOrigin), into: &caller.output)
+      CORSPolicy.writeGrant(origin: $0.extracting(request.corsOrigin), into: &caller.buffers.output)
     }
-    caller.output.append("Vary: Origin\r\n")
+    caller.buffers.output.append("Vary: Origin\r\n")
   }
 
   func writeEnd(keepsConnection: Bool) {
     if !keepsConnection {
-      HeadWriter.field("Connection", "close", into: &caller.output)
+      HeadWriter.field("Connection", "close", into: &caller.buffers.output)
     } else if !request.head.version.keepsConnections {
-      HeadWriter.field("Connection", "keep-alive", into: &caller.output)
+      HeadWriter.field("Connection", "keep-alive", into: &caller.buffers.output)
     }
-    HeadWriter.end(into: &caller.output)
+    HeadWriter.end(into: &caller.buffers.output)
   }
 
   private func endAnswer(keepsConnection: Bool) async -> Bool {
@@ -165,16 +167,16 @@ extension Exchange {
   /// Whether everything was sent.
   func flush() async -> Bool {
     let deadline = state.loop.now + state.service.limits.idle
-    while !caller.output.isEmpty {
-      switch caller.output.send(to: connection.stream) {
+    while !caller.buffers.output.isEmpty {
+      switch caller.buffers.output.send(to: caller.sink) {
       case .moved: continue
       case .endOfStream, .failed:
         request.record.outcome = .abortedByDownstream
         return false
       case .wouldBlock:
-        connection.waiter.watch(connection.stream.channel, connection.stream.sendInterest)
-        if await connection.waiter.wait(until: deadline) == .timedOut {
-          connection.stream.reset()
+        caller.watch(.room)
+        if await caller.waiter.wait(until: deadline) == .timedOut {
+          caller.reset()
           return false
         }
       }

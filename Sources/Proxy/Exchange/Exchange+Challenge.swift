@@ -53,11 +53,11 @@ extension Exchange {
       }
       do throws(AcquisitionError) {
         let broker = state.service.broker
-        let wait = TokenWait<BearerValue?>(request.scope(spans: spans), on: connection.waiter) {
+        let wait = TokenWait<BearerValue?>(request.scope(spans: spans), on: caller.waiter) {
           () async throws(AcquisitionError) in
           try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
         }
-        let value = try await connection.outcome(of: wait, key: subscription.key)
+        let value = try await caller.outcome(of: wait, key: subscription.key)
         guard let value else {
           if spans?.hasChildren == true { told(nil) }
           // The requirement was remembered then; a sign-in may have met it since, without this token.
@@ -112,7 +112,7 @@ extension Exchange {
     // Of several who are signed in, one more sign-in chooses none.
     guard let route = request.route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous
     else { return nil }
-    let own = connection.context.signIn?.origin.link(route: route.name, returnTo: request.returnTo)
+    let own = caller.facts.listener.signIn?.origin.link(route: route.name, returnTo: request.returnTo)
     let link = own ?? state.service.signInLink(route, interaction)
     // It goes into a field and into markup.
     return link.flatMap { link in link.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? link : nil }

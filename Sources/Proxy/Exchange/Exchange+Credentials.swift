@@ -15,7 +15,7 @@ extension Exchange {
 
   /// True if the loop believes the caller's own token already, or the listener demands none.
   func believesCallerToken() throws(ExchangeFailure) -> Bool {
-    guard let check = connection.context.tokenCheck else { return true }
+    guard let check = caller.facts.listener.tokenCheck else { return true }
     let name = try nameOfCallerToken(check)
     request.callerToken = state.callerTokens.use(name, now: UnixTime(state.wallClock().seconds))
     return request.callerToken != nil
@@ -29,12 +29,12 @@ extension Exchange {
       throw .callerIssuerUnavailable
     }
     return CallerTokens.Name(
-      check: ObjectIdentifier(check), certificate: connection.certificateDigest, digest: digest)
+      check: ObjectIdentifier(check), certificate: caller.facts.certificateDigest, digest: digest)
   }
 
   /// Judges the caller's own token if the loop does not believe it yet.
   func judgeCallerToken() async throws(ExchangeFailure) {
-    guard let check = connection.context.tokenCheck else { return }
+    guard let check = caller.facts.listener.tokenCheck else { return }
     let name = try nameOfCallerToken(check)
     guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.head, $0) }) else {
       throw .caller(.untrustedToken)
@@ -140,7 +140,7 @@ extension Exchange {
   /// True if there is an `Authorization` that is not meant for the proxy itself.
   func callerSentAuthorization() -> Bool {
     guard let line = request.head.fields.first(.authorization) else { return false }
-    return request.headBytes.withBytes { !connection.ingress.rules.consumes(line, $0) }
+    return request.headBytes.withBytes { !caller.facts.ingress.rules.consumes(line, $0) }
   }
 
   /// Obtains the route's token from the broker.
@@ -150,8 +150,8 @@ extension Exchange {
       return .bearer(try await bearer(slot, of: route))
     } catch {
       noteInteraction(error, route)
-      // A connection that makes room for another one has no time left for an upstream.
-      guard route.token.whenUnavailable == .forwardWithout, !connection.mustEnd, case .token(let reason) = error,
+      // A caller that makes room for another one has no time left for an upstream.
+      guard route.token.whenUnavailable == .forwardWithout, !caller.mustEnd, case .token(let reason) = error,
         !reason.isInteractionRequired, !reason.isAssertionRefused
       else { throw error }
       return .none
@@ -167,10 +167,10 @@ extension Exchange {
     defer { request.record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
       let broker = state.service.broker
-      let wait = TokenWait<BearerValue>(request.scope(spans: spans), on: connection.waiter) {
+      let wait = TokenWait<BearerValue>(request.scope(spans: spans), on: caller.waiter) {
         () async throws(AcquisitionError) in try await broker.bearer(for: subscription)
       }
-      let value = try await connection.outcome(of: wait, key: subscription.key)
+      let value = try await caller.outcome(of: wait, key: subscription.key)
       keep(value, for: slot, of: route)
       if value.origin.source == .cache { request.record.tokenSource = .sharedCache }
       request.trace?.endToken(
@@ -205,7 +205,7 @@ struct TokenWait<Answer: Sendable>: Sendable {
         result = .failure(error)
       }
       arrived.withLock { $0 = result }
-      // If the caller is gone, the connection does not wait here any more; its other waits check again when signalled.
+      // If the caller is gone, nothing waits here any more; other waits check again when signalled.
       waiter.signal()
     }
   }
@@ -214,30 +214,30 @@ struct TokenWait<Answer: Sendable>: Sendable {
   var result: Result<Answer, AcquisitionError>? { arrived.withLock { $0 } }
 }
 
-extension DownstreamConnection {
-  /// Time that a token is waited for before the connection makes room for others if connections run out.
+extension Caller {
+  /// Time that a token is waited for before the caller makes room for others if connections run out.
   private static let courtesy = TimeSpan.seconds(1)
 
   /// The broker's answer.
   ///
   /// A caller that is gone ends the wait. One that has ended its direction may have sent its whole request, or may be
-  /// gone: only sending shows which. So it is waited for, and makes room for other connections if these run out, as
+  /// gone: only sending shows which. So it is waited for, and makes room for others if connections run out, as
   /// does one that has waited for long.
   func outcome<Answer>(of wait: TokenWait<Answer>, key: AcquisitionKey) async throws(AcquisitionError) -> Answer {
     defer {
-      makesRoom(false)
+      makesRoom = false
       waiter.forgetSignal()
     }
-    let slow = state.loop.now + Self.courtesy
+    let slow = waiter.loop.now + Self.courtesy
     while true {
       if let result = wait.result { return try result.get() }
-      if stream.channel.isHungUp || mustEnd {
+      if hasLeft || mustEnd {
         throw .providerUnavailable(.unreached(.timedOut(host: key.authority.url.host)), retryAfter: 1)
       }
-      let isCourteous = waitingSince != nil
-      waiter.watch(stream.channel, isCourteous ? .hangUp : [.hangUp, .readClosed])
+      let isCourteous = makesRoom
+      watch(isCourteous ? .leaving : [.leaving, .end])
       switch await waiter.wait(until: isCourteous ? .distantFuture : slow) {
-      case .ready, .timedOut: makesRoom(true)
+      case .ready, .timedOut: makesRoom = true
       case .signalled: continue
       }
     }

@@ -15,8 +15,8 @@ extension Exchange {
     let pool = state.pools[route.originIndex]
     let began = state.loop.now
     defer { if request.record.upstream == nil { request.record.upstream = (state.loop.now - began).nanoseconds } }
-    let attempt = connection.takeAttempt()
-    defer { connection.giveBack(attempt) }
+    let attempt = state.lent.takeAttempt(state.service.limits.head)
+    defer { state.lent.giveBack(attempt) }
     var life = ExchangeState(terms(route))
     beginContent(route)
     var next = life.begin()
@@ -120,7 +120,7 @@ extension Exchange {
     var trailers = ForwardedTrailers()
     if admitted.framing == .chunked {
       trailers.nominations = request.headBytes.withBytes { request.head.connection.nominations(in: $0) }
-      trailers.callers = connection.context.callers
+      trailers.callers = caller.facts.listener.callers
       trailers.route = route
     }
     let replayLimit = request.credential.owner == .proxy ? route.token.replayLimit : 0
@@ -143,7 +143,7 @@ extension Exchange {
   /// The sign-in page for a browser that navigates to what its sign-in does not suffice for; nil where the upstream's
   /// own answer is passed on.
   private func signInPage(insteadOfRefusalOf route: Route) async -> SignInAnswer? {
-    guard connection.context.signIn != nil, !request.admitted.hasContent else { return nil }
+    guard caller.facts.listener.signIn != nil, !request.admitted.hasContent else { return nil }
     switch request.record.challenge {
     case .claims, .insufficientScope, .stepUp: break
     default: return nil
@@ -160,17 +160,17 @@ extension Exchange {
   private func write(
     _ page: SignInAnswer, withFieldsOf attempt: UpstreamAttempt, _ route: Route, keepsConnection: Bool
   ) {
-    let (output, credential) = (caller, request.credential)
+    let (buffers, credential) = (caller.buffers, request.credential)
     attempt.input.withBytes {
       ResponseRewriting.writeWithoutContent(
-        attempt.head, $0, route: route, credential: credential, into: &output.output)
+        attempt.head, $0, route: route, credential: credential, into: &buffers.output)
     }
-    for (name, value) in page.fields { HeadWriter.field(name, Array(value.utf8).span, into: &caller.output) }
-    HeadWriter.field("Content-Length", decimal: UInt64(page.body.count), into: &caller.output)
+    for (name, value) in page.fields { HeadWriter.field(name, Array(value.utf8).span, into: &caller.buffers.output) }
+    HeadWriter.field("Content-Length", decimal: UInt64(page.body.count), into: &caller.buffers.output)
     if !attempt.head.fields.contains(.date) { writeDate() }
     writeEnd(keepsConnection: keepsConnection)
     let isHead = request.head.method == .head
-    if !isHead { caller.output.append(page.body) }
+    if !isHead { caller.buffers.output.append(page.body) }
     request.record.status = UInt16(attempt.status)
     request.record.bytesOut = isHead ? 0 : UInt64(page.body.count)
   }
@@ -187,7 +187,7 @@ extension Exchange {
     default: return nil
     }
     var upstream: UpstreamConnection?
-    if sources.contains(.callersOwn) { upstream = connection.boundUpstreams.take(of: pool) }
+    if sources.contains(.callersOwn) { upstream = caller.takeUpstream(of: pool) }
     if upstream == nil, sources.contains(.pool) {
       let admitted = request.admitted
       upstream = pool.lease(
@@ -230,12 +230,12 @@ extension Exchange {
   ) async throws(UpstreamError) -> UpstreamConnection {
     while true {
       do throws(UpstreamError) {
-        return try await pool.connect(connection.waiter, until: deadline)
+        return try await pool.connect(caller.waiter, until: deadline)
       } catch {
-        guard error.isExhaustion, state.loop.now < deadline, !connection.isCutOff else { throw error }
+        guard error.isExhaustion, state.loop.now < deadline, !caller.isCutOff else { throw error }
         // A caller accepted a moment ago begins to wait in this turn, and in a flood takes what was given up just now.
-        if await connection.giveUpDescriptor() { continue }
-        _ = await connection.waiter.wait(until: min(deadline, state.loop.now + Self.descriptorPause))
+        if await caller.giveUpDescriptor() { continue }
+        _ = await caller.waiter.wait(until: min(deadline, state.loop.now + Self.descriptorPause))
       }
     }
   }
@@ -247,7 +247,7 @@ extension Exchange {
   ) {
     let isBound = isBound || upstream.isReserved
     if isReusable, isBound, isCallersOwn, keepsCaller {
-      connection.boundUpstreams.keep(upstream, of: pool)
+      caller.keep(upstream, of: pool)
     } else {
       pool.giveBack(upstream, isReusable && !isBound ? .reusable : .unusable)
     }
@@ -256,7 +256,7 @@ extension Exchange {
   /// Ends an exchange that broke. Not inlined: it has no place in a frame that waits.
   @inline(never)
   private func settle(_ interruption: ExchangeState.Interruption, _ route: Route) {
-    connection.stream.reset()
+    caller.reset()
     request.record.outcome = interruption.outcome
     request.record.fault = interruption.fault
     if let limit = interruption.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }

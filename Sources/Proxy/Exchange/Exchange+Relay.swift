@@ -20,8 +20,8 @@ extension Exchange {
   func beginAttempt(_ attempt: UpstreamAttempt, to route: Route) {
     attempt.binding = UpstreamBinding(request)
     RequestRewriting.write(
-      request, to: route, from: connection.ingress, as: state.hop, into: &attempt.output)
-    request.content.rewind(&caller.input, &attempt.output, kept: request.replay)
+      request, to: route, from: caller.facts.ingress, as: state.hop, into: &attempt.output)
+    request.content.rewind(&caller.buffers.input, &attempt.output, kept: request.replay)
   }
 
   /// Drives both directions until the exchange ends, needs another connection, or its token is refused. Inlined, since
@@ -31,16 +31,16 @@ extension Exchange {
     _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: UpstreamConnection
   ) async -> ExchangeState.Action {
     while true {
-      if life.isTunnel, connection.isCutOff { return carryOut(life.cutOff(), attempt, upstream.stream) }
+      if life.isTunnel, caller.isCutOff { return carryOut(life.cutOff(), attempt, upstream.stream) }
       switch turn(&life, attempt, upstream.stream) {
       case .ended(let action): return action
       case .pause(.yield): await Task.yield()
       case .pause(.finish(let ending)): return .finish(ending)
       case .pause(.wait(let wait)):
-        if await connection.waiter.wait(until: wait.until) == .timedOut {
+        if await caller.waiter.wait(until: wait.until) == .timedOut {
           return carryOut(life.timedOut(wait, at: state.loop.now), attempt, upstream.stream)
         }
-        if downstream.channel.isHungUp, !life.isDelivering { return life.callerLeft() }
+        if caller.hasLeft, !life.isDelivering { return life.callerLeft() }
       }
     }
   }
@@ -56,7 +56,7 @@ extension Exchange {
     let now = state.loop.now
     if life.movesRequest {
       let step = request.content.step(
-        from: downstream, &caller.input, to: upstream, &attempt.output, &request.trailers, headLimits,
+        from: caller.source, &caller.buffers.input, to: upstream, &attempt.output, &request.trailers, headLimits,
         keeping: &request.replay)
       switch life.requestMoved(step, contentHasBegun: request.content.hasBegun, at: now) {
       case .move: break
@@ -67,7 +67,7 @@ extension Exchange {
     if life.movesAnswer {
       switch moveAnswer(&life, attempt, upstream) {
       case .move: break
-      case .endTowardsCaller: downstream.closeWrite()
+      case .endTowardsCaller: caller.end()
       case let action: return .ended(action)
       }
     }
@@ -76,18 +76,17 @@ extension Exchange {
     return .pause(pause)
   }
 
-  private var downstream: ByteStream { connection.stream }
   private var headLimits: HeadLimits { state.service.limits.head }
 
   private func watch(_ needs: ExchangeState.Needs, _ upstream: ByteStream, noticesEnd: Bool) {
-    var downstreamInterest: Readiness = noticesEnd ? .hangUp : []
+    var callerInterest: CallerInterest = noticesEnd ? .leaving : []
     var upstreamInterest: Readiness = []
-    if needs.contains(.content) { downstreamInterest.formUnion(downstream.receiveInterest) }
-    if needs.contains(.callerRoom) { downstreamInterest.formUnion(downstream.sendInterest) }
+    if needs.contains(.content) { callerInterest.insert(.content) }
+    if needs.contains(.callerRoom) { callerInterest.insert(.room) }
     if needs.contains(.answer) { upstreamInterest.formUnion(upstream.receiveInterest) }
     if needs.contains(.upstreamRoom) { upstreamInterest.formUnion(upstream.sendInterest) }
-    connection.waiter.watch(downstream.channel, downstreamInterest)
-    connection.waiter.watch(upstream.channel, upstreamInterest)
+    caller.watch(callerInterest)
+    caller.waiter.watch(upstream.channel, upstreamInterest)
   }
 
   // MARK: Back
@@ -109,8 +108,8 @@ extension Exchange {
         }
       }
       // Interim answers wait here for the caller to take them.
-      while !caller.output.isEmpty {
-        switch caller.output.send(to: downstream) {
+      while !caller.buffers.output.isEmpty {
+        switch caller.buffers.output.send(to: caller.sink) {
         case .moved: continue
         case .wouldBlock:
           life.headNeeds(.callerRoom)
@@ -128,12 +127,12 @@ extension Exchange {
       }
     }
     let step = attempt.answer.step(
-      from: upstream, &attempt.input, to: downstream, &caller.output, &attempt.trailers, headLimits,
+      from: upstream, &attempt.input, to: caller.sink, &caller.buffers.output, &attempt.trailers, headLimits,
       keeping: &request.replay)
     let unsent = attempt.outputBefore - Int(clamping: attempt.answer.sentBytes)
     let action = life.answerMoved(step, leavesBytes: !attempt.input.isEmpty, callerHasPart: unsent < 0)
     // The head of the answer is taken back; the rest of an interim one stays.
-    if case .finish(.failed) = action { caller.output.truncate(to: unsent) }
+    if case .finish(.failed) = action { caller.buffers.output.truncate(to: unsent) }
     return action
   }
 
@@ -157,7 +156,7 @@ extension Exchange {
       status: attempt.status, framing: framing,
       persistence: Persistence.after(response: attempt.head, framing: framing),
       hasChallenge: attempt.head.fields.contains(.wwwAuthenticate))
-    return carryOut(life.headArrived(head, callerMustEnd: connection.isEnding), attempt, upstream)
+    return carryOut(life.headArrived(head, callerMustEnd: caller.isLast), attempt, upstream)
   }
 
   private func framing(of attempt: UpstreamAttempt) throws(FramingError) -> BodyFraming {
@@ -175,7 +174,7 @@ extension Exchange {
     case .forwardInterim:
       attempt.input.withBytes {
         ResponseRewriting.writeInterim(
-          attempt.head, $0, route: route, credential: request.credential, into: &caller.output)
+          attempt.head, $0, route: route, credential: request.credential, into: &caller.buffers.output)
       }
     case .dropInterim: break
     default: return action
@@ -195,13 +194,13 @@ extension Exchange {
     attempt.answeredAt = state.loop.now
     attempt.input.withBytes {
       ResponseRewriting.writeSwitch(
-        attempt.head, $0, route: route, credential: request.credential, into: &caller.output)
+        attempt.head, $0, route: route, credential: request.credential, into: &caller.buffers.output)
     }
     attempt.input.consume(byteCount)
     let bufferSize = state.service.bufferSize
     request.content = .webSocket(bufferSize: bufferSize)
     attempt.answer = .webSocket(bufferSize: bufferSize)
-    connection.isTunnel = true
+    caller.becomesTunnel()
     return action
   }
 
@@ -209,7 +208,7 @@ extension Exchange {
   func passOn(
     _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: UpstreamConnection
   ) async -> ExchangeState.Action {
-    let action = carryOut(life.refusalStands(callerMustEnd: connection.isEnding), attempt, upstream.stream)
+    let action = carryOut(life.refusalStands(callerMustEnd: caller.isLast), attempt, upstream.stream)
     if case .move = action { return await relay(&life, attempt, on: upstream) }
     return action
   }
@@ -230,10 +229,10 @@ extension Exchange {
 
   private func writeAnswer(_ plan: ResponsePlan, _ attempt: UpstreamAttempt) {
     state.clock.refreshDate()
-    attempt.outputBefore = caller.output.count
+    attempt.outputBefore = caller.buffers.output.count
     ResponseRewriting.write(
-      attempt, plan, to: request, of: route, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
-      date: state.clock.dateText, pseudonym: state.hop.pseudonym, into: &caller.output)
+      attempt, plan, to: request, of: route, callers: caller.facts.listener.callers, isTLS: caller.facts.ingress.isTLS,
+      date: state.clock.dateText, pseudonym: state.hop.pseudonym, into: &caller.buffers.output)
     var trailers = ForwardedTrailers()
     // Only what is sent in chunks has trailers.
     if plan.writesChunks {
@@ -268,9 +267,9 @@ extension Exchange {
   /// does not get: the connection's end follows.
   @inline(never)
   private func sayGoingAway(_ attempt: UpstreamAttempt, upstream: ByteStream?, caller tellsCaller: Bool) {
-    if tellsCaller, attempt.answer.takesFrame, caller.output.isEmpty {
-      WebSocketFrames.writeGoingAway(mask: nil, into: &caller.output)
-      _ = caller.output.send(to: downstream)
+    if tellsCaller, attempt.answer.takesFrame, caller.buffers.output.isEmpty {
+      WebSocketFrames.writeGoingAway(mask: nil, into: &caller.buffers.output)
+      _ = caller.buffers.output.send(to: caller.sink)
     }
     if let upstream, request.content.takesFrame, attempt.output.isEmpty {
       let mask = UInt32(truncatingIfNeeded: state.clock.random.next())

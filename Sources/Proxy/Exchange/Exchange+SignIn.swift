@@ -1,5 +1,4 @@
-// How a request to the sign-in pages is read and answered on a caller's connection. What is answered is the
-// SignInHandler's.
+// How a request to the sign-in pages is read and answered. The answers are SignInHandler's.
 
 internal import Bytes
 internal import HTTP
@@ -12,7 +11,7 @@ internal import Tokens
 extension Exchange {
   /// The handler that a request is for; nil where it is for a route.
   func signInHandler() -> SignInHandler? {
-    guard let handler = connection.context.signIn, signInPath() == .pages else { return nil }
+    guard let handler = caller.facts.listener.signIn, signInPath() == .pages else { return nil }
     return handler
   }
 
@@ -30,9 +29,9 @@ extension Exchange {
     let visit: SignInPageRequest
     let count: UInt64
     do throws(ExchangeFailure) {
-      if let refusal = connection.refusal { throw .caller(refusal) }
+      if let refusal = caller.facts.refusal { throw .caller(refusal) }
       (visit, count) = try Self.visit(
-        request.head, request.headBytes, callers: connection.context.callers, origin: handler.origin)
+        request.head, request.headBytes, callers: caller.facts.listener.callers, origin: handler.origin)
       if try !believesCallerToken() { try await judgeCallerToken() }
       guard count <= UInt64(SignInHandler.formLimit) else {
         return await answer(handler.tooLarge(), keepsConnection: false)
@@ -44,11 +43,11 @@ extension Exchange {
       if count > 0 { whole.caller = await signInCaller() }
       let keepsConnection =
         count == 0 && Persistence.after(request: request.head) == .keepAlive
-        && !connection.isEnding
+        && !caller.isLast
       let answer = await RequestScope.around(request.scope(spans: request.trace?.whole)) { [whole] in
         await handler.answer(whole)
       }
-      caller.input.consume(Int(count))
+      caller.buffers.input.consume(Int(count))
       return await self.answer(answer, keepsConnection: keepsConnection)
     } catch {
       return await answer(error)
@@ -57,9 +56,8 @@ extension Exchange {
 
   /// Who calls, with the user for a process of this machine.
   private func signInCaller() async -> SignInCaller {
-    let peer = String(decoding: connection.ingress.peer, as: UTF8.self)
-    let user = await LocalPeer(of: connection.stream.channel).user()
-    return SignInCaller(peer: peer, user: user)
+    let peer = String(decoding: caller.facts.ingress.peer, as: UTF8.self)
+    return SignInCaller(peer: peer, user: await caller.user())
   }
 
   /// Reads the head, and the length of what follows.
@@ -88,17 +86,17 @@ extension Exchange {
   private func content(_ count: Int) async throws(ExchangeFailure) -> [UInt8] {
     guard count > 0 else { return [] }
     let deadline = request.start + state.service.limits.requestHead
-    while caller.input.count < count {
-      caller.input.reserve(count)
-      switch caller.input.receive(from: connection.stream) {
+    while caller.buffers.input.count < count {
+      caller.buffers.input.reserve(count)
+      switch caller.buffers.input.receive(from: caller.source) {
       case .moved: continue
       case .endOfStream, .failed: throw .delivery(.contentCut)
       case .wouldBlock:
-        connection.waiter.watch(connection.stream.channel, connection.stream.receiveInterest)
-        if await connection.waiter.wait(until: deadline) == .timedOut { throw .delivery(.contentStalled) }
+        caller.watch(.content)
+        if await caller.waiter.wait(until: deadline) == .timedOut { throw .delivery(.contentStalled) }
       }
     }
-    return caller.input.withBytes { bytes in
+    return caller.buffers.input.withBytes { bytes in
       let content = bytes.extracting(first: count)
       return content.indices.map { content[$0] }
     }
@@ -108,12 +106,12 @@ extension Exchange {
     let isHead = request.head.method == .head
     beginAnswer(answer.status)
     for (name, value) in answer.fields {
-      HeadWriter.field(name, Array(value.utf8).span, into: &caller.output)
+      HeadWriter.field(name, Array(value.utf8).span, into: &caller.buffers.output)
     }
-    HeadWriter.field("Content-Length", decimal: UInt64(answer.body.count), into: &caller.output)
+    HeadWriter.field("Content-Length", decimal: UInt64(answer.body.count), into: &caller.buffers.output)
     writeDate()
     writeEnd(keepsConnection: keepsConnection)
-    if !isHead { caller.output.append(answer.body) }
+    if !isHead { caller.buffers.output.append(answer.body) }
     request.record.bytesOut = isHead ? 0 : UInt64(answer.body.count)
     let isDelivered = await flush()
     finish()

@@ -1,6 +1,5 @@
-// The order of one request's life on a caller's connection: admit, token, forward, or an answer of the proxy's own,
-// then the record. It carries out what the rules beside it decided. Beside this file: Credentials, Forwarding,
-// Relay, Challenge, Answers, SignIn.
+// The order of one request's life: admit, token, forward, or an answer of the proxy's own, then the record. It carries
+// out what the rules beside it decided. Beside this file: Credentials, Forwarding, Relay, Challenge, Answers, SignIn.
 
 internal import Bytes
 internal import HTTP
@@ -13,14 +12,19 @@ internal import Tokens
 
 /// One request and its answer.
 struct Exchange {
-  let connection: DownstreamConnection
-  /// The connection's state, which the exchange goes on with to its end.
-  let state: LoopState
-  let caller: CallerBuffers
+  let caller: Caller
   let request: RequestContext
+  // The caller's; here, too, because a value one step away is passed on without counting a reference.
+  let state: LoopState
 
-  /// Serves the request whose head was parsed. False: the caller's connection is to be closed. Inlined,
-  /// since the frame of a call would be allocated for each request.
+  init(_ caller: Caller, _ request: RequestContext) {
+    self.caller = caller
+    self.request = request
+    state = caller.facts.state
+  }
+
+  /// Serves the request whose head was parsed. False: it is the caller's last. Inlined, since the frame of a call would
+  /// be allocated for each request.
   @inline(__always)
   func run() async -> Bool {
     identify()
@@ -64,18 +68,18 @@ struct Exchange {
   var mayGoOn: Bool {
     Persistence.after(request: request.head) == .keepAlive
       && !request.head.fields.contains(.contentLength)
-      && !request.head.fields.contains(.transferEncoding) && !connection.isEnding
+      && !request.head.fields.contains(.transferEncoding) && !caller.isLast
   }
 
   // MARK: Before the upstream
 
   private func admit() -> Admission.Verdict {
     let service = state.service
-    let isAmbiguous = connection.context.signIn != nil && signInPath() == .ambiguous
+    let isAmbiguous = caller.facts.listener.signIn != nil && signInPath() == .ambiguous
     request.path.removeAll()
-    if let refusal = connection.refusal { return .refused(.caller(refusal)) }
+    if let refusal = caller.facts.refusal { return .refused(.caller(refusal)) }
     let admission = Admission(
-      request.head, request.headBytes, callers: connection.context.callers, isTLS: connection.ingress.isTLS,
+      request.head, request.headBytes, callers: caller.facts.listener.callers, isTLS: caller.facts.ingress.isTLS,
       pseudonym: state.hop.pseudonym, table: service.table, bodyLimit: service.limits.bodyBytes,
       normalPath: &request.path)
     request.record.route = admission.route?.index
@@ -97,7 +101,7 @@ struct Exchange {
       request.head, request.headBytes, tracing: tracer?.rules, using: &state.clock.random,
       into: &request.identity)
     if trace.isRecorded, let tracer {
-      request.trace = ExchangeTrace(trace, tracer, connection, request)
+      request.trace = ExchangeTrace(trace, tracer, caller.facts, request)
     }
   }
 
@@ -130,7 +134,7 @@ struct Exchange {
       account = state.recordedAccount(of: bearer, slot: slot)
     }
     head.record(
-      record, request.headBytes, request.identity, caller: connection.ingress.peer, account: account,
+      record, request.headBytes, request.identity, caller: caller.facts.ingress.peer, account: account,
       subject: request.callerToken?.recordedSubject ?? [], in: state)
   }
 

@@ -9,12 +9,12 @@ extension ExchangeTrace {
   /// Begins with a request whose head was read.
   @inline(never)
   convenience init(
-    _ trace: RequestTrace, _ tracer: Tracer, _ connection: DownstreamConnection, _ request: RequestContext
+    _ trace: RequestTrace, _ tracer: Tracer, _ caller: CallerFacts, _ request: RequestContext
   ) {
-    let state = connection.state
+    let state = caller.state
     let clock = state.clock
     self.init(
-      trace, of: TracedRequest(connection, request), tracer, start: request.start,
+      trace, of: TracedRequest(caller.ingress, request), tracer, start: request.start,
       epoch: state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds, random: { clock.random.next() })
   }
 
@@ -33,10 +33,10 @@ extension ExchangeTrace {
 }
 
 extension TracedRequest {
-  fileprivate init(_ connection: DownstreamConnection, _ request: RequestContext) {
+  fileprivate init(_ ingress: Ingress, _ request: RequestContext) {
     let requestID = request.logRequest.requestID
-    let peer = String(decoding: connection.ingress.peer, as: UTF8.self)
-    let isTLS = connection.ingress.isTLS
+    let peer = String(decoding: ingress.peer, as: UTF8.self)
+    let isTLS = ingress.isTLS
     self = request.headBytes.withBytes { bytes in
       TracedRequest(request.head, bytes, isTLS: isTLS, requestID: requestID, peer: peer)
     }

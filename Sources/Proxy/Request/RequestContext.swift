@@ -154,6 +154,23 @@ final class UpstreamAttempt: Reusable {
   }
 }
 
+/// The memory that a loop lends. Confined to its loop.
+final class LentMemory {
+  @exclusivity(unchecked) private var buffers = FreeList<CallerBuffers>()
+  @exclusivity(unchecked) private var requests = FreeList<RequestContext>()
+  @exclusivity(unchecked) private var attempts = FreeList<UpstreamAttempt>()
+
+  func takeBuffers(_ limits: HeadLimits) -> CallerBuffers { buffers.take(limits) }
+  func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }
+  func takeRequest(_ limits: HeadLimits) -> RequestContext { requests.take(limits) }
+  func giveBack(_ request: consuming RequestContext) { requests.giveBack(request) }
+  func takeAttempt(_ limits: HeadLimits) -> UpstreamAttempt { attempts.take(limits) }
+  func giveBack(_ attempt: consuming UpstreamAttempt) { attempts.giveBack(attempt) }
+
+  /// Drops the objects that were unused since the last call. Returns their number.
+  func sweep() -> Int { buffers.sweep() + requests.sweep() + attempts.sweep() }
+}
+
 /// An object that a loop lends to one subject after the other.
 protocol Reusable: AnyObject {
   init(_ limits: HeadLimits)

@@ -13,10 +13,7 @@ extension DownstreamConnection {
   /// Serves the connection to its end.
   func serve() async {
     home.opened(self)
-    if await shakeHands() {
-      judge()
-      await serveRequests()
-    }
+    if await shakeHands() { await serveRequests() }
     stream.close()
     boundUpstreams.close()
     waiter.close()
@@ -25,15 +22,15 @@ extension DownstreamConnection {
 
   private func serveRequests() async {
     while await awaitFirstByte() {
-      let buffers = home.takeBuffers()
+      let buffers = home.lent.takeBuffers(limits.head)
       var next = Next.request
       repeat {
-        let request = home.takeRequest()
+        let request = home.lent.takeRequest(limits.head)
         next = await serveRequest(buffers, request)
-        home.giveBack(request)
+        home.lent.giveBack(request)
       } while next == .request && (!buffers.input.isEmpty || stream.mayReceive)
       if next == .endInOrder { await lingerBeforeClose(buffers) }
-      home.giveBack(buffers)
+      home.lent.giveBack(buffers)
       if next != .request { return }
     }
   }
@@ -47,15 +44,15 @@ extension DownstreamConnection {
 
   /// Reads one head and answers it.
   private func serveRequest(_ buffers: CallerBuffers, _ request: RequestContext) async -> Next {
-    if state !== home.current, !follow() { return .end }
-    request.start = state.loop.now
+    if facts.state !== home.current, !follow() { return .end }
+    request.start = home.loop.now
     let deadline = request.start + limits.requestHead
     while true {
       if !buffers.input.isEmpty {
         switch buffers.input.withBytes({ request.parser.parse($0, into: &request.head, limits: limits.head) }) {
         case .complete(let byteCount):
           request.takeHead(byteCount, from: &buffers.input)
-          let exchange = Exchange(connection: self, state: state, caller: buffers, request: request)
+          let exchange = Exchange(Caller(facts, buffers, on: self), request)
           return await exchange.run() ? .request : .endInOrder
         case .invalid(let error):
           return await refuse(.head(error), buffers, request)
@@ -89,7 +86,7 @@ extension DownstreamConnection {
   private func refuse(
     _ failure: ExchangeFailure, _ buffers: CallerBuffers, _ request: RequestContext
   ) async -> Next {
-    let exchange = Exchange(connection: self, state: state, caller: buffers, request: request)
+    let exchange = Exchange(Caller(facts, buffers, on: self), request)
     await exchange.answer(failure)
     return .endInOrder
   }
@@ -101,7 +98,7 @@ extension DownstreamConnection {
   private func lingerBeforeClose(_ buffers: CallerBuffers) async {
     stream.closeWrite()
     makesRoom(true)
-    var lingering = Lingering(at: state.loop.now)
+    var lingering = Lingering(at: home.loop.now)
     var turn = Self.lingeringTurn
     while stream.channel.descriptor >= 0 {
       buffers.input.removeAll()
@@ -111,11 +108,11 @@ extension DownstreamConnection {
         turn -= count
         if turn > 0 { continue }
         turn = Self.lingeringTurn
-        if isEvicted || lingering.deadline(at: state.loop.now) == nil { return }
+        if isEvicted || lingering.deadline(at: home.loop.now) == nil { return }
         await Task.yield()
       case .endOfStream, .failed: return
       case .wouldBlock:
-        guard !isEvicted, let deadline = lingering.deadline(at: state.loop.now) else { return }
+        guard !isEvicted, let deadline = lingering.deadline(at: home.loop.now) else { return }
         waiter.watch(stream.channel, stream.receiveInterest)
         _ = await waiter.wait(until: deadline)
       }

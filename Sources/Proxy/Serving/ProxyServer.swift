@@ -28,7 +28,7 @@ package final class ProxyServer: Sendable {
     serving = loops.map { loop in
       Confined(
         ProxyLoop(
-          LoopState(service, contexts: contexts, loop: loop, clock: LoopClock(loop)), of: loops.count), to: loop)
+          LoopState(service, contexts: contexts, loop: loop), of: loops.count), to: loop)
     }
   }
 
