@@ -101,6 +101,11 @@ package final class Route: Sendable {
     "\(upstreamScheme.text)://\(String(decoding: upstreamAuthority, as: UTF8.self))"
   }
 
+  func isNamed(_ text: Span<UInt8>) -> Bool {
+    let own = nameBytes
+    return equal(own.span, text)
+  }
+
   func takes(method: Span<UInt8>) -> Bool {
     guard let methods else { return true }
     for candidate in methods where equal(candidate.span, method) { return true }

@@ -63,6 +63,12 @@ package struct RouteTable: Sendable {
     return refused.map { .methodNotAllowed($0) } ?? .noRoute
   }
 
+  /// The route of a name.
+  func route(named name: Span<UInt8>) -> Route? {
+    for route in ordered where route.isNamed(name) { return route }
+    return nil
+  }
+
   /// True if a reader that decodes more than we do, merges slashes or cuts parameters off takes the path for one of
   /// another route's.
   private func isAmbiguous(

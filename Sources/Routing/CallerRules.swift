@@ -70,6 +70,9 @@ package struct CallerRules: Sendable, Equatable {
   /// True if a rule distinguishes callers of other machines, or admits all of them.
   package var admitsOtherMachines: Bool { isOpen || header != nil || certificateNames != nil || bearer != nil }
 
+  /// True if a rule names the calling program: a token of a caller's own names a person or a service behind it.
+  package var namesPrograms: Bool { peers != nil || header != nil || certificateNames != nil }
+
   /// True if a rule distinguishes callers.
   package var tellCallersApart: Bool { peers != nil || header != nil || certificateNames != nil || bearer != nil }
 

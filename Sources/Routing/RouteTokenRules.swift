@@ -35,16 +35,20 @@ package struct RouteTokenRules: Sendable, Hashable {
   package var existing: CallerAuthorization
   package var whenUnavailable: WhenUnavailable
   package var onInteractionRequired: OnInteractionRequired
+  /// True if its tokens are handed out to engines, at listeners that do so.
+  package var isHandedOut: Bool
 
   /// Rules; the defaults are those of the file.
   package init(
     scopesOnChallenge: ScopeSet = .none, replayLimit: UInt64 = 64 << 10, existing: CallerAuthorization = .replace,
-    whenUnavailable: WhenUnavailable = .fail, onInteractionRequired: OnInteractionRequired = .challenge
+    whenUnavailable: WhenUnavailable = .fail, onInteractionRequired: OnInteractionRequired = .challenge,
+    isHandedOut: Bool = false
   ) {
     self.scopesOnChallenge = scopesOnChallenge
     self.replayLimit = replayLimit
     self.existing = existing
     self.whenUnavailable = whenUnavailable
     self.onInteractionRequired = onInteractionRequired
+    self.isHandedOut = isHandedOut
   }
 }

@@ -36,6 +36,49 @@ import Tokens
       try decoded(Self.text("none").replacing(", application: generic", with: "")).routes[0].tokenRules == defaults)
   }
 
+  private static func handingOut(
+    _ listener: String, _ route: String, token: String = "{as: application, scopes: [a]}"
+  ) -> String {
+    text("\(token), hand_out: \(route)").replacing(
+      "127.0.0.1:8080}", with: "127.0.0.1:8080, hand_out: \(listener)}")
+  }
+
+  @Test func `tokens are handed out if listener and route say so, and callers names the program`() throws {
+    #expect(try !decoded(Self.text("{scopes: [a]}")).routes[0].tokenRules.isHandedOut)
+    #expect(try decoded(Self.text("{scopes: [a]}")).listeners[0].handOut == .none)
+    let secret = "proxies, callers: {header: {name: X-Key, value: 0123456789abcdef}}"
+    let settings = try decoded(Self.handingOut(secret, "proxies"))
+    #expect(settings.listeners[0].handOut == .proxies)
+    #expect(settings.routes[0].tokenRules.isHandedOut)
+    #expect(settings.warnings.isEmpty)
+    // One without the other hands out nothing, which is hardly meant.
+    #expect(
+      try decoded(Self.handingOut("none", "proxies")).warnings.map(\.message)
+        == ["route 'r' has hand_out: proxies, and no listener has: no proxy gets its token"])
+    #expect(
+      try decoded(Self.handingOut(secret, "none")).warnings.map(\.message)
+        == ["the listener has hand_out: proxies, and no route has: it hands out none"])
+  }
+
+  @Test(
+    arguments: [
+      ("proxies", "proxies", "{scopes: [a]}", "listeners[0].hand_out: every caller would get tokens; "),
+      (
+        "proxies, callers: {bearer: {authority: 'https://id.example', audiences: [a]}}", "proxies", "{scopes: [a]}",
+        "listeners[0].hand_out: every caller would get tokens; "
+      ),
+      ("none", "nginx", "{scopes: [a]}", "routes[0].hand_out is one of none, proxies, not 'nginx'"),
+      (
+        "none", "proxies", "{scopes: [a], when_unavailable: forward_without}",
+        "routes[0].hand_out: without a token there is nothing to hand out; "
+      ),
+    ])
+  func `mistakes about handing out are named`(listener: String, route: String, token: String, expected: String) {
+    let found = messages(Self.handingOut(listener, route, token: token))
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix(expected) == true, "\(found)")
+  }
+
   @Test(
     arguments: [
       (

@@ -67,6 +67,12 @@ import Tokens
     Row(failure: .callerIssuerUnavailable, status: 503, kind: "caller-issuer-unavailable", retryAfter: 5),
     Row(failure: .authorizationRefused, status: 400, kind: "authorization-refused"),
     Row(failure: .choiceRefused, status: 400, kind: "choice-refused"),
+    Row(failure: .handOut(.browser), status: 403, kind: "cross-site-request"),
+    Row(failure: .handOut(.content), status: 400, kind: "bad-request"),
+    Row(failure: .handOut(.description), status: 400, kind: "bad-request"),
+    Row(failure: .handOut(.fields), status: 400, kind: "bad-request"),
+    Row(failure: .handOut(.route), status: 403, kind: "caller-refused"),
+    Row(failure: .refusedToken(status: 403), status: 403, kind: "token-refused"),
     Row(failure: .noRoute, status: 404, kind: "no-route"),
     Row(failure: .methodNotAllowed, status: 405, kind: "method-not-allowed"),
     Row(failure: .delivery(.tooLarge), status: 413, kind: "content-too-large"),
@@ -107,7 +113,8 @@ import Tokens
     case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
-    case choiceRefused, suspectedLoop
+    case choiceRefused, suspectedLoop, refusedToken
+    case handOutBrowser, handOutContent, handOutDescription, handOutFields, handOutRoute
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
     case connect, tls, timedOut, proxyUnreachable, proxy
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
@@ -136,6 +143,12 @@ import Tokens
       case .caller(.untrustedToken): self = .untrustedToken
       case .callerIssuerUnavailable: self = .callerIssuerUnavailable
       case .authorizationRefused: self = .authorizationRefused
+      case .handOut(.browser): self = .handOutBrowser
+      case .handOut(.content): self = .handOutContent
+      case .handOut(.description): self = .handOutDescription
+      case .handOut(.fields): self = .handOutFields
+      case .handOut(.route): self = .handOutRoute
+      case .refusedToken: self = .refusedToken
       case .noRoute: self = .noRoute
       case .choiceRefused: self = .choiceRefused
       case .methodNotAllowed: self = .methodNotAllowed

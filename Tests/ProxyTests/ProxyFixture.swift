@@ -86,9 +86,10 @@ struct ProxyFixture {
     }
     address = sockets[0].address
     loops = try (0..<count).map { try EventLoop(index: $0) }
+    let listener = ProxyListener(sockets, names: nil, tls: tls)
     server = ProxyServer(
       service, loops: loops,
-      listeners: [ProxyListener(sockets, names: nil, tls: tls)])
+      listeners: [tokens?.rules.isHandedOut == true ? listener.handingOut() : listener])
     tokens?.attach(server)
     server.start()
   }

@@ -67,6 +67,7 @@ enum Key: String, CaseIterable {
   case grace
   case grant
   case headBytes = "head_bytes"
+  case handOut = "hand_out"
   case header
   case host
   case hosts
@@ -197,7 +198,7 @@ extension SectionShape {
   static let listener = SectionShape([
     (.address, .value), (.hosts, .value), (.callers, .section(callers)),
     (.tls, .section(SectionShape([(.certificateFile, .value), (.keyFile, .value)]))),
-    (.signIn, .section(SectionShape([(.publicURL, .value), (.limit, .value), (.logout, .value)]))),
+    (.signIn, .section(SectionShape([(.publicURL, .value), (.limit, .value), (.logout, .value)]))), (.handOut, .value),
   ])
 
   static let callers = SectionShape(
@@ -290,7 +291,7 @@ extension SectionShape {
 
   static let route = SectionShape([
     (.name, .value), (.displayName, .value), (.host, .value), (.path, .value), (.methods, .value), (.upstream, .value),
-    (.application, .value), (.token, .section(token)),
+    (.application, .value), (.token, .section(token)), (.handOut, .value),
     (.preserveHost, .value), (.allowPlaintext, .value), (.upgrade, .value), (.encodedPath, .value), (.proxy, .value),
     (.probe, .value),
     (

@@ -29,7 +29,20 @@ extension SettingsDecoder {
     let callers = callerRules(section, address: address)
     let signIn = signIn(section, address: address)
     if let signIn { reportUnreachablePages(section, signIn, callers) }
-    return address.map { ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls, signIn: signIn) }
+    let handOut = handOut(section)
+    if handOut == .proxies, let node = section[.handOut], !callers.rules.namesPrograms {
+      report(
+        node.place,
+        "\(section.path(.handOut)): every caller would get tokens; name the callers by unix, header or certificate")
+    }
+    return address.map {
+      ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls, signIn: signIn, handOut: handOut)
+    }
+  }
+
+  /// The programs that get tokens themselves.
+  mutating func handOut(_ section: Section) -> HandOut {
+    choice(section, .handOut, of: HandOut.self) ?? .none
   }
 
   mutating func admin(_ file: Section, besides listeners: [ListenerSettings]) -> AdminSettings? {

@@ -72,7 +72,8 @@ extension SettingsDecoder {
     var authority: Authority?
     let token = self.token(section, tokenSection, applications: applications, authority: &authority)
     let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token, at: authority, applications: applications) }
-    let tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
+    var tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
+    tokenRules.isHandedOut = isHandedOut(section, token, tokenRules)
     let parameters = tokenSection.flatMap { tokenParameters($0, section, applications) } ?? .none
     let preserveHost = boolean(section, .preserveHost) ?? false
     let allowPlaintext = boolean(section, .allowPlaintext) ?? false
@@ -101,6 +102,20 @@ extension SettingsDecoder {
       tls: settings.tls,
       timeouts: settings.timeouts,
       pool: settings.pool, proxy: proxy.proxy(for: upstream.value))
+  }
+
+  /// A route whose tokens are handed out has one for every request.
+  private mutating func isHandedOut(_ section: Section, _ token: RouteToken?, _ rules: RouteTokenRules) -> Bool {
+    guard handOut(section) == .proxies, let node = section[.handOut] else { return false }
+    if token == RouteToken.none {
+      report(node.place, "\(section.path(.handOut)): the route has no token")
+    } else if rules.whenUnavailable == .forwardWithout {
+      report(
+        node.place,
+        "\(section.path(.handOut)): without a token there is nothing to hand out; remove when_unavailable: "
+          + "forward_without")
+    }
+    return true
   }
 
   /// Bound tokens are for upstreams that are shown the same certificate (RFC 8705 §3).

@@ -34,6 +34,15 @@ package struct ListenerSettings: Sendable, Equatable {
   package let tls: CertificateFiles?
   /// Pages below `/.bearer/` where people sign in; `nil` is none.
   package let signIn: SignInSettings?
+  /// The programs that get the tokens of routes here.
+  package let handOut: HandOut
+}
+
+/// The programs that get tokens themselves, instead of having their requests forwarded.
+package enum HandOut: String, Sendable, Hashable, CaseIterable {
+  case none
+  /// Proxies that forward requests themselves, such as nginx and Envoy.
+  case proxies
 }
 
 /// A listener's sign-in pages.

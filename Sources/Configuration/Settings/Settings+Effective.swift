@@ -55,6 +55,7 @@ extension Settings {
       ConfiguredValue("defaults.timeouts.request_head", durationText(limits.requestHead), .standard))
     for index in listeners.indices {
       values.append(ConfiguredValue("listeners[\(index)].callers.anyone", "false", .standard))
+      values.append(ConfiguredValue("listeners[\(index)].hand_out", HandOut.none.rawValue, .standard))
     }
     if admin != nil { values.append(ConfiguredValue("admin.callers.anyone", "false", .standard)) }
     for application in applications {
@@ -86,6 +87,7 @@ extension Settings {
     if route.token != .none {
       let rules = route.tokenRules
       values += [
+        ConfiguredValue("\(path).hand_out", HandOut.none.rawValue, .standard),
         ConfiguredValue("\(path).token.as", "account", .standard),
         ConfiguredValue("\(path).token.replay_limit", sizeText(Int(clamping: rules.replayLimit)), .standard),
         ConfiguredValue("\(path).token.existing", rules.existing.rawValue, .standard),

@@ -2,12 +2,13 @@
 
 import Bytes
 import HTTP
+import Routing
 import Tokens
 
 extension Settings {
   /// What `check` warns of, in the order of the file.
   package var warnings: [ConfigurationIssue] {
-    let warnings = unreachableSignIns + placeholders + suspectPorts + secretIDs + found
+    let warnings = unreachableSignIns + placeholders + suspectPorts + secretIDs + halfHandedOut + found
     return warnings.isEmpty ? [] : ConfigurationError(warnings).issues
   }
 
@@ -21,6 +22,20 @@ extension Settings {
         "route '\(route.name)' needs a person, and no one can sign in: set 'cache: {file: PATH}' for 'bearer-proxy "
           + "login', or 'sign_in: true' on a listener for sign-in pages")
     }
+  }
+
+  /// Routes whose tokens no listener hands out, and listeners without any.
+  private var halfHandedOut: [ConfigurationIssue] {
+    let routes = routes.filter(\.tokenRules.isHandedOut)
+    let listeners = listeners.filter { $0.handOut == .proxies }
+    if listeners.isEmpty {
+      return routes.map {
+        ConfigurationIssue(
+          $0.place, "route '\($0.name)' has hand_out: proxies, and no listener has: no proxy gets its token")
+      }
+    }
+    guard routes.isEmpty else { return [] }
+    return listeners.map { $0.address.issue("the listener has hand_out: proxies, and no route has: it hands out none") }
   }
 
   /// Values that an example has.

@@ -41,6 +41,10 @@ enum ExchangeFailure: Error {
   /// The route does not take this method.
   case methodNotAllowed
   case token(AcquisitionError)
+  /// A request for a token that is not acceptable.
+  case handOut(HandOutRefusal)
+  /// The upstream has refused a token that was handed out, with this status, and no other one can be had silently.
+  case refusedToken(status: Int)
   /// No connection to the upstream.
   case unreachable(UpstreamError)
   /// The request or its answer was not delivered.
@@ -63,7 +67,7 @@ extension ExchangeFailure {
   var leavesConnectionUsable: Bool {
     switch self {
     case .schemeRefused, .loop, .suspectedLoop, .noRoute, .methodNotAllowed, .authorizationRefused, .choiceRefused,
-      .token, .unreachable,
+      .token, .handOut, .refusedToken, .unreachable,
       .delivery(.upstreamClosed), .delivery(.upstreamMalformed), .delivery(.upstreamStalled),
       .delivery(.exchangeTimedOut):
       true

@@ -133,6 +133,11 @@ struct ProblemDocument {
     case .delivery(.content):
       self.init(400, .badRequest, "Bad request", "The chunked coding of the request's content is broken.")
     case .token(let error): self = Self.document(error)
+    case .handOut(let refusal): self = Self.document(refusal)
+    case .refusedToken(let status):
+      self.init(
+        status, .tokenRefused, "Token refused",
+        "The API refused the token, and no other one can be had without a person. WWW-Authenticate is the API's.")
     case .unreachable(.timedOut):
       self.init(504, .upstreamTimeout, "Upstream timeout", "The upstream did not accept a connection in time.")
     case .unreachable(let error):
@@ -212,6 +217,32 @@ struct ProblemDocument {
       }
     document.assertion = refused
     return document
+  }
+
+  private static func document(_ refusal: HandOutRefusal) -> ProblemDocument {
+    switch refusal {
+    case .browser:
+      ProblemDocument(
+        403, .crossSiteRequest, "Cross-site request refused",
+        "Tokens are handed out to engines, and this request has a browser's field (Origin or Sec-Fetch-…). An engine "
+          + "that vouches for the browser removes them.")
+    case .content:
+      ProblemDocument(400, .badRequest, "Bad request", "A request for a token has no content.")
+    case .description:
+      ProblemDocument(
+        400, .badRequest, "Bad request",
+        "Without a route in its path, a request for a token has the fields X-Forwarded-Method, -Uri and -Host, or "
+          + "X-Original-Method and -URI, each once, and not both kinds.")
+    case .fields:
+      ProblemDocument(
+        400, .badRequest, "Bad request",
+        "X-Bearer-Refused is one Authorization field with a Bearer token, X-Bearer-Status is 401 or 403, and "
+          + "X-Bearer-Unavailable is a status from 400 up; each occurs once.")
+    case .route:
+      ProblemDocument(
+        403, .callerRefused, "Caller refused",
+        "The tokens of this route are not handed out: it lacks 'hand_out: proxies', or adds no token.")
+    }
   }
 
   private static func document(_ required: InteractionRequired) -> ProblemDocument {

@@ -55,6 +55,11 @@ struct ListenerContext: Sendable {
   var callerTrust: [UInt8]?
   /// The listener's sign-in pages; nil if it has none.
   var signIn: SignInHandler?
+  /// True if the tokens of routes are handed out to engines.
+  var handsOut = false
+
+  /// True if paths below `/.bearer` are the listener's own.
+  var reservesPaths: Bool { signIn != nil || handsOut }
 
   /// True if a connection that was admitted under these rules has shown enough for others.
   func suffices(for other: ListenerContext) -> Bool {
@@ -104,6 +109,13 @@ package struct ProxyListener: Sendable {
   package func signingIn(at handler: SignInHandler) -> ProxyListener {
     var listener = self
     listener.context.signIn = handler
+    return listener
+  }
+
+  /// The listener with the endpoint below `/.bearer/authorize`, where engines get the tokens of routes.
+  package func handingOut() -> ProxyListener {
+    var listener = self
+    listener.context.handsOut = true
     return listener
   }
 

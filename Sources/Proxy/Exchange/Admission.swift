@@ -85,7 +85,27 @@ struct Admission: ~Copyable {
     let forwards = MaxForwards.of(head, bytes)
     if forwards == .invalid { throw .maxForwards }
 
-    let sent = bytes.extracting(head.target.path)
+    let line = RequestLine(host: head.host, path: head.target.path, method: head.methodName)
+    let (route, usesNormalPath) = try Self.route(
+      of: line, head, bytes, table: table, normalPath: &normalPath, found: &found)
+    // Here for all that is decided below; handing it on at the end takes no reference more.
+    defer { found = route }
+    if case .fixed(let count) = framing, count > bodyLimit { throw .delivery(.tooLarge) }
+    if forwards == .exhausted { return .options }
+    return .forward(
+      AdmittedRequest(
+        method: head.method, version: head.version, framing: framing, usesNormalPath: usesNormalPath,
+        expectsContinue: expectation == .continue100,
+        asksForWebSocket: route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing),
+        persistence: Persistence.after(request: head)))
+  }
+
+  /// The route of a request, and if the normal form of its path, which `normalPath` has received, is to be forwarded.
+  static func route(
+    of line: RequestLine, _ head: borrowing RequestHead, _ bytes: Span<UInt8>, table: borrowing RouteTable,
+    normalPath: inout ByteBuffer, found: inout Route?
+  ) throws(ExchangeFailure) -> (Route, usesNormalPath: Bool) {
+    let sent = bytes.extracting(line.path)
     let usesNormalPath: Bool
     switch NormalPath.normalise(
       sent, into: &normalPath, removesEncodedSlashes: table.hasOnePath, allowing: table.encodedPath)
@@ -96,21 +116,19 @@ struct Admission: ~Copyable {
     }
     let route =
       if usesNormalPath {
-        try Self.route(head, bytes, path: normalPath.bytes, table: table, found: &found)
+        try Self.route(of: line, head, bytes, path: normalPath.bytes, table: table, found: &found)
       } else {
-        try Self.route(head, bytes, path: sent, table: table, found: &found)
+        try Self.route(of: line, head, bytes, path: sent, table: table, found: &found)
       }
-    // Here for all that is decided below; handing it on at the end takes no reference more.
-    defer { found = route }
-    if !table.encodedPath.subtracting(route.encodedPath).isEmpty { try Self.judge(sent, by: route) }
-    if case .fixed(let count) = framing, count > bodyLimit { throw .delivery(.tooLarge) }
-    if forwards == .exhausted { return .options }
-    return .forward(
-      AdmittedRequest(
-        method: head.method, version: head.version, framing: framing, usesNormalPath: usesNormalPath,
-        expectsContinue: expectation == .continue100,
-        asksForWebSocket: route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing),
-        persistence: Persistence.after(request: head)))
+    if !table.encodedPath.subtracting(route.encodedPath).isEmpty {
+      do throws(ExchangeFailure) {
+        try Self.judge(sent, by: route)
+      } catch {
+        found = route
+        throw error
+      }
+    }
+    return (route, usesNormalPath)
   }
 
   // Refuses what other routes let through and this one does not.
@@ -122,11 +140,11 @@ struct Admission: ~Copyable {
   }
 
   private static func route(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, path: Span<UInt8>, table: borrowing RouteTable,
-    found: inout Route?
+    of line: RequestLine, _ head: borrowing RequestHead, _ bytes: Span<UInt8>, path: Span<UInt8>,
+    table: borrowing RouteTable, found: inout Route?
   ) throws(ExchangeFailure) -> Route {
     // Only an HTTP/1.0 request can name no host; it then takes a route of any host.
-    switch table.match(host: bytes.extracting(head.host), path: path, method: bytes.extracting(head.methodName)) {
+    switch table.match(host: bytes.extracting(line.host), path: path, method: bytes.extracting(line.method)) {
     case .noRoute: throw .noRoute
     case .methodNotAllowed(let route):
       found = route

@@ -86,6 +86,7 @@ extension Exchange {
     var response = ErrorResponse(
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
+    if response.status == 503, let status = request.handOut?.unavailableStatus { response.status = status }
     if let page {
       response.body = page.body
       // Those two are written below.
@@ -112,6 +113,7 @@ extension Exchange {
     if case .caller(.untrustedToken) = failure {
       HeadWriter.field("WWW-Authenticate", Array(callerChallenge.utf8).span, into: &caller.buffers.output)
     }
+    if case .refusedToken = failure { writeReportedChallenges() }
     if case .methodNotAllowed = failure, let allow = request.route?.allow {
       HeadWriter.field("Allow", allow.span, into: &caller.buffers.output)
     }

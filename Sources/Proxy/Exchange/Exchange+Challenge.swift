@@ -9,23 +9,24 @@ internal import Routing
 internal import Telemetry
 internal import Tokens
 
-/// An upstream's refusal of a token, whose head is held.
+/// An upstream's refusal of a token.
 struct Refusal {
   var token: BearerValue
   var route: Route
   var status: Int
+  var challenge: BearerChallengeReading
   var isReplayable: Bool
   var isReplay: Bool
 }
 
 extension Exchange {
   /// Another token to send the request once more with; nil if the refusal is to be passed on.
-  func answerRefusal(_ refusal: Refusal, _ attempt: UpstreamAttempt) async -> BearerValue? {
+  func answerRefusal(_ refusal: Refusal) async -> BearerValue? {
     let route = refusal.route
     guard let slot = request.slot else { return nil }
     let subscription = subscription(of: slot)
     let now = UnixTime(state.wallClock().seconds)
-    let refused = read(refusal, subscription, now, attempt)
+    let refused = read(refusal, subscription, now)
     let kind = RecordedChallenge(refused.kind)
     switch ChallengePlan(refused) {
     case .passOn(let reason):
@@ -84,13 +85,11 @@ extension Exchange {
   /// The meaning of a refusal. Outlined to keep the async frame small.
   @inline(never)
   private func read(
-    _ refusal: Refusal, _ subscription: TokenSubscription, _ now: UnixTime, _ attempt: UpstreamAttempt
+    _ refusal: Refusal, _ subscription: TokenSubscription, _ now: UnixTime
   ) -> RefusedRequest {
-    let challenge = attempt.input.withBytes {
-      BearerChallengeReading(AuthenticationChallengeList(attempt.head.fields, in: $0))
-    }
-    return RefusedRequest(
-      status: refusal.status, challenge: challenge, granted: refusal.token.scopes.union(subscription.key.scopes),
+    RefusedRequest(
+      status: refusal.status, challenge: refusal.challenge,
+      granted: refusal.token.scopes.union(subscription.key.scopes),
       tokenAge: now - refusal.token.lifetime.obtainedAt, allowedScopes: refusal.route.token.scopesOnChallenge,
       isReplayable: refusal.isReplayable, isReplay: refusal.isReplay)
   }
@@ -98,7 +97,7 @@ extension Exchange {
   /// Counts and remembers that a token needs a person, and notes if a person's browser asks.
   func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
     guard case .token(.interactionRequired(let required)) = failure else { return }
-    if audience == .person {
+    if audience == .person, request.handOut == nil {
       request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     }
     note(.interactionRequired, .answered)

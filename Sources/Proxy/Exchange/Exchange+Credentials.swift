@@ -158,7 +158,8 @@ extension Exchange {
     }
   }
 
-  private func bearer(_ slot: Int, of route: Route) async throws(ExchangeFailure) -> BearerValue {
+  /// Asks the broker for the token of a slot, and keeps it.
+  func bearer(_ slot: Int, of route: Route) async throws(ExchangeFailure) -> BearerValue {
     let state = state
     let asked = state.loop.now
     let subscription = subscription(of: slot)

@@ -8,6 +8,7 @@ internal import Identity
 internal import Platform
 internal import Routing
 internal import Telemetry
+internal import Tokens
 
 extension Exchange {
   /// Forwards the request and its answer. Whether the caller's connection can carry another exchange.
@@ -135,9 +136,14 @@ extension Exchange {
   ) async -> BearerValue? {
     guard let refused = request.credential.bearer else { return nil }
     let refusal = Refusal(
-      token: refused, route: route, status: attempt.status,
+      token: refused, route: route, status: attempt.status, challenge: challenge(of: attempt),
       isReplayable: !request.admitted.hasContent || request.content.keepLimit != nil, isReplay: isReplay)
-    return await answerRefusal(refusal, attempt)
+    return await answerRefusal(refusal)
+  }
+
+  @inline(never)
+  private func challenge(of attempt: UpstreamAttempt) -> BearerChallengeReading {
+    attempt.input.withBytes { BearerChallengeReading(AuthenticationChallengeList(attempt.head.fields, in: $0)) }
   }
 
   /// The sign-in page for a browser that navigates to what its sign-in does not suffice for; nil where the upstream's

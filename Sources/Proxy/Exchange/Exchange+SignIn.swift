@@ -9,18 +9,21 @@ internal import Telemetry
 internal import Tokens
 
 extension Exchange {
-  /// The handler that a request is for; nil where it is for a route.
-  func signInHandler() -> SignInHandler? {
-    guard let handler = caller.facts.listener.signIn, signInPath() == .pages else { return nil }
-    return handler
-  }
-
-  /// Where the path leads on a listener with sign-in pages.
-  func signInPath() -> SignInPath {
+  /// The target of the request's path on a listener that reserves paths.
+  func reservedPath() -> ReservedPath {
     request.path.removeAll()
     return request.headBytes.withBytes { bytes in
-      SignInPath(bytes.extracting(request.head.target.path), normal: &request.path)
+      ReservedPath(bytes.extracting(request.head.target.path), normal: &request.path)
     }
+  }
+
+  /// Serves a request for a reserved path. Not inlined: requests for routes need no frame for it.
+  @inline(never)
+  func answerReserved() async -> Bool {
+    let path = request.headBytes.withBytes { HandOutPath($0.extracting(request.head.target.path)) }
+    if let path, caller.facts.listener.handsOut { return await handOut(path) }
+    if let handler = caller.facts.listener.signIn { return await signIn(handler) }
+    return await answer(.noRoute, keepsConnection: mayGoOn)
   }
 
   /// Serves a request to the sign-in pages. The browser is a caller as any other, but that a browser may come from

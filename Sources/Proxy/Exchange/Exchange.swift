@@ -28,7 +28,7 @@ struct Exchange {
   @inline(__always)
   func run() async -> Bool {
     identify()
-    if let handler = signInHandler() { return await signIn(handler) }
+    if caller.facts.listener.reservesPaths, reservedPath() == .reserved { return await answerReserved() }
     switch admit() {
     case .forward(let admitted): request.admitted = admitted
     case .preflight: return await answerPreflight(keepsConnection: mayGoOn)
@@ -75,7 +75,7 @@ struct Exchange {
 
   private func admit() -> Admission.Verdict {
     let service = state.service
-    let isAmbiguous = caller.facts.listener.signIn != nil && signInPath() == .ambiguous
+    let isAmbiguous = caller.facts.listener.reservesPaths && reservedPath() == .ambiguous
     request.path.removeAll()
     if let refusal = caller.facts.refusal { return .refused(.caller(refusal)) }
     let admission = Admission(

@@ -70,6 +70,8 @@ final class RequestContext: Reusable {
   @exclusivity(unchecked) var callerToken: BelievedToken?
   /// The provider's refusal of that token, when it was to be exchanged for another one than the upstream refused.
   @exclusivity(unchecked) var callerRefusal: AcquisitionError?
+  /// The wish of an engine that asks for a token; nil if the request is forwarded.
+  @exclusivity(unchecked) var handOut: HandOutRequest?
   /// The spans of the request; nil if it is not traced.
   @exclusivity(unchecked) var trace: ExchangeTrace?
 
@@ -99,6 +101,7 @@ final class RequestContext: Reusable {
     slot = nil
     callerToken = nil
     callerRefusal = nil
+    handOut = nil
     trace = nil
   }
 

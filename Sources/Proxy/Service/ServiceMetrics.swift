@@ -21,6 +21,7 @@ package struct ServiceMetrics: Sendable {
   let durations: DurationHistogramTable
   let routeCount: Int
   let tokenSources: CounterTable
+  let handedOut: CounterTable
   let connectionsAccepted: Counter
   let connectionsOpen: Gauge
   let acceptPauses: Counter
@@ -67,6 +68,9 @@ package struct ServiceMetrics: Sendable {
     tokenSources = catalog.counters(
       "bearer_proxy_request_tokens_total", help: "Requests, by route and source of their token.", by: route,
       and: MetricLabel("source", ["none", "cache", "shared_cache", "identity_provider"]))
+    handedOut = catalog.counters(
+      "bearer_proxy_tokens_handed_out_total", help: "Tokens handed out to engines, by route.",
+      by: MetricLabel("route", routes))
     connectionsAccepted = catalog.counter(
       "bearer_proxy_connections_accepted_total", help: "Downstream connections accepted.")
     connectionsOpen = catalog.gauge("bearer_proxy_connections_open", help: "Downstream connections open now.")

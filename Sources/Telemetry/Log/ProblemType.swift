@@ -38,6 +38,7 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
   case callerTokenRefused
   case callerDenied
   case choiceRefused
+  case tokenRefused
 
   package var word: StaticString {
     switch self {
@@ -77,6 +78,7 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
     case .callerTokenRefused: "caller-token-refused"
     case .callerDenied: "caller-denied"
     case .choiceRefused: "choice-refused"
+    case .tokenRefused: "token-refused"
     }
   }
 }

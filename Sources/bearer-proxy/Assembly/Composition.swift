@@ -118,8 +118,10 @@ struct Generation {
 
   /// The traffic listeners with their pages.
   var traffic: [ProxyListener] {
-    zip(held.listeners.traffic, signInHandlers).map { listener, signInHandler in
-      signInHandler.map(listener.signingIn) ?? listener
+    zip(zip(held.listeners.traffic, settings.listeners), signInHandlers).map { listener, signInHandler in
+      let (bound, settings) = listener
+      let handing = settings.handOut == .proxies ? bound.handingOut() : bound
+      return signInHandler.map(handing.signingIn) ?? handing
     }
   }
 

@@ -153,8 +153,14 @@ final class ChallengeBench: Sendable {
 
   /// The value of `bearer_proxy_challenges_total`.
   func count(_ kind: String, _ outcome: String) -> Int {
+    value("bearer_proxy_challenges_total{kind=\"\(kind)\",outcome=\"\(outcome)\"} ")
+  }
+
+  /// The value of `bearer_proxy_tokens_handed_out_total`.
+  var handedOut: Int { value("bearer_proxy_tokens_handed_out_total{route=\"all\"} ") }
+
+  private func value(_ name: String) -> Int {
     let text = String(decoding: proxy.service.registry.prometheusText(), as: UTF8.self)
-    let name = "bearer_proxy_challenges_total{kind=\"\(kind)\",outcome=\"\(outcome)\"} "
     return text.split(separator: "\n").first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) } ?? -1
   }
 

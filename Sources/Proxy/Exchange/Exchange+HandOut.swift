@@ -1,0 +1,124 @@
+// A request for a route's token, by an engine that forwards its callers' requests itself: the same rules for callers,
+// tokens and challenges as for a request that is forwarded, and an answer in place of the upstream's.
+
+internal import Bytes
+internal import HTTP
+internal import Identity
+internal import Platform
+internal import Routing
+internal import Telemetry
+internal import Tokens
+
+extension Exchange {
+  /// Answers a request for a token.
+  func handOut(_ path: HandOutPath) async -> Bool {
+    var keepsConnection = mayGoOn
+    do throws(ExchangeFailure) {
+      let wish = try admit(path)
+      // It has no content.
+      keepsConnection = Persistence.after(request: request.head) == .keepAlive && !caller.isEnding
+      if try !believesCallerToken() { try await judgeCallerToken() }
+      let isHeld = try takeHeldCredential(for: route)
+      if let refused = wish.refused, !isHeld || request.credential.owner == .proxy {
+        request.credential = .bearer(try await tokenBeside(refused, for: route))
+      } else if !isHeld {
+        request.credential = .bearer(try await tokenToHandOut(for: route))
+      }
+    } catch {
+      return await answer(error, keepsConnection: keepsConnection && error.leavesConnectionUsable)
+    }
+    writeToken(keepsConnection: keepsConnection)
+    let isDelivered = await flush()
+    finish()
+    return isDelivered && keepsConnection
+  }
+
+  @inline(never)
+  private func admit(_ path: HandOutPath) throws(ExchangeFailure) -> HandOutRequest {
+    request.path.removeAll()
+    if let refusal = caller.facts.refusal { throw .caller(refusal) }
+    defer { request.record.route = request.route?.index }
+    let admission = try HandOutAdmission(
+      path, request.head, request.headBytes, callers: caller.facts.listener.callers, table: state.service.table,
+      found: &request.route)
+    request.handOut = admission.request
+    return admission.request
+  }
+
+  private func tokenToHandOut(for route: Route) async throws(ExchangeFailure) -> BearerValue {
+    guard let slot = request.slot else { throw .handOut(.route) }
+    do throws(ExchangeFailure) {
+      return try await bearer(slot, of: route)
+    } catch {
+      noteInteraction(error, route)
+      throw error
+    }
+  }
+
+  /// Another token than the one that the upstream refused.
+  private func tokenBeside(
+    _ refused: HandOutRequest.Refused, for route: Route
+  ) async throws(ExchangeFailure) -> BearerValue {
+    let refusal = Refusal(
+      token: value(of: refused), route: route, status: refused.status, challenge: reportedChallenge(),
+      isReplayable: true, isReplay: false)
+    if let value = await answerRefusal(refusal) { return value }
+    if let error = request.callerRefusal { throw .token(error) }
+    throw .refusedToken(status: refused.status)
+  }
+
+  /// The refused token: the held one, or one from before, of which nothing but its text is known.
+  @inline(never)
+  private func value(of refused: HandOutRequest.Refused) -> BearerValue {
+    request.headBytes.withBytes { bytes in
+      let token = bytes.extracting(refused.credential).extracting(droppingFirst: HandOutRequest.schemeLength)
+      if let held = request.credential.bearer, held.token.matches(token) { return held }
+      let longAgo = UnixTime(0)
+      return BearerValue(
+        Secret(copying: token),
+        lifetime: TokenLifetime(obtainedAt: longAgo, refreshAt: longAgo, expiresAt: longAgo), scopes: .none)
+    }
+  }
+
+  @inline(never)
+  private func reportedChallenge() -> BearerChallengeReading {
+    var list = AuthenticationChallengeList()
+    request.headBytes.withBytes { bytes in
+      HandOutRequest.eachChallenge(request.head, bytes) { list.read($0) }
+    }
+    return BearerChallengeReading(list)
+  }
+
+  /// Writes the token. A warm answer copies the rendered value and allocates nothing.
+  @inline(never)
+  private func writeToken(keepsConnection: Bool) {
+    beginAnswer(200)
+    writeDate()
+    if let value = request.credential.bearer {
+      HeadWriter.field("Authorization", value.bytes, into: &caller.buffers.output)
+      let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
+      HeadWriter.field("X-Bearer-Expires", decimal: UInt64(max(life, 0)), into: &caller.buffers.output)
+      state.metrics.add(state.service.metrics.handedOut[request.record.route ?? 0])
+    } else if let own = request.head.fields.first(.authorization) {
+      // The route keeps what the caller sent. Without a field, an engine might pass on another one.
+      request.headBytes.withBytes {
+        HeadWriter.field("Authorization", $0.extracting(own.value), into: &caller.buffers.output)
+      }
+    }
+    caller.buffers.output.append("Cache-Control: no-store\r\nContent-Length: 0\r\n")
+    writeEnd(keepsConnection: keepsConnection)
+  }
+
+  /// Writes the upstream's challenges as one field, as engines pass on one alone.
+  func writeReportedChallenges() {
+    var isFirst = true
+    request.headBytes.withBytes { bytes in
+      HandOutRequest.eachChallenge(request.head, bytes) { value in
+        caller.buffers.output.append(isFirst ? "WWW-Authenticate: " : ", ")
+        caller.buffers.output.append(value)
+        isFirst = false
+      }
+    }
+    caller.buffers.output.append(isFirst ? "WWW-Authenticate: Bearer\r\n" : "\r\n")
+  }
+}

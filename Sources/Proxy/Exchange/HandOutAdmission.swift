@@ -1,0 +1,49 @@
+internal import Bytes
+internal import HTTP
+internal import Routing
+
+/// A request for a token that is answered: its route and its wish.
+struct HandOutAdmission {
+  let route: Route
+  let request: HandOutRequest
+
+  /// Judges the request whose head `input` begins with. `found` receives the route also if the request is refused
+  /// after that was found.
+  init(
+    _ path: HandOutPath, _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
+    table: borrowing RouteTable, found: inout Route?
+  ) throws(ExchangeFailure) {
+    let bytes = input.bytes
+    let framing: BodyFraming
+    do throws(FramingError) {
+      framing = try BodyFraming.request(head, bytes)
+    } catch {
+      throw .framing(error)
+    }
+    if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
+    if head.method == .connect || head.method == .trace { throw .methodRefused }
+    do throws(HandOutRefusal) {
+      request = try HandOutRequest(head, bytes, framing)
+    } catch {
+      throw .handOut(error)
+    }
+    switch path {
+    case .ambiguous: throw .path(.hiddenDotSegment)
+    case .named(let name):
+      guard let named = table.route(named: bytes.extracting(head.target.path).extracting(name)) else { throw .noRoute }
+      route = named
+    case .described:
+      let line: RequestLine
+      do throws(HandOutRefusal) {
+        line = try RequestLine(describedBy: head, bytes)
+      } catch {
+        throw .handOut(error)
+      }
+      var normalPath = ByteBuffer(capacity: 256)
+      (route, _) = try Admission.route(
+        of: line, head, bytes, table: table, normalPath: &normalPath, found: &found)
+    }
+    found = route
+    guard route.token.isHandedOut, route.bearerSlot != nil else { throw .handOut(.route) }
+  }
+}

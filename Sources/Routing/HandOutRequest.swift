@@ -1,0 +1,154 @@
+internal import Bytes
+package import HTTP
+
+/// The reason why a request for a token is not acceptable.
+package enum HandOutRefusal: Error, Sendable, Hashable {
+  /// It carries a field that only browsers send: a page may be behind it.
+  case browser
+  /// It has content, which no such request needs.
+  case content
+  /// The fields that describe the engine's request are missing, repeated or not valid.
+  case description
+  /// `X-Bearer-Refused`, `X-Bearer-Status` or `X-Bearer-Unavailable` is repeated or not valid.
+  case fields
+  /// The route's tokens are not handed out.
+  case route
+}
+
+/// A request for a route's token from an engine (nginx, Envoy, Caddy …) that forwards its callers' requests itself.
+package struct HandOutRequest: Sendable, Hashable {
+  /// A refusal of an upstream that the engine reports.
+  package struct Refused: Sendable, Hashable {
+    /// The value of the `Authorization` field that the upstream refused.
+    package var credential: ByteRange
+    /// 401 or 403.
+    package var status: Int
+  }
+
+  /// The upstream's refusal; nil if the engine asks for the first time.
+  package var refused: Refused?
+  /// The status in place of 503, for engines that pass on no status from 500 up.
+  package var unavailableStatus: Int?
+
+  /// Bytes of `Bearer` and the space behind it.
+  package static let schemeLength = 7
+
+  /// Fields of a browser that a page may be behind. An engine that vouches for the browser removes them.
+  private static let browserFields = FieldNameSet(.origin).with(.secFetchSite).with(.secFetchMode).with(.secFetchDest)
+    .with(.secPurpose)
+
+  /// Reads a head and its framing.
+  package init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ framing: BodyFraming) throws(HandOutRefusal) {
+    if head.fields.containsAny(of: Self.browserFields) { throw .browser }
+    switch framing {
+    case .none, .fixed(0): break
+    default: throw .content
+    }
+    var status: Int?
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      guard line.known == .other, line.name.count >= 10 else { continue }
+      let (name, value) = (bytes.extracting(line.name), bytes.extracting(line.value))
+      if name.extracting(first: 10).equalsIgnoringCase("sec-fetch-") { throw .browser }
+      if name.equalsIgnoringCase("x-bearer-refused") {
+        if value.isEmpty { continue }
+        guard refused == nil, value.count > Self.schemeLength,
+          value.extracting(first: Self.schemeLength).equalsIgnoringCase("bearer ")
+        else { throw .fields }
+        refused = Refused(credential: line.value, status: 401)
+      } else if name.equalsIgnoringCase("x-bearer-status") {
+        if value.isEmpty { continue }
+        guard status == nil, let number = Self.status(value, 401...403), number != 402 else { throw .fields }
+        status = number
+      } else if name.equalsIgnoringCase("x-bearer-unavailable") {
+        guard unavailableStatus == nil, let number = Self.status(value, 400...599) else { throw .fields }
+        unavailableStatus = number
+      }
+    }
+    if let status { refused?.status = status }
+  }
+
+  private static func status(_ value: Span<UInt8>, _ allowed: ClosedRange<Int>) -> Int? {
+    guard value.count == 3 else { return nil }
+    var number = 0
+    for index in value.indices {
+      let digit = value[index] &- ASCII.zero
+      guard digit < 10 else { return nil }
+      number = number * 10 + Int(digit)
+    }
+    return allowed.contains(number) ? number : nil
+  }
+
+  /// The values of the fields that carry the upstream's `WWW-Authenticate`.
+  package static func eachChallenge(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ body: (Span<UInt8>) -> Void
+  ) {
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      if line.known == .other, bytes.extracting(line.name).equalsIgnoringCase("x-bearer-challenge") {
+        body(bytes.extracting(line.value))
+      }
+    }
+  }
+}
+
+/// The parts of a request that choose its route, each within the head.
+package struct RequestLine: Sendable, Hashable {
+  /// Without a port.
+  package var host: ByteRange
+  /// Without the query.
+  package var path: ByteRange
+  package var method: ByteRange
+
+  package init(host: ByteRange, path: ByteRange, method: ByteRange) {
+    self.host = host
+    self.path = path
+    self.method = method
+  }
+}
+
+/// An engine's description of the request that it is about to forward: the route is chosen by it as by the request
+/// itself. The two families of fields are not mixed: a caller may have sent the one that the engine does not set.
+extension RequestLine {
+  /// Reads `X-Forwarded-Method`, `-Uri` and `-Host` (Caddy, Traefik), or `X-Original-Method` and `-URI` (nginx), with
+  /// the request's own `Host`.
+  package init(describedBy head: borrowing RequestHead, _ bytes: Span<UInt8>) throws(HandOutRefusal) {
+    func only(_ name: StaticString) throws(HandOutRefusal) -> ByteRange? {
+      var found: ByteRange?
+      for index in 0..<head.fields.count {
+        let line = head.fields[index]
+        guard bytes.extracting(line.name).equalsIgnoringCase(name) else { continue }
+        guard found == nil, !line.value.isEmpty else { throw .description }
+        found = line.value
+      }
+      return found
+    }
+    let (method, uri) = (try only("x-forwarded-method"), try only("x-forwarded-uri"))
+    let (originalMethod, originalURI) = (try only("x-original-method"), try only("x-original-uri"))
+    switch (method, uri, originalMethod, originalURI) {
+    case (let method?, let uri?, nil, nil):
+      guard let named = try only("x-forwarded-host"), let name = HostName(bytes.extracting(named)) else {
+        throw .description
+      }
+      let start = Int(named.start)
+      self.init(
+        host: ByteRange(from: start + name.host.indices.lowerBound, to: start + name.host.indices.upperBound),
+        path: try Self.path(of: uri, bytes), method: method)
+    case (nil, nil, let method?, let uri?):
+      self.init(host: head.host, path: try Self.path(of: uri, bytes), method: method)
+    default: throw .description
+    }
+  }
+
+  private static func path(of uri: ByteRange, _ bytes: Span<UInt8>) throws(HandOutRefusal) -> ByteRange {
+    let text = bytes.extracting(uri)
+    guard text[0] == ASCII.slash else { throw .description }
+    var end = 0
+    while end < text.count, text[end] != ASCII.question {
+      // As in a request line (RFC 9112 §3): no space, no control, no fragment.
+      guard text[end] > 0x20, text[end] < 0x7F, text[end] != UInt8(ascii: "#") else { throw .description }
+      end += 1
+    }
+    return ByteRange(from: Int(uri.start), to: Int(uri.start) + end)
+  }
+}
