@@ -12,9 +12,16 @@ import Tokens
   /// Whatever is there: each is run by a test of its own elsewhere.
   static let recipes: [String] = {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let names = try? FileManager.default.contentsOfDirectory(atPath: "/\(root)/config/recipes")
-    return (names ?? []).sorted().map { "recipes/\($0)" }
+    return ["recipes", "recipes/engines"].flatMap { folder in
+      let names = try? FileManager.default.contentsOfDirectory(atPath: "/\(root)/config/\(folder)")
+      return (names ?? []).filter { $0.hasSuffix(".yaml") }.sorted().map { "\(folder)/\($0)" }
+    }
   }()
+
+  @Test func `there are recipes`() {
+    #expect(Self.recipes.count > 10)
+    #expect(Self.recipes.contains("recipes/engines/proxies.yaml"))
+  }
 
   @Test(arguments: ["minimal.yaml", "full.yaml"] + recipes)
   func `the example has no issues`(name: String) throws {

@@ -57,7 +57,7 @@ import Tokens
         == ["route 'r' has hand_out: proxies, and no listener has: no proxy gets its token"])
     #expect(
       try decoded(Self.handingOut(secret, "none")).warnings.map(\.message)
-        == ["the listener has hand_out: proxies, and no route has: it hands out none"])
+        == ["listeners[0].address: the listener has hand_out: proxies, and no route has: it hands out none"])
   }
 
   @Test(

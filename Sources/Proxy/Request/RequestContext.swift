@@ -10,6 +10,7 @@ internal import HTTP
 internal import HTTPClient
 internal import Identity
 internal import Platform
+internal import Routing
 internal import Telemetry
 
 /// The buffers of a caller's connection while requests are read and answered on it. An idle connection has none.

@@ -137,6 +137,26 @@ extension TroubleshootingPage {
       The issuer of callers' tokens is unreachable. **Cure:** See [identity provider](#identity-provider).
     - `This route adds a token of its own and takes no Authorization field from callers (existing: reject).`\
       The application sends `Authorization`. **Cure:** Stop that, or use `existing: replace`.
+    - `Tokens are handed out to engines, and this request has a browser's field (Origin or Sec-Fetch-…). An engine that
+      vouches for the browser removes them.`\
+      The proxy in front passes a browser's fields on with its question. **Cure:** If only pages that you trust call it,
+      remove these fields there, as [docs/engines.md](../docs/engines.md) does.
+    - `A request for a token has no content.`\
+      The proxy in front sends its caller's content along. **Cure:** Turn that off (nginx:
+      `proxy_pass_request_body off`).
+    - `Without a route in its path, a request for a token has the fields X-Forwarded-Method, -Uri and -Host, or
+      X-Original-Method and -URI, each once, and not both kinds.`\
+      The proxy in front does not describe its request, or a caller sent the other kind. **Cure:** Name the route in the
+      path, or set the one kind and remove the other.
+    - `X-Bearer-Refused is one Authorization field with a Bearer token, X-Bearer-Status is 401 or 403, and
+      X-Bearer-Unavailable is a status from 400 up; each occurs once.`\
+      The proxy in front reports a refusal in another form. **Cure:** Compare it with
+      [docs/engines.md](../docs/engines.md).
+    - `The tokens of this route are not handed out: it lacks 'hand_out: proxies', or adds no token.`\
+      A proxy in front asked for it. **Cure:** Add `hand_out: proxies` to the route.
+    - `The API refused the token, and no other one can be had without a person. WWW-Authenticate is the API's.`\
+      The proxy in front reported the refusal. **Cure:** As for [a refused
+      token](../config/reference.md#when-the-upstream-rejects-the-token).
     - `No route has this host and path. The proxy's configuration lists the routes.`\
       The path is misspelled, or has no route. **Cure:** Check the paths under `routes`.
     - `The route does not take this method, or the one that a field such as X-HTTP-Method-Override asks for; see

@@ -50,6 +50,17 @@ extension TroubleshootingPage {
     - `… needs 'token': …`\
       The route does not say whether it adds a token. **Cure:** Write `token: none`, or whose token and for which
       scopes.
+    - `…: every caller would get tokens; name the callers by unix, header or certificate`\
+      `hand_out: proxies` on a listener whose callers are not named. **Cure:** Add the rule that names the proxy in
+      front; `callers.bearer` names those behind it.
+    - `…: the route has no token`\
+      `hand_out` on a route with `token: none`. **Cure:** Remove it, or give the route a token.
+    - `…: without a token there is nothing to hand out; remove when_unavailable: forward_without`\
+      A proxy that asks for a token cannot be answered without one. **Cure:** Remove one of the two settings.
+    - `route '…' has hand_out: proxies, and no listener has: no proxy gets its token`\
+      Both must say so. **Cure:** Add `hand_out: proxies` to the listener that the proxy in front asks, or remove it.
+    - `the listener has hand_out: proxies, and no route has: it hands out none`\
+      Both must say so. **Cure:** Add `hand_out: proxies` to the routes, or remove it.
     - `… has no meaning on a route with token: none`\
       The setting concerns tokens. **Cure:** Remove it, or give the route a token.
     - `… is …, not '…'`\

@@ -1,0 +1,148 @@
+// The engines of docs/engines.md, with the files of config/recipes/engines, the built program, and an API each of whose
+// parts demands another token.
+
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// A proxy that hands out tokens on a unix socket, and the API that they are for.
+struct EngineStage {
+  let directory: TemporaryDirectory
+  let api: DemandingAPI
+  let socket: String
+  let configuration: String
+  let proxy: ProxyUnderTest
+
+  /// - Parameter issuer: the provider, if it is not the API's own.
+  init(issuer: String? = nil) async throws {
+    directory = try TemporaryDirectory()
+    api = try DemandingAPI()
+    socket = directory.file("tokens.sock")
+    let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/proxies.yaml")
+    let secret = try directory.write("s3cret\n", to: "contoso.secret")
+    chmod(secret, 0o600)
+    configuration = try Self.replacing(
+      recipe,
+      [
+        ("/run/bearer-proxy/tokens.sock", socket), ("uids: [33]", "uids: [\(getuid())]"),
+        ("https://login.microsoftonline.com/contoso.onmicrosoft.com", issuer ?? api.issuer),
+        ("/etc/bearer-proxy/contoso.secret", secret), ("https://orders.example/api/", api.upstream + "/"),
+      ])
+    proxy = try await ProxyUnderTest(in: directory, configuration)
+    let path = socket
+    _ = try await eventually { access(path, F_OK) == 0 }
+  }
+
+  /// A text with the test's own words in place of a recipe's, each of which must occur.
+  static func replacing(_ text: String, _ changes: [(from: String, to: String)]) throws -> String {
+    var text = text
+    for change in changes {
+      try #require(text.contains(change.from), "the recipe has no \(change.from)")
+      text = text.replacing(change.from, with: change.to)
+    }
+    return text
+  }
+}
+
+/// nginx with the recipe's file in front of the API.
+struct NginxEngine {
+  let port: Int
+  let process: ChildProcess
+
+  init(_ stage: EngineStage) async throws {
+    port = try freePort()
+    let api = String(stage.api.upstream.dropFirst("http://".count).dropLast("/api".count))
+    let server = try EngineStage.replacing(
+      textOfFile(testsDirectory + "/../config/recipes/engines/nginx.conf"),
+      [
+        ("/run/bearer-proxy/tokens.sock", stage.socket), ("orders.example:443", api),
+        ("https://orders_api", "http://orders_api"), ("Host orders.example", "Host \(api)"),
+        ("127.0.0.1:8000", "127.0.0.1:\(port)"),
+      ])
+    process = try await nginx(serving: server, at: port, in: stage.directory)
+  }
+
+  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
+    try await curl(options + ["http://127.0.0.1:\(port)/orders/\(path)"])
+  }
+}
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct EngineTests {
+  @Test func `nginx: tokens, refused tokens that are mended with the body, and challenges for callers`() async throws {
+    let stage = try await EngineStage()
+    let engine = try await NginxEngine(stage)
+    // Cold and warm.
+    for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
+    #expect(stage.api.asked.count == 1)
+    // Refused, and mended silently: for claims, for a revoked token, with a body.
+    #expect(try await engine.get("alpha").status == 200)
+    #expect(stage.api.asked == ["", "alpha"])
+    #expect(try await engine.get("alpha").status == 200)
+    #expect(stage.api.asked.count == 2)
+    stage.api.revoke()
+    let body = String(repeating: "0123456789abcdef", count: 4096)
+    let file = try stage.directory.write(body, to: "body")
+    let answer = try await engine.get("valid", ["--data-binary", "@\(file)"])
+    #expect(answer.status == 200)
+    let isWhole = answer.body.hasSuffix(body)
+    #expect(isWhole)
+    #expect(stage.api.asked.count == 3)
+    // Refused for good: the caller gets the API's challenge.
+    let refused = try await engine.get("anew")
+    #expect(refused.status == 401)
+    #expect(refused["www-authenticate"]?.contains("error=\"insufficient_user_authentication\"") == true)
+    #expect(refused["authorization"] == nil)
+    #expect(stage.api.asked.count == 3)
+  }
+
+  @Test func `nginx: many callers of one refused token cost one token request`() async throws {
+    let stage = try await EngineStage()
+    let engine = try await NginxEngine(stage)
+    #expect(try await engine.get("valid").status == 200)
+    stage.api.revoke()
+    let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<50 { group.addTask { try await engine.get("valid").status } }
+      return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+    }
+    #expect(statuses == [200])
+    #expect(stage.api.asked.count == 2)
+  }
+
+  @Test func `nginx: without the provider its caller gets our 503, and without us a 500`()
+    async throws
+  {
+    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
+    let engine = try await NginxEngine(stage)
+    let unavailable = try await engine.get("free")
+    #expect(unavailable.status == 503)
+    #expect(unavailable["retry-after"] != nil)
+    #expect(unavailable.body.contains("identity-provider-unavailable"))
+    #expect(stage.api.requests == 0)
+    stage.proxy.process.send(SIGKILL)
+    _ = try await stage.proxy.process.wait()
+    #expect(try await engine.get("free").status == 500)
+  }
+
+  @Test(
+    arguments: [
+      (["-H", "X-Bearer-Refused: Bearer x", "-H", "X-Bearer-Unavailable: 200"], 200),
+      (["-H", "Authorization: Bearer own"], 200), (["-H", "Origin: https://evil.example"], 403),
+      (["-H", "Sec-Fetch-Site: cross-site", "-H", "Sec-Fetch-Mode: no-cors"], 403),
+    ])
+  func `nginx: a caller's own fields change nothing, and a page gets nothing`(options: [String], status: Int)
+    async throws
+  {
+    let stage = try await EngineStage()
+    let engine = try await NginxEngine(stage)
+    let answer = try await engine.get("free", options)
+    #expect(answer.status == status)
+    #expect(stage.api.requests == (status == 200 ? 1 : 0))
+    // The questions themselves are not the callers' to ask.
+    for path in [".bearer/orders", ".bearer/orders/again", ".bearer/orders/answer", "orders/../.bearer/orders"] {
+      let direct = try await curl(["--path-as-is", "http://127.0.0.1:\(engine.port)/\(path)"])
+      #expect(direct.status == 404)
+    }
+  }
+}
