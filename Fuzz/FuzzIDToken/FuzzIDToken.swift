@@ -19,10 +19,10 @@ public func fuzzIDToken(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     lines.count == 2
     ? "\(Base64URL.encode(lines[0])).\(Base64URL.encode(lines[1])).c2ln" : String(decoding: bytes, as: UTF8.self)
   _ = AccountIdentity(clientInfo: text, idToken: text)
-  do throws(JWKSetError) {
+  do throws(JWKError) {
     _ = try JWKSet(json: bytes)
   } catch {}
-  do throws(JWTFormatError) {
+  do throws(JWTRefusal) {
     let token = try SignedJWT(text)
     precondition(text.utf8.starts(with: token.signingInput), "other bytes than those that were sent")
     for seconds in [Int64.min, 0, 1_800_000_000, .max] { judge(token, UnixTime(seconds)) }
@@ -37,7 +37,7 @@ private func judge(_ token: SignedJWT, _ now: UnixTime) {
         issuer: "https://login.microsoftonline.com/{tenantid}/v2.0", authority: authority, clientID: "c", nonce: "n",
         maxAge: maxAge)
       for verdict in [SignatureVerdict.valid, .invalid, .unknownKey] {
-        do throws(IDTokenRejection) {
+        do throws(JWTRefusal) {
           let claims = try rule.accept(token, now: now) { _, _ in verdict }
           precondition(verdict == .valid && token.header.alg != "none", "believed without a signature")
           precondition(claims.audiences.contains("c") && claims.nonce == "n")

@@ -551,7 +551,7 @@ import Testing
     ),
     (
       command("{command: [/bin/writable]}"),
-      [key("command[0]: /bin/writable can be written by others (mode 0777); chmod go-w helps")]
+      [key("command[0]: /bin/writable can be written by everybody on this machine (mode 0777); chmod o-w helps")]
     ),
     // A neighbour's password is never looked for in answers, so that one letter harms nothing.
     ("cache: {redis: 'redis://127.0.0.1', password_file: small}", []),

@@ -402,5 +402,7 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
       default: throw UnreadableFile("No such file or directory")
       }
     }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil },
-    judgeProgram: { $0 == "/bin/writable" ? "can be written by others (mode 0777); chmod go-w helps" : nil })
+    judgeProgram: {
+      $0 == "/bin/writable" ? "can be written by everybody on this machine (mode 0777); chmod o-w helps" : nil
+    })
 }

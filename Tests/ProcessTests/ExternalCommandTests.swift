@@ -81,21 +81,22 @@ import Testing
     let program = try directory.write("#!/bin/sh\n", to: "program")
     func problem(_ mode: mode_t) -> String? {
       chmod(program, mode)
-      return ProgramTrust.problem(of: program)
+      return OtherWriters.problem(ofProgram: program)
     }
-    #expect(problem(0o700) == nil && problem(0o755) == nil && ProgramTrust.problem(of: "/bin/sh") == nil)
-    #expect(problem(0o775) == "can be written by others (mode 0775); chmod go-w helps")
-    #expect(problem(0o702) == "can be written by others (mode 0702); chmod go-w helps")
+    #expect(problem(0o700) == nil && problem(0o755) == nil && OtherWriters.problem(ofProgram: "/bin/sh") == nil)
+    #expect(problem(0o702) == "can be written by everybody on this machine (mode 0702); chmod o-w helps")
     #expect(problem(0o600) == "cannot be run: Permission denied")
-    #expect(ProgramTrust.problem(of: "/nowhere/program") == "cannot be run: No such file or directory")
-    #expect(ProgramTrust.problem(of: directory.path) == "is not a regular file")
+    #expect(OtherWriters.problem(ofProgram: "/nowhere/program") == "cannot be run: No such file or directory")
+    #expect(OtherWriters.problem(ofProgram: directory.path) == "is not a regular file")
     chmod(program, 0o755)
     chmod(directory.path, 0o777)
-    #expect(ProgramTrust.problem(of: program)?.contains("a directory that others can write") == true)
-    chmod(directory.path, 0o700)
+    #expect(OtherWriters.problem(ofProgram: program)?.hasPrefix("is below \(directory.path), which can") == true)
+    chmod(directory.path, 0o755)
     if geteuid() == 0 {
+      chown(program, 0, 12345)
+      #expect(problem(0o775) == "can be written by group 12345 (mode 0775); chmod g-w helps")
       chown(program, 12345, 0)
-      #expect(ProgramTrust.problem(of: program) == "belongs to another user (uid 12345), who could replace it")
+      #expect(problem(0o755)?.hasPrefix("belongs to another user (uid 12345), who can change it; give it to") == true)
     }
   }
 }

@@ -34,17 +34,17 @@ enum AccessDecision {
       return
     }
     let token: SignedJWT
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       token = try SignedJWT(authorization.dropFirst("bearer ".count))
     } catch {
-      self = .invalidToken(reason: "the token is no signed JWT")
+      self = .invalidToken(reason: Self.reason(error, now: now))
       return
     }
     guard let issuer = token.claims.issuer, let rule = rules.first(where: { $0.issuers.contains(issuer) }) else {
       self = .invalidToken(reason: Self.reason(.issuer(token.claims.issuer), now: now))
       return
     }
-    do throws(JWTRejection) {
+    do throws(JWTRefusal) {
       let claims = try rule.accept(token, now: now, signature: signature)
       let own = AssuranceClaims(token)
       if let since = claims.object.flatMap(countFrom), claims.notBefore.map({ $0 < since }) ?? true {
@@ -59,8 +59,9 @@ enum AccessDecision {
     }
   }
 
-  private static func reason(_ rejection: JWTRejection, now: UnixTime) -> String {
+  private static func reason(_ rejection: JWTRefusal, now: UnixTime) -> String {
     switch rejection {
+    case .parts, .tooLong, .base64url, .json: "the token is no signed JWT"
     case .algorithm, .criticalExtension: "the token is signed in a way that is not accepted"
     case .unknownKey: "the issuer has no such signing key"
     case .signature: "the signature is not the issuer's"
@@ -69,6 +70,8 @@ enum AccessDecision {
     case .withoutExpiry: "the token has no expiry"
     case .expired(let at): "the token expired \(now - at) seconds ago"
     case .notYetValid(let from): "the token is valid in \(from - now) seconds only"
+    case .absent, .nonce, .authorizedParty, .age, .headerType, .purpose, .idToken, .confirmation:
+      "the token is of another kind"
     }
   }
 

@@ -142,7 +142,7 @@ package struct FederatedCredential: Sendable {
   }
 
   /// Whether an assertion is one of these tokens, and good at an instant.
-  func accepts(_ assertion: SignedJWT, now: UnixTime) throws(JWTRejection) -> Bool {
+  func accepts(_ assertion: SignedJWT, now: UnixTime) throws(JWTRefusal) -> Bool {
     let rule = JWTValidation(issuer: issuer, audiences: [audience], leeway: 0)
     let claims = try rule.accept(assertion, now: now) { token, _ in
       let isSigned = keys.candidates(for: token.header).contains { key in

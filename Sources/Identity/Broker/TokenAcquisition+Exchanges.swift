@@ -76,7 +76,7 @@ extension TokenAcquisition {
 extension CallerAssertion {
   /// The place of the account at its issuer, which gets it.
   fileprivate var routingHint: RoutingHint? {
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       let claims = try SignedJWT(token.revealed()).claims
       return RoutingHint(object: claims.object, tenant: claims.tenant)
     } catch {

@@ -170,7 +170,7 @@ package struct CallerAssertion: Sendable {
   /// none, and then only the provider knows them.
   init(unverified token: Secret) throws(CryptoError) {
     var claims = JWTClaims()
-    do throws(JWTFormatError) { claims = try SignedJWT(token.revealed()).claims } catch { claims = JWTClaims() }
+    do throws(JWTRefusal) { claims = try SignedJWT(token.revealed()).claims } catch { claims = JWTClaims() }
     let digest = try SHA256.digest(of: token.bytes)
     self.init(
       token: token, digest: Digest256(digest.span), expiresAt: claims.expiresAt ?? UnixTime(.max), tenant: claims.tenant

@@ -179,7 +179,7 @@ struct ClientAssertionFile: Sendable {
       throw .unreadable(path: path, error)
     }
     let text = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       _ = try SignedJWT(text)
     } catch {
       throw .notSigned(path: path)

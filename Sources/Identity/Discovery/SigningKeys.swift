@@ -26,7 +26,7 @@ struct SigningKeys {
       let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
       throw .metadata(status: response.status, retryAfter: wait)
     }
-    do throws(JWKSetError) {
+    do throws(JWKError) {
       return SigningKeys(
         set: try JWKSet(json: response.body), authority: application.authority, issuer: metadata.issuer)
     } catch {

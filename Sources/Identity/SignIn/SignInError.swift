@@ -12,16 +12,6 @@ public enum SignInError: Error, Sendable, Hashable {
     case domainHint
   }
 
-  /// The fault of an ID token.
-  public enum IDTokenProblem: Error, Sendable, Hashable {
-    /// It is absent, so the person is not known.
-    case absent
-    /// Not a JWT.
-    case format(JWTFormatError)
-    /// A JWT that is not the provider's, or not for this sign-in.
-    case rejected(IDTokenRejection)
-  }
-
   /// The provider did not answer, its metadata or keys are not believed, or it refuses the application.
   case provider(AcquisitionError)
   /// The provider does not offer this way.
@@ -39,7 +29,7 @@ public enum SignInError: Error, Sendable, Hashable {
   case codeExpired
   case cancelled
   /// The ID token is not believed.
-  case idToken(IDTokenProblem)
+  case idToken(JWTRefusal)
   /// The provider does not identify the person, so the tokens belong to no account.
   case withoutAccount
   /// Another person signed in than was expected; their tokens are not kept.
@@ -89,7 +79,7 @@ extension SignInError {
     case .timedOut(let seconds): "no answer came back from the browser within \(seconds) s"
     case .codeExpired: "the code was not confirmed in time and is no longer good"
     case .cancelled: "the sign-in was given up"
-    case .idToken(let problem): "the identity provider's ID token is not believed: \(problem.detail)"
+    case .idToken(let refusal): "the identity provider's ID token is not believed: \(refusal.ofIDToken)"
     case .withoutAccount: "the identity provider does not say who signed in, so its tokens are not kept"
     case .otherAccount(let name): "\(name) signed in, but another account was expected; nothing was kept"
     case .notConfirmed(let name): "\(name) signed in, which was not confirmed; nothing of it was kept"
@@ -102,24 +92,11 @@ extension SignInError {
   }
 }
 
-extension SignInError.IDTokenProblem {
-  fileprivate var detail: String {
+extension JWTRefusal {
+  /// The words for the person who signs in.
+  fileprivate var ofIDToken: String {
     switch self {
-    case .absent: "there is none"
-    case .format: "it is not a signed JWT"
-    case .rejected(.nonce): "it was made for another sign-in (its nonce is another one)"
-    case .rejected(.authorizedParty): "it was asked for by another application"
-    case .rejected(.age(authenticatedAt: nil)):
-      "it does not say when the person signed in (it has no auth_time), and a recent sign-in was asked for"
-    case .rejected(.age): "the person signed in too long ago"
-    case .rejected(.token(let rejection)): rejection.detail
-    }
-  }
-}
-
-extension JWTRejection {
-  fileprivate var detail: String {
-    switch self {
+    case .parts, .tooLong, .base64url, .json: "it is not a signed JWT"
     case .algorithm(let name): "it is signed with '\(name.prefix(20))', not with RS256 or PS256"
     case .criticalExtension: "its header demands an unknown extension"
     case .unknownKey: "the provider publishes no key that it could be signed with"
@@ -129,6 +106,7 @@ extension JWTRejection {
     case .withoutExpiry: "it has no expiry"
     case .expired: "it has expired; is this machine's clock right?"
     case .notYetValid: "it is not valid yet; is this machine's clock right?"
+    case .absent, .nonce, .authorizedParty, .age, .headerType, .purpose, .idToken, .confirmation: description
     }
   }
 }

@@ -108,10 +108,10 @@ struct SignInExchange {
   ) async throws(SignInError) -> JWTClaims {
     guard let text = reply.idToken else { throw .idToken(.absent) }
     let token: SignedJWT
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       token = try SignedJWT(text.revealed())
     } catch {
-      throw .idToken(.format(error))
+      throw .idToken(error)
     }
     let keys: SigningKeys
     do throws(AcquisitionFailure) {
@@ -123,10 +123,10 @@ struct SignInExchange {
       issuer: metadata.issuer, authority: application.authority, clientID: application.clientID, nonce: nonce,
       maxAge: nonce == nil ? nil : request.maxAge)
     rule.mayLackNonce = metadata.supportsPKCE
-    do throws(IDTokenRejection) {
+    do throws(JWTRefusal) {
       return try rule.accept(token, now: now()) { keys.verdict($0, $1) }
     } catch {
-      throw .idToken(.rejected(error))
+      throw .idToken(error)
     }
   }
 

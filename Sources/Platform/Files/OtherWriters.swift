@@ -1,5 +1,5 @@
 // Users who can change the file at a path, besides root and this process's user: a rule over lstat(2) of every name on
-// the way.
+// the way. The cache, which the proxy writes itself, has a rule of its own: `FileTrust`.
 
 internal import Glibc
 
@@ -86,6 +86,16 @@ public struct OtherWriters: Sendable, Hashable {
   public static func find(_ path: String) -> OtherWriters? {
     guard let steps = steps(to: path) else { return nil }
     return find(steps, user: geteuid(), group: getegid())
+  }
+
+  /// The problem with a program that a configuration names, which runs with the proxy's rights; nil if there is none.
+  /// Words that follow the path.
+  package static func problem(ofProgram path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return "cannot be run: \(SystemError("stat").reason)" }
+    guard status.st_mode & S_IFMT == S_IFREG else { return "is not a regular file" }
+    guard access(path, X_OK) == 0 else { return "cannot be run: \(SystemError("access").reason)" }
+    return find(path)?.description
   }
 
   /// Every name on the way, links followed; nil if the way ends before a regular file.

@@ -55,7 +55,7 @@ extension Exchange {
 
   /// Outlined to keep the async frame small.
   @inline(never)
-  private func report(_ flaw: CallerTokenFlaw, _ authority: String) {
+  private func report(_ flaw: JWTRefusal, _ authority: String) {
     state.service.log.debug(
       "caller's token refused",
       [

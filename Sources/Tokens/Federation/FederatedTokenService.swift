@@ -123,7 +123,7 @@ package struct FederatedToken: Sendable {
 
   /// A JWT; nil for other texts. The issuer is not known here, so nothing of it is verified.
   package init?(_ text: String) {
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       claims = try SignedJWT(text).claims
     } catch {
       return nil

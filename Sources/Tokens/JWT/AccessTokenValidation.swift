@@ -3,18 +3,6 @@
 
 import Bytes
 
-/// A reason why a verified JWT is not accepted as an access token.
-package enum AccessTokenRejection: String, Error, Sendable, Hashable, CaseIterable {
-  /// The header's `typ` names another kind of JWT.
-  case headerType = "its typ is neither at+jwt nor JWT"
-  /// The claims are those of another kind.
-  case purpose = "its claims say that it is a refresh, logout or event token"
-  /// It is an ID token: it tells an application who signed in.
-  case idToken = "it is an ID token"
-  /// It is valid only with a proof of a key, and none was given.
-  case confirmation = "it is bound to a key (cnf) that the caller does not prove to hold"
-}
-
 /// The requirements of an access token beyond `JWTValidation`.
 package struct AccessTokenValidation: Sendable {
   /// True if the issuer names the requesting application in each access token (Entra: `azp` or `appid`).
@@ -30,7 +18,7 @@ package struct AccessTokenValidation: Sendable {
 
   /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the
   /// certificate that the caller has shown in TLS; empty if it has shown none.
-  package func judge(_ token: SignedJWT, certificate: [UInt8]) throws(AccessTokenRejection) {
+  package func judge(_ token: SignedJWT, certificate: [UInt8]) throws(JWTRefusal) {
     let claims = token.claims
     let type = Self.mediaType(token.header.typ)
     // RFC 9068 §2.1, and the values of earlier issuers; JOSE is SPIFFE's.

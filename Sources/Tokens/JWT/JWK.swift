@@ -4,12 +4,14 @@
 package import Bytes
 internal import FoundationEssentials
 
-/// A JWK that cannot verify.
+/// A JWK that cannot verify, or a document without keys.
 package enum JWKError: Error, Sendable, Hashable {
   /// `kty` is not `RSA`.
   case kind(String)
   /// `n` or `e` is missing or no base64url.
   case numbers
+  /// The document is no JSON object with an array `keys`.
+  case json
 }
 
 /// A public RSA key that verifies signatures.
@@ -85,12 +87,6 @@ extension JWK: Codable {
   }
 }
 
-/// A document that is no key set.
-package enum JWKSetError: Error, Sendable, Hashable {
-  /// Not a JSON object with an array `keys`.
-  case json
-}
-
 /// An issuer's public keys.
 package struct JWKSet: Sendable, Hashable, Encodable {
   /// The usable keys in the document's order.
@@ -100,7 +96,7 @@ package struct JWKSet: Sendable, Hashable, Encodable {
     self.keys = keys
   }
 
-  package init(json: [UInt8]) throws(JWKSetError) {
+  package init(json: [UInt8]) throws(JWKError) {
     do throws(JSONTextError) {
       _ = try JSONValue(text: json, repetition: .refused)
     } catch {

@@ -1,7 +1,7 @@
 // The rule by which a signed JWT is believed. It verifies no signature itself and fetches no key: the verdict on the
 // signature is passed in as a closure.
 
-public import Bytes
+package import Bytes
 
 /// The result of checking a token's signature.
 package enum SignatureVerdict: Sendable, Hashable {
@@ -11,28 +11,6 @@ package enum SignatureVerdict: Sendable, Hashable {
   case invalid
   /// The issuer publishes no key that could have signed the token.
   case unknownKey
-}
-
-/// A reason why a token is not believed.
-public enum JWTRejection: Error, Sendable, Hashable {
-  /// Signed by an algorithm that is not allowed here, `none` among them.
-  case algorithm(String)
-  /// The header demands an unknown extension (`crit`).
-  case criticalExtension
-  /// The issuer has no such key.
-  case unknownKey(identifier: String?)
-  /// The signature is not the issuer's.
-  case signature
-  /// Issued by another issuer, or it names none.
-  case issuer(String?)
-  /// For another audience, or it names none.
-  case audience([String])
-  /// There is no `exp`.
-  case withoutExpiry
-  /// Valid until then only.
-  case expired(at: UnixTime)
-  /// Valid from then on only.
-  case notYetValid(from: UnixTime)
 }
 
 /// The requirements for a token to be believed: its issuer, audience and signature.
@@ -68,7 +46,7 @@ package struct JWTValidation: Sendable {
   /// Then issuer, audience and times (RFC 7519 §7.2, RFC 8725 §3.1).
   package func accept(
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
-  ) throws(JWTRejection) -> JWTClaims {
+  ) throws(JWTRefusal) -> JWTClaims {
     switch signature(token, try judgeHeader(token)) {
     case .valid: break
     case .invalid: throw .signature
@@ -80,12 +58,12 @@ package struct JWTValidation: Sendable {
 
   /// Checks everything that needs no key. For a token that fails, no keys are requested; one that passes is not yet
   /// believed.
-  package func judgeUnproven(_ token: SignedJWT, now: UnixTime) throws(JWTRejection) {
+  package func judgeUnproven(_ token: SignedJWT, now: UnixTime) throws(JWTRefusal) {
     _ = try judgeHeader(token)
     try judgeClaims(token, now: now)
   }
 
-  private func judgeHeader(_ token: SignedJWT) throws(JWTRejection) -> JWTAlgorithm {
+  private func judgeHeader(_ token: SignedJWT) throws(JWTRefusal) -> JWTAlgorithm {
     guard let algorithm = JWTAlgorithm(rawValue: token.header.alg), algorithms.contains(algorithm) else {
       throw .algorithm(token.header.alg)
     }
@@ -93,7 +71,7 @@ package struct JWTValidation: Sendable {
     return algorithm
   }
 
-  private func judgeClaims(_ token: SignedJWT, now: UnixTime) throws(JWTRejection) {
+  private func judgeClaims(_ token: SignedJWT, now: UnixTime) throws(JWTRefusal) {
     let claims = token.claims
     guard let issuer = claims.issuer, issuers.contains(issuer) else { throw .issuer(claims.issuer) }
     guard !audiences.isDisjoint(with: claims.audiences) else { throw .audience(claims.audiences) }

@@ -1,24 +1,7 @@
 // The compact serialisation of a signed JWT, split and joined. `JWTValidation` checks signature and claims.
 
-public import Bytes
+package import Bytes
 internal import FoundationEssentials
-
-/// A text that is no signed JWT.
-public enum JWTFormatError: Error, Sendable, Hashable {
-  /// The three parts of a compact serialisation.
-  public enum Part: Sendable, Hashable {
-    case header, claims, signature
-  }
-
-  /// Not three parts between dots.
-  case parts
-  /// Longer than 64 KiB.
-  case tooLong
-  /// A part is not base64url.
-  case base64url(Part, Base64URLError)
-  /// A part is not a JSON object with members of the right types.
-  case json(Part)
-}
 
 /// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet believed.
 package struct SignedJWT: Sendable {
@@ -29,7 +12,7 @@ package struct SignedJWT: Sendable {
   package let signingInput: [UInt8]
   package let signature: [UInt8]
 
-  package init(_ text: some StringProtocol) throws(JWTFormatError) {
+  package init(_ text: some StringProtocol) throws(JWTRefusal) {
     guard text.utf8.count <= 65_536 else { throw .tooLong }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw .parts }
@@ -59,8 +42,7 @@ package struct SignedJWT: Sendable {
     }
   }
 
-  private static func bytes(_ text: some StringProtocol, _ part: JWTFormatError.Part) throws(JWTFormatError) -> [UInt8]
-  {
+  private static func bytes(_ text: some StringProtocol, _ part: JWTRefusal.Part) throws(JWTRefusal) -> [UInt8] {
     do throws(Base64URLError) {
       return try Base64URL.decode(text)
     } catch {
@@ -69,8 +51,8 @@ package struct SignedJWT: Sendable {
   }
 
   private static func object<Object: Decodable>(
-    _ text: some StringProtocol, _ part: JWTFormatError.Part
-  ) throws(JWTFormatError) -> Object {
+    _ text: some StringProtocol, _ part: JWTRefusal.Part
+  ) throws(JWTRefusal) -> Object {
     let json = try bytes(text, part)
     // The decoder accepts a BOM, UTF-16 and a comma behind the last member, and of two equal names the first: other
     // readers of the token would see another one.

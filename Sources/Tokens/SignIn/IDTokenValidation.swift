@@ -1,18 +1,6 @@
 // The rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), beyond the one for every JWT.
 
-public import Bytes
-
-/// A reason why an ID token is not believed.
-public enum IDTokenRejection: Error, Sendable, Hashable {
-  /// Signature, issuer, audience or times.
-  case token(JWTRejection)
-  /// Made for another sign-in, or for none.
-  case nonce
-  /// Meant for several applications, and requested by another.
-  case authorizedParty(String?)
-  /// The sign-in is too long ago, or its time is missing: a maximum age was requested.
-  case age(authenticatedAt: UnixTime?)
-}
+package import Bytes
 
 /// The requirements for an ID token to be believed.
 package struct IDTokenValidation: Sendable {
@@ -44,16 +32,11 @@ package struct IDTokenValidation: Sendable {
   /// The token's claims, now proven.
   package func accept(
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
-  ) throws(IDTokenRejection) -> JWTClaims {
+  ) throws(JWTRefusal) -> JWTClaims {
     let rule = JWTValidation(
       issuer: authority.issuer(of: token, named: issuer), audiences: [clientID], algorithms: [.rs256, .ps256],
       leeway: Self.leeway)
-    let claims: JWTClaims
-    do throws(JWTRejection) {
-      claims = try rule.accept(token, now: now, signature: signature)
-    } catch {
-      throw .token(error)
-    }
+    let claims = try rule.accept(token, now: now, signature: signature)
     if let nonce, claims.nonce != nonce, !(mayLackNonce && claims.nonce == nil) { throw .nonce }
     if claims.audiences.count > 1, claims.application != clientID { throw .authorizedParty(claims.application) }
     if let maxAge {

@@ -49,8 +49,8 @@ enum ProviderCure: Cure {
       "The kubelet renews a projected token: look at the pod's events (kubectl describe pod) and at the kubelet of its "
         + "node; a pod without the volume, or a node that lost its API server, keeps the old token. \(clock)"
     case .tokenFile:
-      "Does the agent that writes \(parts.file) still run (spiffe-helper, Vault agent, a timer), and can it write the file? "
-        + clock
+      "Does the agent that writes \(parts.file) still run (spiffe-helper, Vault agent, a timer), and can it write the "
+        + "file? \(clock)"
     case .program: "The program has to bring a new client assertion before the former one ends."
     case .issuer: "Is this machine's clock right (date -u)? If it is, that issuer hands out old tokens: look there."
     case .commandStart:
@@ -62,7 +62,8 @@ enum ProviderCure: Cure {
     case .commandOutput:
       "\(trial). It has to print the JWT alone on its standard output, and to end with status 0."
     case .arcKey:
-      "Only members of the group `himds` may read the agent's keys: add the proxy's user to it (usermod -aG himds USER)."
+      "Only members of the group `himds` may read the agent's keys: add the proxy's user to it (usermod -aG himds "
+        + "USER)."
     case .arcIdentity:
       "Update the agent of Azure Arc, which ignores user-assigned identities, or leave the identity's id out."
     case .arcAgent: "Is it the agent of Azure Arc that listens at IDENTITY_ENDPOINT?"

@@ -19,8 +19,8 @@ enum SignInCure: Cure {
     case .domainHint: return "Sign in without --domain-hint."
     case .redirectURI:
       return "If the browser showed an error, look there: client_id of \(application) needs the redirect URI "
-        + "\(parts.redirectURI) at the provider\(parts.otherRedirectURI). For a provider that compares ports choose one with --port, or "
-        + "the whole URI with --redirect-uri. On a machine without a browser: --device-code."
+        + "\(parts.redirectURI) at the provider\(parts.otherRedirectURI). For a provider that compares ports "
+        + "choose one with --port, or the whole URI with --redirect-uri. On a machine without a browser: --device-code."
     case .newCode: return "Run the command again for a new code."
     case .newWindow: return "Run the command again, and finish the sign-in in the window that it opens."
     case .silence: return "Nothing may be shown with --prompt none: sign in without it."

@@ -1,5 +1,5 @@
-// deploy/troubleshooting.md: every message with its cause and its cure, printed by the hidden command
-// `bearer-proxy troubleshooting`. The cures that the program gives itself are those of the enumerations beside this file.
+// deploy/troubleshooting.md: every message with its cause and its cure. The hidden command `troubleshooting` prints it.
+// The program itself gives the cures of the enumerations beside this file.
 
 import Proxy
 import Telemetry

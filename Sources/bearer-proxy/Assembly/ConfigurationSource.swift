@@ -185,7 +185,7 @@ extension FileAccess {
       }, findExposure: { FileExposure.mode(of: $0) },
       findWriters: { path in
         OtherWriters.find(path).map { FileWriters($0.description, areEverybody: $0.areEverybody) }
-      }, judgeProgram: { ProgramTrust.problem(of: $0) })
+      }, judgeProgram: { OtherWriters.problem(ofProgram: $0) })
   }
 
   private static func contents(

@@ -396,12 +396,12 @@ import Tokens
     let expected: SignInError =
       switch flaw {
       case .absent: .idToken(.absent)
-      case .garbage: .idToken(.format(.parts))
-      case .otherKey: .idToken(.rejected(.token(.signature)))
-      case .otherNonce: .idToken(.rejected(.nonce))
-      case .otherIssuer: .idToken(.rejected(.token(.issuer("https://evil.example"))))
-      case .otherAudience: .idToken(.rejected(.token(.audience(["client-2"]))))
-      case .expired: .idToken(.rejected(.token(.expired(at: SignInProvider.now - 200))))
+      case .garbage: .idToken(.parts)
+      case .otherKey: .idToken(.signature)
+      case .otherNonce: .idToken(.nonce)
+      case .otherIssuer: .idToken(.issuer("https://evil.example"))
+      case .otherAudience: .idToken(.audience(["client-2"]))
+      case .expired: .idToken(.expired(at: SignInProvider.now - 200))
       case .noSubject: .withoutAccount
       }
     #expect(error == expected)

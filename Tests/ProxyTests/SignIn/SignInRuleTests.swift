@@ -216,10 +216,10 @@ import Tokens
     let silence = SignInPageFailure(
       .provider(.providerUnavailable(.unreached(.timedOut(host: "id.example")), retryAfter: 1)))
     #expect(silence.heading == "The identity provider does not answer" && silence.status == 503)
-    let missing = SignInError.idToken(.rejected(.age(authenticatedAt: nil))).message()
+    let missing = SignInError.idToken(.age(authenticatedAt: nil)).message()
     #expect(missing.contains("it has no auth_time"))
     #expect(
-      SignInError.idToken(.rejected(.age(authenticatedAt: Self.now))).message().contains("signed in too long ago"))
+      SignInError.idToken(.age(authenticatedAt: Self.now)).message().contains("signed in too long ago"))
   }
 
   @Test func `no page can be framed, run a script, load anything or be kept`() throws {

@@ -7,7 +7,7 @@ import Tokens
     var testDescription: String
     var header: String
     var claims: String
-    var rejection: AccessTokenRejection?
+    var rejection: JWTRefusal?
     var authority = "https://id.example"
   }
 
@@ -90,8 +90,8 @@ import Tokens
     let parts = [#"{\#(row.header)"alg":"RS256"}"#, #"{"iss":"i","aud":"api"\#(rest)}"#, "signature"]
     let token = try SignedJWT(parts.map { Base64URL.encode(Array($0.utf8)) }.joined(separator: "."))
     let rule = AccessTokenValidation(try Authority(row.authority))
-    var found: AccessTokenRejection?
-    do throws(AccessTokenRejection) {
+    var found: JWTRefusal?
+    do throws(JWTRefusal) {
       try rule.judge(token, certificate: [1, 2, 3])
     } catch {
       found = error
@@ -102,7 +102,7 @@ import Tokens
   @Test func `without a certificate none is the right one`() throws {
     let parts = [#"{"alg":"RS256"}"#, #"{"scope":"a","cnf":{"x5t#S256":""}}"#, "signature"]
     let token = try SignedJWT(parts.map { Base64URL.encode(Array($0.utf8)) }.joined(separator: "."))
-    #expect(throws: AccessTokenRejection.confirmation) {
+    #expect(throws: JWTRefusal.confirmation) {
       try AccessTokenValidation(Authority("https://id.example")).judge(token, certificate: [])
     }
   }

@@ -51,6 +51,6 @@ import Tokens
 
   @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, "<html>", #"{"keys":[],"keys":[]}"#, #"{"keys":[],}"#])
   func `anything else is no key set`(text: String) {
-    #expect(throws: JWKSetError.json) { try JWKSet(json: Array(text.utf8)) }
+    #expect(throws: JWKError.json) { try JWKSet(json: Array(text.utf8)) }
   }
 }

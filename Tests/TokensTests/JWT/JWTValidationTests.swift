@@ -12,7 +12,7 @@ import Tokens
     var claims = good
     var now: Int64 = 1500
     var verdict = SignatureVerdict.valid
-    var rejection: JWTRejection?
+    var rejection: JWTRefusal?
   }
 
   static let rows: [Row] = [
@@ -53,7 +53,7 @@ import Tokens
   {
     let token = try SignedJWT(
       "\(Base64URL.encode(Array(row.header.utf8))).\(Base64URL.encode(Array(row.claims.utf8))).AA")
-    func accept() throws(JWTRejection) -> JWTClaims {
+    func accept() throws(JWTRefusal) -> JWTClaims {
       try Self.rule.accept(token, now: UnixTime(row.now)) { _, _ in row.verdict }
     }
     if let rejection = row.rejection {
@@ -66,7 +66,7 @@ import Tokens
   @Test func `the signature of a token by another algorithm is not even looked at`() throws {
     let token = try SignedJWT("\(Base64URL.encode(Array(#"{"alg":"none"}"#.utf8))).e30.")
     var looked = false
-    #expect(throws: JWTRejection.algorithm("none")) {
+    #expect(throws: JWTRefusal.algorithm("none")) {
       try Self.rule.accept(token, now: UnixTime(1500)) { _, _ in
         looked = true
         return .valid

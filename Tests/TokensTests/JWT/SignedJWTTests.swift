@@ -20,11 +20,11 @@ import Tokens
   }
 
   @Test(arguments: [
-    ("", JWTFormatError.parts), ("a.b", .parts), ("a.b.c.d", .parts), ("..", .json(.header)),
+    ("", JWTRefusal.parts), ("a.b", .parts), ("a.b.c.d", .parts), ("..", .json(.header)),
     ("e30=.e30.AA", .base64url(.header, .character(at: 3))), ("e30.e30.AA", .json(.header)),
     ("eyJhbGciOiJSUzI1NiJ9.W10.AA", .json(.claims)), ("eyJhbGciOiJSUzI1NiJ9.e30.A", .base64url(.signature, .length)),
     (String(repeating: "a", count: 65_537), .tooLong),
-  ]) func `anything else is refused, with the place of the mistake`(text: String, expected: JWTFormatError) {
+  ]) func `anything else is refused, with the place of the mistake`(text: String, expected: JWTRefusal) {
     #expect(throws: expected) { try SignedJWT(text) }
   }
 
@@ -58,7 +58,7 @@ import Tokens
     #"{"exp":"1700000000"}"#, #"{"exp":1e300}"#, #"{"aud":5}"#, #"{"aud":[5]}"#, #"{"iss":["a"]}"#, #"{"scp":["a"]}"#,
     #"{"#, #""text""#, "null",
   ]) func `a claim of the wrong type is no absent claim`(json: String) {
-    #expect(throws: JWTFormatError.json(.claims)) { try claims(json) }
+    #expect(throws: JWTRefusal.json(.claims)) { try claims(json) }
   }
 
   /// Texts that two readers of one token could read differently: PyJWT and joserfc take the last of two equal names, a
@@ -79,8 +79,8 @@ import Tokens
   @Test(arguments: ambiguous)
   func `a token that two readers could read differently is refused`(json: [UInt8]) throws {
     let part = Base64URL.encode(json)
-    #expect(throws: JWTFormatError.json(.claims)) { try SignedJWT("eyJhbGciOiJSUzI1NiJ9.\(part).AA") }
-    #expect(throws: JWTFormatError.json(.header)) { try SignedJWT("\(part).e30.AA") }
+    #expect(throws: JWTRefusal.json(.claims)) { try SignedJWT("eyJhbGciOiJSUzI1NiJ9.\(part).AA") }
+    #expect(throws: JWTRefusal.json(.header)) { try SignedJWT("\(part).e30.AA") }
   }
 
   @Test func `what is put together is read again`() throws {
@@ -108,7 +108,7 @@ import Tokens
     #expect(token.signature == [1, 2, 3])
   }
 
-  private func claims(_ json: String) throws(JWTFormatError) -> JWTClaims {
+  private func claims(_ json: String) throws(JWTRefusal) -> JWTClaims {
     try SignedJWT("eyJhbGciOiJSUzI1NiJ9.\(Base64URL.encode(Array(json.utf8))).AA").claims
   }
 }

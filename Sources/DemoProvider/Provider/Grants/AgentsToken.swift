@@ -15,14 +15,14 @@ struct AgentsToken {
     now: UnixTime
   ) throws(ProviderError) {
     let token: SignedJWT
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       token = try SignedJWT(text)
     } catch {
       throw .assertionUntrusted
     }
     let rule = JWTValidation(issuer: issuer, audiences: [FederatedCredential.exchange], leeway: 60)
     let claims: JWTClaims
-    do throws(JWTRejection) {
+    do throws(JWTRefusal) {
       claims = try rule.accept(token, now: now) { token, _ in signature(token) }
     } catch {
       throw .assertionUntrusted

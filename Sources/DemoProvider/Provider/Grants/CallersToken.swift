@@ -15,7 +15,7 @@ struct CallersToken {
     _ text: String, for application: RegisteredApplication, in tenant: Tenant, issuer: String,
     signature: (SignedJWT) -> SignatureVerdict, now: UnixTime
   ) throws(ProviderError) {
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       token = try SignedJWT(text)
     } catch {
       throw .assertionUntrusted
@@ -27,7 +27,7 @@ struct CallersToken {
       audiences.formUnion([api.clientIdentifier, api.identifierURI])
     }
     let rule = JWTValidation(issuer: issuer, audiences: audiences, leeway: 60)
-    do throws(JWTRejection) {
+    do throws(JWTRefusal) {
       claims = try rule.accept(token, now: now) { token, _ in signature(token) }
     } catch {
       switch error {

@@ -144,7 +144,7 @@ struct ClientAuthentication: Equatable {
     _ application: RegisteredApplication, by assertion: String, at origin: String, now: UnixTime
   ) throws(ProviderError) {
     let token: SignedJWT
-    do throws(JWTFormatError) {
+    do throws(JWTRefusal) {
       token = try SignedJWT(assertion)
     } catch {
       throw .malformedBody
@@ -153,7 +153,7 @@ struct ClientAuthentication: Equatable {
       return try prove(application, byCertificate: token, at: origin, now: now)
     }
     for credential in application.federatedCredentials {
-      do throws(JWTRejection) {
+      do throws(JWTRefusal) {
         if try credential.accepts(token, now: now) { return }
       } catch {
         if case .expired = error { throw .assertionOutOfTime }
@@ -170,7 +170,7 @@ struct ClientAuthentication: Equatable {
     let audiences = token.claims.audiences.filter { $0.hasPrefix("\(origin)/") && $0.hasSuffix("/oauth2/v2.0/token") }
     let rule = JWTValidation(
       issuer: client, audiences: Set(audiences), algorithms: Set(JWTAlgorithm.allCases), leeway: 0)
-    do throws(JWTRejection) {
+    do throws(JWTRefusal) {
       let claims = try rule.accept(token, now: now) { token, _ in
         application.certificates.contains { $0.signs(token) } ? .valid : .invalid
       }

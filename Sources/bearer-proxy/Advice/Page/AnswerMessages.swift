@@ -266,6 +266,51 @@ extension TroubleshootingPage {
       This ends a sentence above, if tokens are kept in memory, where `login` cannot put any. **Cure:** Set `cache:
       {file: PATH}`, restart the proxy, then run `bearer-proxy login --route NAME`; or set `sign_in: true` on a
       listener.
+
+    ### A caller's token
+
+    The `reason` of the event `caller's token refused`, with `log: {level: debug}`. No answer has it.
+
+    - `it is opaque: a JWT has three parts`\
+      The issuer gives tokens that only it can read, or the caller sent another text. **Cure:** Have the issuer give
+      JWTs for this audience.
+    - `it is longer than 64 KiB`\
+      It is no token. **Cure:** Correct the calling program.
+    - `its … is not base64url`\
+      The token was cut or changed on the way. **Cure:** Send it as the issuer gave it.
+    - `its … is not the JSON object of a JWT`\
+      The token was changed, or is encrypted. **Cure:** Have the issuer give signed tokens.
+    - `its algorithm … is not RS256 or PS256`\
+      The issuer signs in another way. **Cure:** Change the issuer's settings for this audience.
+    - `its header demands an extension (crit)`\
+      The token demands what is not known here. **Cure:** Change the issuer's settings for this audience.
+    - `its key … is none of the issuer's`\
+      The token is another issuer's, or the keys were changed a moment ago. **Cure:** Request a new token; check
+      `authority` of `callers.bearer`.
+    - `its signature is not the issuer's, or the key is another issuer's`\
+      The token is forged, damaged or another issuer's. **Cure:** Request a new token; check `authority` of
+      `callers.bearer`.
+    - `its issuer … is not the authority's`\
+      The token is from another provider, tenant or version. **Cure:** Compare the issuer with `authority` of
+      `callers.bearer`.
+    - `its audience … is none of callers.bearer`\
+      The token is for another API. **Cure:** Request a token for one of `audiences`, or add the audience that the
+      message names.
+    - `it has no exp`\
+      The token would be valid for ever. **Cure:** Change the issuer's settings for this audience.
+    - `it expired at …`\
+      The caller sent an old token, or a clock is wrong. **Cure:** Request a new token; check `date -u` on both sides.
+    - `it is not valid before …`\
+      The token begins in the future: a clock is wrong. **Cure:** Check `date -u` on both sides.
+    - `its typ is neither at+jwt nor JWT`\
+      The JWT is for another purpose, such as a logout. **Cure:** Send an access token.
+    - `its claims say that it is a refresh, logout or event token`\
+      The JWT is for another purpose. **Cure:** Send an access token.
+    - `it is an ID token`\
+      An ID token tells an application who signed in; it opens no API. **Cure:** Send an access token for this proxy.
+    - `it is bound to a key (cnf) that the caller does not prove to hold`\
+      The token is valid only with the caller's certificate. **Cure:** Let the caller show that certificate in TLS; the
+      listener needs `callers.certificate`.
     """#
   }
 }

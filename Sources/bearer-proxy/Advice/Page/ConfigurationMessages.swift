@@ -233,10 +233,6 @@ extension TroubleshootingPage {
     - `cannot be run: …`\
       The end of a message about a command: the program does not exist, or is not executable for this user. **Cure:**
       Check path and mode.
-    - `belongs to another user (uid …), who could replace it`\
-      The end of a message about a command, which would run with the proxy's rights. **Cure:** `chown root` the program.
-    - `can be written by others (mode 0…); chmod go-w helps`\
-      As above. **Cure:** `chmod go-w` the program.
     - `has blanks and line ends alone, which are no secret`\
       A variable or a file for a secret was filled in by mistake. **Cure:** Write the secret there.
     - `…: a client secret has at least … bytes; a shorter one is a mistake, or the provider must give another`\
@@ -249,9 +245,10 @@ extension TroubleshootingPage {
       nobody else is on it`\
       Any user's process could read the secret. **Cure:** `chmod o-r FILE`; in a container with one user, the setting.
     - `…can be written by everybody on this machine (mode 0…); chmod …… helps`\
-      Every user of the machine can change the configuration, or a certificate, key or secret that it names; or can put
-      another file in its place, because they can write a directory on the way to it, which the message then names.
-      **Cure:** The command in the message. With `allow_readable_secrets: true` it is a warning.
+      Every user of the machine can change the configuration, or a certificate, key, secret or program that it names; or
+      can put another file in its place, because they can write a directory on the way to it, which the message then
+      names. **Cure:** The command in the message. With `allow_readable_secrets: true` it is a warning, but for
+      programs.
     - `…: a secret stands in …, which everybody on this machine can read (mode 0…); chmod o-r helps, or '…' or a
       variable in its place, or 'allow_readable_secrets: true' where nobody else is on it`\
       The configuration contains the secret, and any user's process can read it. **Cure:** `chmod o-r FILE`, or put the
