@@ -55,7 +55,7 @@ extension ByteBuffer {
     for (name, value) in response.fields { append(Array("\(name): \(value)\r\n".utf8)) }
     switch framing {
     case .length(let count): HeadWriter.field("Content-Length", decimal: UInt64(count), into: &self)
-    case .chunked: HeadWriter.field("Transfer-Encoding", "chunked", into: &self)
+    case .chunked: HeadWriter.chunkedCoding(into: &self)
     case .untilClose: break
     }
     if closes { HeadWriter.field("Connection", "close", into: &self) }

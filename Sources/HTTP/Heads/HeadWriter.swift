@@ -92,6 +92,26 @@ public enum HeadWriter {
     endLine(&buffer)
   }
 
+  /// The field of content that is sent in chunks.
+  package static func chunkedCoding(into buffer: inout ByteBuffer) {
+    buffer.append("Transfer-Encoding: chunked\r\n")
+  }
+
+  /// What a head says of its connection, and its end.
+  package static func end(
+    _ notice: ConnectionNotice, for version: HTTPVersion, into buffer: inout ByteBuffer
+  ) {
+    switch (notice, version) {
+    case (.kept, .http11): break
+    case (.kept, .http10): field("Connection", "keep-alive", into: &buffer)
+    case (.closed, .http10), (.closed, .http11): field("Connection", "close", into: &buffer)
+    case (.webSocket, .http10), (.webSocket, .http11): buffer.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
+    case (.trailersAccepted, .http10), (.trailersAccepted, .http11):
+      buffer.append("TE: trailers\r\nConnection: TE\r\n")
+    }
+    end(into: &buffer)
+  }
+
   /// A chunk (RFC 9112 §7.1). `content` is not empty: that would be the last chunk.
   public static func chunk(_ content: Span<UInt8>, into buffer: inout ByteBuffer) {
     precondition(!content.isEmpty, "a chunk of nothing ends the content")
@@ -105,4 +125,17 @@ public enum HeadWriter {
   public static func lastChunk(into buffer: inout ByteBuffer) {
     buffer.append("0\r\n")
   }
+}
+
+/// The notice of a head about its connection. It is decided apart from the message's fields, and written as the
+/// connection's version has it.
+package enum ConnectionNotice: Sendable, Hashable {
+  /// Another message can follow.
+  case kept
+  /// The connection ends after this message.
+  case closed
+  /// The connection becomes a WebSocket, or is asked to (RFC 6455 §4).
+  case webSocket
+  /// The connection is kept, and the sender accepts trailer fields (RFC 9110 §10.1.4).
+  case trailersAccepted
 }

@@ -151,12 +151,8 @@ extension Exchange {
   }
 
   func writeEnd(keepsConnection: Bool) {
-    if !keepsConnection {
-      HeadWriter.field("Connection", "close", into: &caller.buffers.output)
-    } else if !request.head.version.keepsConnections {
-      HeadWriter.field("Connection", "keep-alive", into: &caller.buffers.output)
-    }
-    HeadWriter.end(into: &caller.buffers.output)
+    HeadWriter.end(
+      keepsConnection ? .kept : .closed, for: request.head.version, into: &caller.buffers.output)
   }
 
   private func endAnswer(keepsConnection: Bool) async -> Bool {

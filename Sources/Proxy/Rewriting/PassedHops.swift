@@ -9,8 +9,8 @@ enum PassedHops {
   static func writeVia(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {
-    if head.version == .http11, !head.fields.contains(.via) {
-      output.append(pseudonym.via)
+    if !head.fields.contains(.via) {
+      pseudonym.writeVia(head.version, into: &output)
       return
     }
     output.append("Via: ")
@@ -38,8 +38,8 @@ enum PassedHops {
     _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ credential: borrowing RequestCredential,
     _ pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {
-    if head.version == .http11, !head.fields.contains(.via) {
-      output.append(pseudonym.via)
+    if !head.fields.contains(.via) {
+      pseudonym.writeVia(head.version, into: &output)
       return
     }
     output.append("Via: ")

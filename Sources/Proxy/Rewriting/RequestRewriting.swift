@@ -15,7 +15,15 @@ enum RequestRewriting {
       request.head, request.headBytes, path: request.path, identity: request.identity, request.admitted,
       route, ingress, hop, replacesAuthorization: request.credential.replacesCallers, &output)
     if let bearer = request.credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
-    HeadWriter.end(into: &output)
+    HeadWriter.end(notice(request), for: .http11, into: &output)
+  }
+
+  /// The notice about the upstream's connection.
+  private static func notice(_ request: RequestContext) -> ConnectionNotice {
+    if request.admitted.asksForWebSocket { return .webSocket }
+    if !request.head.fields.contains(.te) { return .kept }
+    return request.headBytes.withBytes { HopByHop.acceptsTrailers(request.head.fields, in: $0) }
+      ? .trailersAccepted : .kept
   }
 
   /// Writes everything but the credential and the end.
@@ -65,12 +73,7 @@ enum RequestRewriting {
     }
     run.finish(from: bytes, into: &output)
     if hasSignInCookie { writeOtherCookies(head, bytes, into: &output) }
-    if admitted.framing == .chunked { HeadWriter.field("Transfer-Encoding", "chunked", into: &output) }
-    if admitted.asksForWebSocket {
-      output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
-    } else if head.fields.contains(.te), HopByHop.acceptsTrailers(head.fields, in: bytes) {
-      output.append("TE: trailers\r\nConnection: TE\r\n")
-    }
+    if admitted.framing == .chunked { HeadWriter.chunkedCoding(into: &output) }
     if head.method == .options, case .left(let count) = MaxForwards.of(head, bytes) {
       HeadWriter.field("Max-Forwards", decimal: UInt64(count), into: &output)
     }

@@ -74,7 +74,7 @@ enum ResponseRewriting {
       }
     }
     run.finish(from: bytes, into: &output)
-    if plan.writesChunks { output.append("Transfer-Encoding: chunked\r\n") }
+    if plan.writesChunks { HeadWriter.chunkedCoding(into: &output) }
     if !head.fields.contains(.date) { HeadWriter.field("Date", date.bytes, into: &output) }
     route.vary.write(beside: head.fields, bytes, into: &output)
     callers.writeVary(request, beside: head.fields, bytes, into: &output)
@@ -86,12 +86,7 @@ enum ResponseRewriting {
       HeadWriter.field(
         ConnectionAuthentication.support.name, ConnectionAuthentication.support.value, into: &output)
     }
-    if plan.closes {
-      output.append("Connection: close\r\n")
-    } else if !version.keepsConnections {
-      output.append("Connection: keep-alive\r\n")
-    }
-    HeadWriter.end(into: &output)
+    HeadWriter.end(plan.closes ? .closed : .kept, for: version, into: &output)
   }
 
   /// Appends the answer that makes an exchange a WebSocket (RFC 6455 §4.2.2).
@@ -100,8 +95,7 @@ enum ResponseRewriting {
     into output: inout ByteBuffer
   ) {
     writeBrief(head, bytes, route: route, credential: credential, into: &output)
-    output.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
-    HeadWriter.end(into: &output)
+    HeadWriter.end(.webSocket, for: .http11, into: &output)
   }
 
   /// Appends an interim response (RFC 9110 §15.2), without the fields of the other connection.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import HTTP
 
 /// The process's own pseudonym in `Via` (RFC 9110 §7.6.3): another one in every process, so that a request which names
@@ -5,8 +6,9 @@ internal import HTTP
 /// instead of one to each of its parts.
 package final class Pseudonym: Sendable {
   let bytes: [UInt8]
-  /// The field line of a message of HTTP/1.1 that has passed this hop alone.
-  let via: [UInt8]
+  /// `Via` of a message that has passed this hop alone.
+  private let via10: [UInt8]
+  private let via11: [UInt8]
   /// The line that names this hop if `Via` is removed (RFC 8586), for a request that names no other.
   let cdnLoop: [UInt8]
 
@@ -18,8 +20,18 @@ package final class Pseudonym: Sendable {
 
   init(named name: String) {
     bytes = Array(name.utf8)
-    via = Array("Via: 1.1 \(name)\r\n".utf8)
+    via10 = Array("Via: 1.0 \(name)\r\n".utf8)
+    via11 = Array("Via: 1.1 \(name)\r\n".utf8)
     cdnLoop = Array("CDN-Loop: \(name)\r\n".utf8)
+  }
+
+  /// Appends `Via` for a message of `version` that has passed this hop alone.
+  @inline(__always)
+  func writeVia(_ version: HTTPVersion, into output: inout ByteBuffer) {
+    switch version {
+    case .http10: output.append(via10)
+    case .http11: output.append(via11)
+    }
   }
 
   /// True if a request has passed this process: one of its `Via` or `CDN-Loop` names it.
