@@ -42,6 +42,7 @@ extension Command {
       return switch self {
       case .completion(let shell): CommandAnswer(text: shell.completion, status: .done)
       case .names(let list, let file): try CompletionNames(list: list, file: file).answer()
+      case .document(let file): try DocumentCommand(file: file).answer()
       case .troubleshooting: CommandAnswer(text: TroubleshootingPage.text, status: .done)
       case .man: CommandAnswer(text: manualPage(), status: .done)
       case .version(let form): CommandAnswer(text: versionText(form), status: .done)

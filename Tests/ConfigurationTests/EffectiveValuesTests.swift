@@ -92,7 +92,7 @@ import Testing
     let values = settings.effectiveValues()
     let shapes = Set(values.map { Self.shape($0.key) })
     // Of two keys that exclude one another, one is in use.
-    let absent = Set(SectionShape.file.leaves()).subtracting(shapes)
+    let absent = Set(SectionShape.file.paths().filter { $0.row.kind.inner == nil }.map(\.path)).subtracting(shapes)
     // A file stands there in the place of memory and of a Redis server.
     #expect(
       Set(absent.filter { !$0.hasPrefix("cache.") }) == [
@@ -123,21 +123,6 @@ import Testing
     // The elements of a list of values have no place of their own there.
     if let last = parts.last, last.hasSuffix("[]") { parts[parts.count - 1] = String(last.dropLast(2)) }
     return parts.joined(separator: ".")
-  }
-}
-
-extension SectionShape {
-  /// Every path that leads to a value.
-  func leaves(under prefix: String = "") -> [String] {
-    keys.flatMap { key, shape -> [String] in
-      let path = prefix + key.rawValue
-      return switch shape {
-      case .value: [path]
-      case .section(let inner): inner.leaves(under: path + ".")
-      case .sections(let inner): inner.leaves(under: path + "[].")
-      case .namedSections(let inner): inner.leaves(under: path + ".*.")
-      }
-    }
   }
 }
 

@@ -1,5 +1,4 @@
-// That config/minimal.yaml, config/full.yaml, config/schema.json and the decoder agree. A validator that knows all of
-// JSON Schema looks at the two YAML files elsewhere; here the keys, descriptions and defaults are compared.
+// The files of config/ and the decoder agree. A validator that knows all of JSON Schema reads the YAML files elsewhere.
 
 import Bytes
 import FoundationEssentials
@@ -51,17 +50,15 @@ import Tokens
     }
   }
 
-  /// A Redis server takes the place of a file.
-  private let redisKeys =
-    SectionShape.cache.keys.map(\.key).filter { ![.file, .memory].contains($0) }
-    .map { "cache.\($0.rawValue)" } + ["cache.tls.ca_file", "cache.tls.certificate_file", "cache.tls.key_file"]
-
   @Test func `the example's Redis server has no issues in the place of the file`() throws {
     var text = String(decoding: try contents("full.yaml"), as: UTF8.self)
-    for key in redisKeys where !key.hasPrefix("cache.tls.") && key != "cache.password" {
-      text = text.replacing("  # \(key.dropFirst(6)): ", with: "  \(key.dropFirst(6)): ")
+    for row in SectionShape.cache.rows where row.companion == .redis && row.key != .password || row.key == .redis {
+      text = text.replacing("\n  #\(row.key.rawValue):", with: "\n  \(row.key.rawValue):")
     }
-    text = text.replacing("  file: /var/lib/", with: "  # file: /var/lib/")
+    for row in SectionShape.upstreamTLS.rows {
+      text = text.replacing("\n    #\(row.key.rawValue):", with: "\n    \(row.key.rawValue):")
+    }
+    text = text.replacing("\n  file: /var/lib/", with: "\n  #file: /var/lib/")
     let settings = try Settings.decode(
       yaml: Array(text.utf8), file: "/etc/full.yaml",
       environment: [
@@ -81,84 +78,48 @@ import Tokens
     #expect(redis.clientCertificate?.keyFile.value == "/etc/tls/redis.key")
   }
 
-  @Test func `the full example uses every key, and comments each`() throws {
-    let bytes = try contents("full.yaml")
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+  @Test(arguments: ConfigurationDocument.allCases)
+  func `the committed file is what the table of settings gives`(document: ConfigurationDocument) throws {
+    let committed = String(decoding: try contents(document.rawValue), as: UTF8.self)
+    let lines = committed.split(separator: "\n", omittingEmptySubsequences: false)
+    let expected = document.text(present: committed).split(separator: "\n", omittingEmptySubsequences: false)
+    let different = zip(lines, expected).first { $0 != $1 }
+    #expect(different == nil, "bearer-proxy document config/\(document.rawValue)")
+    #expect(lines.count == expected.count)
+  }
+
+  @Test func `the full example has every key, some of them in a comment`() throws {
+    let text = String(decoding: try contents("full.yaml"), as: UTF8.self)
     var issues: [ConfigurationIssue] = []
-    let root = try #require(YAMLNode.read(bytes, file: "full.yaml", issues: &issues))
-    var places: [String: Place] = [:]
-    collect(root, shape: .file, prefix: "", into: &places)
-    // Of two keys that exclude one another, one is in use and the other a comment.
-    #expect(
-      Set(SectionShape.file.paths()).subtracting(places.keys)
-        == Set(
-          [
-            "cache.memory", "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix",
-            "admin.callers.unix.uids", "admin.callers.unix.gids",
-          ] + redisKeys))
-    #expect(Set(places.keys).isSubset(of: SectionShape.file.paths()))
-    #expect(lines.contains("  # memory: true"))
-    for key in redisKeys where !key.hasPrefix("cache.tls.") {
-      #expect(lines.contains { $0.hasPrefix("  # \(key.dropFirst(6)): ") }, "\(key)")
+    // A key in a comment has no space behind the '#'.
+    let uncommented = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let rest = line.drop { $0 == " " }
+      let isKey = rest.hasPrefix("#") && !rest.hasPrefix("# ") && rest != "#"
+      return isKey ? line.prefix(while: { $0 == " " }) + rest.dropFirst() : line
     }
-    #expect(lines.contains("        # value: ${PROXY_KEY}"))
-    for (path, place) in places {
-      let above = lines[place.line - 2].drop { $0 == " " || $0 == "-" }
-      #expect(above.hasPrefix("#"), "\(path) on line \(place.line) has no comment above it")
-    }
+    let root = try #require(
+      YAMLNode.read(Array(uncommented.joined(separator: "\n").utf8), file: "full.yaml", issues: &issues))
+    #expect(issues.isEmpty)
+    var paths: Set<String> = []
+    collect(root, shape: .file, prefix: "", into: &paths)
+    #expect(paths == Set(SectionShape.file.paths().map(\.path)))
   }
 
-  @Test func `the schema has the decoder's keys, each described, and no others`() throws {
-    let schema = try PublishedSchema(contents("schema.json"))
-    #expect(Set(schema.properties.map(\.path)) == Set(SectionShape.file.paths()))
-    for property in schema.properties {
-      #expect(property.description?.isEmpty == false, "\(property.path) is not described")
+  @Test(arguments: SectionShape.file.paths().map { DescribedRow(path: $0.path, row: $0.row) })
+  func `every row has a sentence, and a default that its kind has`(described: DescribedRow) {
+    let row = described.row
+    #expect(row.text.hasSuffix("."), "\(row.text)")
+    #expect(!row.text.contains("  "))
+    guard let value = row.value else { return }
+    switch row.kind {
+    case .integer(let range): #expect(Int(value).map(range.contains) == true)
+    case .size(let range, let orNone):
+      #expect(value == "none" ? orNone : parsedSize(value).map(range.contains) == true)
+    case .duration(let range, let orNone):
+      #expect(value == "none" ? orNone : parsedDuration(value).map(range.contains) == true)
+    case .text: break
+    default: #expect(row.words.contains(value))
     }
-    #expect(schema.openSections.isEmpty)
-  }
-
-  @Test func `the schema's defaults are the decoder's`() throws {
-    let schema = try PublishedSchema(contents("schema.json"))
-    // YAML reads JSON: each default is set in turn and must change nothing.
-    var defaults: [String: String] = [:]
-    for property in schema.properties {
-      if let text = property.defaultText { defaults[property.path] = text }
-    }
-    let base = try decoded(settings(besides: ""))
-    for (path, text) in defaults where !path.contains("[]") {
-      let keys = path.split(separator: ".")
-      // They stand beside 'redis' only.
-      if keys.first == "admin" || redisKeys.contains(path) { continue }
-      let yaml = keys.reversed().reduce(text) { "{\($1): \($0)}" }
-      let changed = try decoded(settings(besides: String(yaml.dropFirst().dropLast())))
-      #expect(changed.log == base.log, "\(path)")
-      #expect(changed.limits == base.limits, "\(path)")
-      #expect(changed.shutdown == base.shutdown, "\(path)")
-      #expect(changed.timeouts == base.timeouts, "\(path)")
-      #expect(changed.routes.map(\.pool) == base.routes.map(\.pool), "\(path)")
-      #expect(changed.cache == base.cache, "\(path)")
-    }
-    // Every key of these sections has a default, so a new one cannot be forgotten in the schema.
-    let asked = Set(
-      ["cache.file", "log.access_file"]
-        + redisKeys.filter { !["cache.key_prefix", "cache.allow_plaintext"].contains($0) })
-    for path in SectionShape.file.paths() where !asked.contains(path) {
-      let sections = ["log.", "cache.", "limits.", "shutdown.", "defaults.timeouts.", "defaults.pool."]
-      if sections.contains(where: { path.hasPrefix($0) }) {
-        #expect(defaults[path] != nil, "\(path) has no default in the schema")
-      }
-    }
-  }
-
-  private func settings(besides line: String) -> String {
-    """
-    listeners:
-      - address: 127.0.0.1:8080
-    routes:
-      - {name: a, path: /, upstream: "http://127.0.0.1", token: none}
-    \(line)
-
-    """
   }
 
   private func contents(_ name: String) throws -> [UInt8] {
@@ -166,21 +127,27 @@ import Tokens
     return Array(try Data(contentsOf: URL(filePath: "/\(root)/config/\(name)")))
   }
 
-  /// The paths of keys in a tree, as `SectionShape.paths` spells them, with the first place of each.
-  private func collect(_ node: YAMLNode, shape: SectionShape, prefix: String, into places: inout [String: Place]) {
+  /// The paths of keys in a tree, as `SectionShape.paths` spells them.
+  private func collect(_ node: YAMLNode, shape: SectionShape, prefix: String, into paths: inout Set<String>) {
     guard case .mapping(let members) = node.content else { return }
     for member in members {
       let path = prefix + member.key
-      places[path] = places[path] ?? member.place
-      guard let key = Key(rawValue: member.key), let shape = shape.shape(of: key) else { continue }
-      switch (shape, member.value.content) {
-      case (.section(let inner), _): collect(member.value, shape: inner, prefix: path + ".", into: &places)
-      case (.sections(let inner), .sequence(let elements)):
-        for element in elements { collect(element, shape: inner, prefix: path + "[].", into: &places) }
-      case (.namedSections(let inner), .mapping(let names)):
-        for name in names { collect(name.value, shape: inner, prefix: path + ".*.", into: &places) }
-      default: break
-      }
+      paths.insert(path)
+      guard let inner = Key(rawValue: member.key).flatMap({ shape[$0] })?.kind.inner else { continue }
+      let below: [YAMLNode] =
+        switch (inner.step, member.value.content) {
+        case ("[].", .sequence(let elements)): elements
+        case (".*.", .mapping(let names)): names.map(\.value)
+        default: [member.value]
+        }
+      for node in below { collect(node, shape: inner.shape, prefix: path + inner.step, into: &paths) }
     }
   }
+}
+
+/// A row for the table of a test.
+struct DescribedRow: Sendable, CustomTestStringConvertible {
+  let path: String
+  let row: Row
+  var testDescription: String { path }
 }

@@ -64,7 +64,7 @@ extension SettingsDecoder {
     let authentication = choice(section, .clientAuthentication, of: ClientSecretPlacement.self)
     let caFile = self.section(section, .tls).flatMap { readableFile($0, .caFile) }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
-    let usesFamilyTokens = boolean(section, .familyTokens) ?? false
+    let usesFamilyTokens = boolean(section, .familyTokens)
     let proxy = proxyChoice(section)
     reportNeedlessAuthentication(section)
     let displayName = displayName(section)
@@ -72,7 +72,7 @@ extension SettingsDecoder {
     if usesFamilyTokens { reportStranger(section, clientID) }
     let region = region(section, authority?.value)
     let domainHint = domainHint(section, authority?.value)
-    let hasOfflineAccess = boolean(section, .offlineAccess) ?? true
+    let hasOfflineAccess = boolean(section, .offlineAccess)
     if usesFamilyTokens, !hasOfflineAccess, let node = section[.offlineAccess] {
       report(node.place, "\(section.path(.offlineAccess)): false contradicts 'family_tokens', which are refresh tokens")
     }
@@ -120,13 +120,14 @@ extension SettingsDecoder {
     _ section: Section, _ credential: CredentialSettings?, name: String
   ) -> ApplicationSettings? {
     let displayName = displayName(section)
+    standards.removeAll { $0.key.hasPrefix("\(section.path).") }
     var known: [Key] = [.credential, .displayName]
     // Service Fabric's service alone tells them to the provider.
     if case .managedIdentity(let settings)? = credential, settings.identity.host.source == .serviceFabric {
       known.append(.clientCapabilities)
     }
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
-    for key in section.shape.keys.map(\.key) where !known.contains(key) {
+    for key in section.shape.rows.map(\.key) where !known.contains(key) {
       guard !Key.credentials.contains(key), let node = section[key] else { continue }
       report(node.place, "\(section.path(key)) has no meaning with a managed identity, which asks no provider")
     }

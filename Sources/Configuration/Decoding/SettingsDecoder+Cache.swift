@@ -15,21 +15,19 @@ extension SettingsDecoder {
       report(last.1, "\(section.path) has \(places.count == 2 ? "both " : "")\(names); keep one")
     }
     if section.members[.redis] == nil {
-      for key in Self.redisKeys {
-        if let member = section.members[key] {
-          report(member.place, "\(section.path(key)) is about 'redis', which \(section.path) does not have")
+      for row in section.shape.rows where row.companion == .redis {
+        if let member = section.members[row.key] {
+          report(member.place, "\(section.path(row.key)) is about 'redis', which \(section.path) does not have")
         }
       }
     }
     if let redis { return .redis(redis) }
     if let file { return .file(file) }
-    if memory == false, places.count == 1, let node = section[.memory] {
+    if !memory, places.count == 1, let node = section[.memory] {
       report(node.place, "\(section.path(.memory)) is true, or 'file' says where tokens are kept instead")
     }
     return .memory
   }
-
-  private static let redisKeys: [Key] = [.user, .password, .passwordFile, .tls, .keyPrefix, .allowPlaintext]
 
   private mutating func redis(_ section: Section) -> RedisSettings? {
     guard let scalar = scalar(section, .redis) else { return nil }
@@ -63,7 +61,7 @@ extension SettingsDecoder {
     if let tls, !server.isSecure {
       report(tls.place, "\(section.path(.tls)) is for rediss:// only")
     }
-    if !server.isSecure, !server.isLoopback, !allowsPlaintext(section) {
+    if !server.isSecure, !server.isLoopback, !boolean(section, .allowPlaintext) {
       report(
         scalar.place,
         "\(scalar.key): tokens would travel in clear to '\(server.host)'; use rediss://, or allow_plaintext: true")
@@ -72,10 +70,6 @@ extension SettingsDecoder {
     if let secret { server.password = secret }
     if let prefix { server.keyPrefix = prefix.text }
     return RedisSettings(server: scalar.located(server), caFile: caFile, clientCertificate: certificate)
-  }
-
-  private mutating func allowsPlaintext(_ section: Section) -> Bool {
-    boolean(section, .allowPlaintext) == true
   }
 }
 

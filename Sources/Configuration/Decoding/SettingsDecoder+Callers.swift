@@ -10,7 +10,7 @@ extension SettingsDecoder {
   mutating func callers(_ section: Section, address: SocketAddress?, hasTLS: Bool) -> CallerSettings {
     var settings = CallerSettings.none
     guard let callers = self.section(section, .callers) else { return settings }
-    if boolean(callers, .anyone) == true { settings.rules.isOpen = true }
+    if boolean(callers, .anyone) { settings.rules.isOpen = true }
     settings.rules.peers = peers(callers, address: address)
     settings.rules.header = header(callers)
     settings.issuer = issuer(callers)

@@ -4,19 +4,12 @@ import Bytes
 import Tokens
 
 extension SettingsDecoder {
-  /// How long a command runs at most: longer than any caller waits.
-  private static let longestRun = TimeSpan.seconds(60)
-  private static let usualRun = TimeSpan.seconds(10)
-
   mutating func assertionCommand(_ section: Section) -> AssertionCommandSettings? {
     reportMissing(.command, in: section)
     let scalars = words(section, .command)
     let (environment, secrets) = variables(section, .environment)
-    let timeout = duration(section, .timeout) ?? Self.usualRun
-    if timeout > Self.longestRun, let node = section[.timeout] {
-      report(node.place, "\(section.path(.timeout)) is at most 60s")
-    }
-    let type = choice(section, .type, of: ClientAssertionType.self)
+    let timeout = duration(section, .timeout) ?? AssertionCommandSettings.usualTimeout
+    let type = chosen(section, .type, of: ClientAssertionType.self)
     guard let scalars, let program = scalars.first else { return nil }
     guard program.text.hasPrefix("/") else {
       report(
@@ -31,7 +24,7 @@ extension SettingsDecoder {
     return AssertionCommandSettings(
       program: program.located(program.text), words: scalars.map(\.text), environment: environment,
       secrets: secrets + substituted.map(\.text).filter(Self.isSecret).map { Secret($0) }, timeout: timeout,
-      type: type ?? .jwtBearer)
+      type: type)
   }
 
   /// The words of a command: unlike other lists, it may repeat one.

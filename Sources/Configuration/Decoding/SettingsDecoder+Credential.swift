@@ -24,10 +24,7 @@ extension SettingsDecoder {
     // Of a secret's two keys `secret` has spoken.
     let written = Key.credentials.filter { application.members[$0] != nil }
     let kinds = written.filter { $0 != .clientSecretFile || !written.contains(.clientSecret) }
-    if let other = application[kinds.dropFirst().first ?? .credential], kinds.count > 1 {
-      report(other.place, "\(application.path) has both '\(kinds[0].rawValue)' and '\(kinds[1].rawValue)'; keep one")
-      return nil
-    }
+    if reportSecond(of: kinds, in: application) { return nil }
     return decoded ?? secret.map { .secret($0) } ?? assertion.map { .assertionFile(Self.settings($0)) }
   }
 
@@ -44,23 +41,23 @@ extension SettingsDecoder {
   }
 
   private static func settings(
-    _ file: Located<String>, _ type: ClientAssertionType? = nil, _ proxy: TokenProxySettings? = nil,
+    _ file: Located<String>, _ type: ClientAssertionType = .jwtBearer, _ proxy: TokenProxySettings? = nil,
     variables: [String] = []
   ) -> AssertionFileSettings {
-    AssertionFileSettings(file: file, type: type ?? .jwtBearer, tokenProxy: proxy, variables: variables)
+    AssertionFileSettings(file: file, type: type, tokenProxy: proxy, variables: variables)
   }
 
   private mutating func kind(
     _ section: Section, at authority: Authority?, _ workload: WorkloadIdentity?
   ) -> CredentialSettings? {
-    let kinds = section.shape.keys.map(\.key).filter { section.members[$0] != nil }
+    let kinds = section.shape.rows.map(\.key).filter { section.members[$0] != nil }
     let secret = self.section(section, .secret).flatMap { inner -> Secret? in
       if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
       return clientSecret(inner, .value, file: .valueFile)
     }
     let assertion = self.section(section, .assertion).flatMap { inner -> AssertionFileSettings? in
       reportMissing(.file, in: inner)
-      let type = choice(inner, .type, of: ClientAssertionType.self)
+      let type = chosen(inner, .type, of: ClientAssertionType.self)
       return assertionFile(inner, .file).map { Self.settings($0, type) }
     }
     let command = self.section(section, .assertionCommand).flatMap { assertionCommand($0) }
@@ -69,15 +66,12 @@ extension SettingsDecoder {
     let identity = self.section(section, .managedIdentity).flatMap { managedIdentity($0) }
     let federated = self.section(section, .federated).flatMap { self.federated($0, at: authority) }
     let pod = self.section(section, .workloadIdentity).flatMap { workloadIdentity($0, workload) }
-    guard let kind = kinds.first else {
-      let names = section.shape.keys.map(\.key.rawValue).joined(separator: ", ")
+    if kinds.isEmpty {
+      let names = section.shape.rows.map(\.key.rawValue).joined(separator: ", ")
       report(section.place, "\(section.path) needs one of \(names)")
       return nil
     }
-    if let other = section[kinds.dropFirst().first ?? kind], kinds.count > 1 {
-      report(other.place, "\(section.path) has both '\(kind.rawValue)' and '\(kinds[1].rawValue)'; keep one")
-      return nil
-    }
+    if reportSecond(of: kinds, in: section) { return nil }
     let decoded: [CredentialSettings?] = [
       secret.map { .secret($0) }, assertion.map { .assertionFile($0) }, command.map { .assertionCommand($0) },
       certificate.map { .certificate($0) }, mutual, identity.map { .managedIdentity($0) }, federated,
@@ -98,7 +92,7 @@ extension SettingsDecoder {
 
   private mutating func workloadIdentity(_ section: Section, _ workload: WorkloadIdentity?) -> AssertionFileSettings? {
     var proxy: TokenProxySettings?
-    if boolean(section, .tokenProxy) == true, let node = section[.tokenProxy] {
+    if boolean(section, .tokenProxy), let node = section[.tokenProxy] {
       let place = Located(true, place: node.place, key: section.path(.tokenProxy))
       do throws(WorkloadIdentityMistake) {
         let settings = try TokenEndpointProxy(environment: environment)
@@ -136,14 +130,11 @@ extension SettingsDecoder {
     let kinds = [Key.managedIdentity, .gcp, .githubActions, .application].filter { section.members[$0] != nil }
     let source = federatedSource(section)
     let audience = audience(section)
-    guard let kind = kinds.first else {
+    if kinds.isEmpty {
       report(section.place, "\(section.path) needs one of managed_identity, gcp, github_actions, application")
       return nil
     }
-    if let other = section[kinds.dropFirst().first ?? kind], kinds.count > 1 {
-      report(other.place, "\(section.path) has both '\(kind.rawValue)' and '\(kinds[1].rawValue)'; keep one")
-      return nil
-    }
+    if reportSecond(of: kinds, in: section) { return nil }
     guard let source, audience != nil || section.members[.audience] == nil else { return nil }
     return .federated(source, audience: audience ?? authority?.exchangeAudience ?? Authority.usualExchangeAudience)
   }
@@ -213,10 +204,7 @@ extension SettingsDecoder {
     let source = choice(section, .source, of: ManagedIdentitySource.self)
     let ids = [Key.clientID, .objectID, .resourceID].filter { section.members[$0] != nil }
     let id = ids.first.flatMap { key in scalar(section, key).map { (key, $0.text) } }
-    if ids.count > 1, let other = section[ids[1]] {
-      report(other.place, "\(section.path) has both '\(ids[0].rawValue)' and '\(ids[1].rawValue)'; keep one")
-      return nil
-    }
+    if reportSecond(of: ids, in: section) { return nil }
     if ids.count != (id == nil ? 0 : 1) || (source == nil && section.members[.source] != nil) { return nil }
     let identityID: ManagedIdentityID =
       switch id {
@@ -273,8 +261,8 @@ extension SettingsDecoder {
     let files = credentialFiles(section)
     let algorithm = choice(section, .algorithm, of: ClientAssertionAlgorithm.self)
     let keyID = scalar(section, .keyID)?.text
-    let sendsChain = boolean(section, .sendChain) ?? false
-    let audience = choice(section, .audience, of: ClientAssertionAudience.self) ?? .tokenEndpoint
+    let sendsChain = boolean(section, .sendChain)
+    let audience = chosen(section, .audience, of: ClientAssertionAudience.self)
     let claims = assertionClaims(section)
     guard let (files, passphrase) = files else { return nil }
     return CertificateSettings(
@@ -305,7 +293,7 @@ extension SettingsDecoder {
   /// A certificate that is shown in the TLS handshake.
   private mutating func mutualTLS(_ section: Section, at authority: Authority?) -> CredentialSettings? {
     let files = credentialFiles(section)
-    let hasBoundTokens = boolean(section, .boundTokens) ?? false
+    let hasBoundTokens = boolean(section, .boundTokens)
     if let authority, authority.url.scheme == .http {
       report(section.place, "\(section.path) needs an authority with https:, whose handshake shows the certificate")
       return nil

@@ -42,7 +42,7 @@ extension SettingsDecoder {
 
   /// The programs that get tokens themselves.
   mutating func handOut(_ section: Section) -> HandOut {
-    choice(section, .handOut, of: HandOut.self) ?? .none
+    chosen(section, .handOut, of: HandOut.self)
   }
 
   mutating func admin(_ file: Section, besides listeners: [ListenerSettings]) -> AdminSettings? {

@@ -8,11 +8,11 @@ extension SettingsDecoder {
   mutating func log(_ file: Section) -> LogSettings {
     var log = LogSettings()
     guard let section = section(file, .log) else { return log }
-    log.level = choice(section, .level, of: LogLevel.self) ?? log.level
-    log.format = choice(section, .format, of: LogFormat.self) ?? log.format
-    log.access = boolean(section, .access) ?? log.access
+    log.level = chosen(section, .level, of: LogLevel.self)
+    log.format = chosen(section, .format, of: LogFormat.self)
+    log.access = boolean(section, .access)
     log.accessFile = path(section, .accessFile)
-    log.identities = choice(section, .identities, of: RecordedIdentities.self) ?? log.identities
+    log.identities = chosen(section, .identities, of: RecordedIdentities.self)
     return log
   }
 
@@ -20,20 +20,20 @@ extension SettingsDecoder {
     var limits = ServiceLimits(requestHead: defaults.requestHead, idle: defaults.timeouts.idle)
     guard let section = section(file, .limits) else { return limits }
     var head = limits.head
-    head.headBytes = size(section, .headBytes, in: (4 << 10)...(1 << 20)) ?? head.headBytes
-    head.targetBytes = size(section, .targetBytes, in: (1 << 10)...(1 << 20)) ?? min(8 << 10, head.headBytes)
+    head.headBytes = size(section, .headBytes) ?? head.headBytes
+    head.targetBytes = size(section, .targetBytes) ?? min(head.targetBytes, head.headBytes)
     if head.targetBytes > head.headBytes, let node = section[.targetBytes] {
       report(node.place, "\(section.path(.targetBytes)) is more than \(section.path(.headBytes)), which includes it")
     }
-    head.fieldCount = integer(section, .fieldCount, in: 10...1000) ?? head.fieldCount
+    head.fieldCount = integer(section, .fieldCount) ?? head.fieldCount
     limits.head = head
-    limits.connections = integer(section, .connections, in: 1...1_000_000) ?? limits.connections
-    limits.unfinished = integer(section, .unfinished, in: 1...1_000_000) ?? limits.unfinished
-    limits.callerTokens = integer(section, .callerTokens, in: 16...1_000_000) ?? limits.callerTokens
-    if let size = sizeOrNone(section, .bodyBytes, in: 0...(1 << 50)) {
+    limits.connections = integer(section, .connections) ?? limits.connections
+    limits.unfinished = integer(section, .unfinished) ?? limits.unfinished
+    limits.callerTokens = integer(section, .callerTokens) ?? limits.callerTokens
+    if let size = sizeOrNone(section, .bodyBytes) {
       limits.bodyBytes = size.map { UInt64($0) } ?? .max
     }
-    if let size = sizeOrNone(section, .callerRate, in: 1...(1 << 30)) { limits.callerRate = size.map { UInt64($0) } }
+    if let size = sizeOrNone(section, .callerRate) { limits.callerRate = size.map { UInt64($0) } }
     return limits
   }
 

@@ -75,8 +75,8 @@ extension SettingsDecoder {
     var tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
     tokenRules.isHandedOut = isHandedOut(section, token, tokenRules)
     let parameters = tokenSection.flatMap { tokenParameters($0, section, applications) } ?? .none
-    let preserveHost = boolean(section, .preserveHost) ?? false
-    let allowPlaintext = boolean(section, .allowPlaintext) ?? false
+    let preserveHost = boolean(section, .preserveHost)
+    let allowPlaintext = boolean(section, .allowPlaintext)
     let upgrades = self.upgrades(section)
     let encodedPath = self.encodedPath(section)
     let probe = self.probe(section)

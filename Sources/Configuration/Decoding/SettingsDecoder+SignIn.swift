@@ -21,20 +21,13 @@ extension SettingsDecoder {
       }
     }
     guard let section = section(listener, .signIn) else { return nil }
-    let limit = limit(section) ?? SignInSettings.usualLimit
-    let hasLogout = boolean(section, .logout) ?? false
+    let limit = duration(section, .limit) ?? SignInSettings.usualLimit
+    let hasLogout = boolean(section, .logout)
     guard section.members[.publicURL] != nil else {
       reportUnknownAddress(listener, address, node.place)
       return SignInSettings(publicURL: nil, limit: limit, hasLogout: hasLogout)
     }
     return publicURL(section).map { SignInSettings(publicURL: $0, limit: limit, hasLogout: hasLogout) }
-  }
-
-  private mutating func limit(_ section: Section) -> TimeSpan? {
-    guard let limit = duration(section, .limit), let node = section[.limit] else { return nil }
-    if (.seconds(1)...(.seconds(3600))).contains(limit) { return limit }
-    report(node.place, "\(section.path(.limit)) is between 1s and 1h")
-    return nil
   }
 
   /// Browsers of this machine alone know a listener by its own address.

@@ -13,7 +13,6 @@ extension SettingsDecoder {
   }
 
   private static let forms = "none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"
-  private static let subjects = ["account", "agent", "application", "caller"]
 
   /// `nil` only together with an issue.
   /// - Parameters:
@@ -124,7 +123,7 @@ extension SettingsDecoder {
     default:
       report(
         scalar.place, "\(scalar.key) is account, agent, application or caller, not '\(scalar.written)'",
-        suggestion: nearestWord(to: scalar.written, among: Self.subjects))
+        suggestion: nearestWord(to: scalar.written, among: section.row(.as).words))
     }
     return nil
   }

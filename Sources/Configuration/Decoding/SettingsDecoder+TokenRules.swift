@@ -13,16 +13,13 @@ extension SettingsDecoder {
 
   /// What the section says of these.
   mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> RouteTokenRules {
-    let defaults = RouteTokenRules()
     let rules = RouteTokenRules(
       scopesOnChallenge: scopesOnChallenge(section),
-      replayLimit: size(section, .replayLimit, in: 0...(16 << 20)).map { UInt64($0) } ?? defaults.replayLimit,
-      existing: choice(section, .existing, of: RouteTokenRules.CallerAuthorization.self) ?? defaults.existing,
-      whenUnavailable: choice(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self)
-        ?? defaults.whenUnavailable,
-      onInteractionRequired: choice(
-        section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self)
-        ?? defaults.onInteractionRequired)
+      replayLimit: size(section, .replayLimit).map { UInt64($0) } ?? RouteTokenRules().replayLimit,
+      existing: chosen(section, .existing, of: RouteTokenRules.CallerAuthorization.self),
+      whenUnavailable: chosen(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self),
+      onInteractionRequired: chosen(
+        section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self))
     if let node = section[.onInteractionRequired] {
       let subject: String? =
         switch token {

@@ -40,7 +40,7 @@ extension SettingsDecoder {
       result.timeouts.whole = durationOrNone(timeouts, .exchange) ?? result.timeouts.whole
     }
     if let pool = self.section(section, .pool) {
-      result.pool.maximumIdle = integer(pool, .maxIdle, in: 0...10_000) ?? result.pool.maximumIdle
+      result.pool.maximumIdle = integer(pool, .maxIdle) ?? result.pool.maximumIdle
       result.pool.idleTimeout = duration(pool, .idleTimeout) ?? result.pool.idleTimeout
     }
     return result

@@ -96,19 +96,21 @@ extension SettingsDecoder {
     return values
   }
 
-  mutating func boolean(_ section: Section, _ key: Key) -> Bool? {
-    guard let scalar = scalar(section, key) else { return nil }
+  /// The value, else the default.
+  mutating func boolean(_ section: Section, _ key: Key) -> Bool {
+    let standard = section.row(key).value == "true"
+    guard let scalar = scalar(section, key) else { return standard }
     switch scalar.text {
     case "true": return true
     case "false": return false
     default:
       report(scalar.place, "\(scalar.key) is true or false, not '\(scalar.written)'")
-      return nil
+      return standard
     }
   }
 
-  mutating func integer(_ section: Section, _ key: Key, in range: ClosedRange<Int>) -> Int? {
-    guard let scalar = scalar(section, key) else { return nil }
+  mutating func integer(_ section: Section, _ key: Key) -> Int? {
+    guard let scalar = scalar(section, key), case .integer(let range) = section.row(key).kind else { return nil }
     if let value = Int(scalar.text), range.contains(value) { return value }
     report(
       scalar.place,
@@ -116,36 +118,36 @@ extension SettingsDecoder {
     return nil
   }
 
-  /// A positive duration.
   mutating func duration(_ section: Section, _ key: Key) -> TimeSpan? {
-    scalar(section, key).flatMap { duration($0) }
+    durationOrNone(section, key) ?? nil
   }
 
-  /// A positive duration, or `none` as `.some(nil)`.
+  /// A duration, or `none` as `.some(nil)`.
   mutating func durationOrNone(_ section: Section, _ key: Key) -> TimeSpan?? {
     guard let scalar = scalar(section, key) else { return nil }
-    if scalar.text == "none" { return .some(nil) }
-    return duration(scalar).map { .some($0) }
-  }
-
-  private mutating func duration(_ scalar: Scalar) -> TimeSpan? {
-    if let duration = parsedDuration(scalar.text), duration > .zero { return duration }
-    report(scalar.place, "\(scalar.key) is a duration such as 500ms, 30s, 5m or 1h, not '\(scalar.written)'")
+    guard case .duration(let range, let orNone) = section.row(key).kind else { return nil }
+    if orNone, scalar.text == "none" { return .some(nil) }
+    guard let duration = parsedDuration(scalar.text), duration > .zero else {
+      report(scalar.place, "\(scalar.key) is a duration such as 500ms, 30s, 5m or 1h, not '\(scalar.written)'")
+      return nil
+    }
+    if range.contains(duration) { return duration }
+    let (lower, upper) = (durationText(range.lowerBound), durationText(range.upperBound))
+    let isOpen = range.lowerBound == Kind.shortestDuration
+    report(
+      scalar.place, isOpen ? "\(scalar.key) is at most \(upper)" : "\(scalar.key) is between \(lower) and \(upper)")
     return nil
   }
 
-  mutating func size(_ section: Section, _ key: Key, in range: ClosedRange<Int>) -> Int? {
-    scalar(section, key).flatMap { size($0, in: range) }
+  mutating func size(_ section: Section, _ key: Key) -> Int? {
+    sizeOrNone(section, key) ?? nil
   }
 
   /// A size, or `none` as `.some(nil)`.
-  mutating func sizeOrNone(_ section: Section, _ key: Key, in range: ClosedRange<Int>) -> Int?? {
+  mutating func sizeOrNone(_ section: Section, _ key: Key) -> Int?? {
     guard let scalar = scalar(section, key) else { return nil }
-    if scalar.text == "none" { return .some(nil) }
-    return size(scalar, in: range).map { .some($0) }
-  }
-
-  private mutating func size(_ scalar: Scalar, in range: ClosedRange<Int>) -> Int? {
+    guard case .size(let range, let orNone) = section.row(key).kind else { return nil }
+    if orNone, scalar.text == "none" { return .some(nil) }
     guard let size = parsedSize(scalar.text) else {
       report(scalar.place, "\(scalar.key) is a size such as 512B, 64KiB or 1MiB, not '\(scalar.written)'")
       return nil
@@ -155,6 +157,17 @@ extension SettingsDecoder {
       scalar.place,
       "\(scalar.key) is from \(sizeText(range.lowerBound)) to \(sizeText(range.upperBound)), not '\(scalar.written)'")
     return nil
+  }
+
+  /// One of an enumeration's words, else the default.
+  mutating func chosen<Choice: RawRepresentable<String> & CaseIterable>(
+    _ section: Section, _ key: Key, of: Choice.Type
+  ) -> Choice {
+    if let choice = choice(section, key, of: Choice.self) { return choice }
+    guard let standard = section.row(key).value.flatMap({ Choice(rawValue: $0) }) else {
+      preconditionFailure("\(section.path(key)) has no default")
+    }
+    return standard
   }
 
   /// One of an enumeration's words.

@@ -13,13 +13,19 @@ struct Section {
   let members: [Key: YAMLNode.Member]
 
   subscript(_ key: Key) -> YAMLNode? {
-    assert(shape.shape(of: key) != nil, "\(path) is asked for a key that its shape does not have")
+    assert(shape[key] != nil, "\(path) is asked for a key that its shape does not have")
     return members[key]?.value
   }
 
   /// Whether the key may stand here at all.
   func has(_ key: Key) -> Bool {
-    shape.shape(of: key) != nil
+    shape[key] != nil
+  }
+
+  /// The key's kind, bounds and default.
+  func row(_ key: Key) -> Row {
+    guard let row = shape[key] else { preconditionFailure("\(path) has no key \(key.rawValue)") }
+    return row
   }
 
   func path(_ key: Key) -> String {
@@ -40,6 +46,8 @@ struct SettingsDecoder {
   var proxies = ProxyEnvironment([:]) { _, _ in }
   /// What the file gives, by the path of keys.
   var given: [String: ConfiguredValue] = [:]
+  /// The defaults of absent keys.
+  var standards: [ConfiguredValue] = []
   /// Every file that a setting named, whether it could be read or not.
   var filesRead: Set<String> = []
 
@@ -58,7 +66,7 @@ struct SettingsDecoder {
     var unusable: [(name: String, reason: String)] = []
     proxies = ProxyEnvironment(environment) { unusable.append(($0, $1)) }
     for variable in unusable { report(root.place, "the environment's \(variable.name) \(variable.reason)") }
-    allowsReadableSecrets = boolean(file, .allowReadableSecrets) == true
+    allowsReadableSecrets = boolean(file, .allowReadableSecrets)
     reportWriters(of: self.file, .whole(self.file), nil)
     let defaults = upstreamDefaults(file)
     let listeners = self.listeners(file)
@@ -67,7 +75,7 @@ struct SettingsDecoder {
     let admin = self.admin(file, besides: listeners)
     reportLoops(routes, listeners)
     reportCallersWithoutToken(routes, listeners)
-    let loops = integer(file, .loops, in: 1...256)
+    let loops = integer(file, .loops)
     let log = log(file)
     let cache = cache(file)
     var limits = limits(file, defaults)
@@ -81,40 +89,62 @@ struct SettingsDecoder {
       limits: limits,
       shutdown: shutdown,
       allowsReadableSecrets: allowsReadableSecrets,
-      readyWhen: choice(file, .readyWhen, of: ReadinessRule.self) ?? .tokens,
+      readyWhen: chosen(file, .readyWhen, of: ReadinessRule.self),
       timeouts: defaults.timeouts,
       applications: RedirectURIRule.applied(
         to: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings), routes: routes),
       routes: routes,
-      given: given.values.sorted { $0.place < $1.place }, found: warnings)
+      given: given.values.sorted { $0.place < $1.place }, standards: standards, found: warnings)
   }
 
   /// A mapping with known keys. Every other key is reported.
   mutating func section(_ node: YAMLNode, shape: SectionShape, path: String) -> Section? {
     guard case .mapping(let written) = node.content else {
       let name = path.isEmpty ? "the configuration" : path
-      let form = shape.keys.prefix(3).map { "\($0.key.rawValue): …" }.joined(separator: ", ")
+      let form = shape.rows.prefix(3).map { "\($0.key.rawValue): …" }.joined(separator: ", ")
       report(node.place, "\(name) takes keys of its own (\(form))")
       return nil
     }
     var members: [Key: YAMLNode.Member] = [:]
     for member in written {
-      if let key = Key(rawValue: member.key), shape.shape(of: key) != nil {
+      if let key = Key(rawValue: member.key), shape[key] != nil {
         members[key] = member
       } else {
-        let known = shape.keys.map(\.key.rawValue)
+        let known = shape.rows.map(\.key.rawValue)
         let location = path.isEmpty ? "" : " in \(path)"
         report(
           member.place, "unknown key '\(member.key)'\(location)", suggestion: nearestWord(to: member.key, among: known))
       }
     }
-    return Section(path: path, place: node.place, shape: shape, members: members)
+    let section = Section(path: path, place: node.place, shape: shape, members: members)
+    noteStandards(of: shape, at: path, besides: Set(members.keys))
+    return section
+  }
+
+  /// Keeps the defaults of the keys that a section leaves out.
+  private mutating func noteStandards(of shape: SectionShape, at path: String, besides members: Set<Key>) {
+    for row in shape.rows where !members.contains(row.key) {
+      if let companion = row.companion, !members.contains(companion) { continue }
+      if !members.isDisjoint(with: row.rivals) { continue }
+      let key = path.isEmpty ? row.key.rawValue : "\(path).\(row.key.rawValue)"
+      switch row.standard {
+      case .value(let text), .words(let text): standards.append(ConfiguredValue(key, text, .standard))
+      case .inherited:
+        // Of routes[0].timeouts.idle, that is defaults.timeouts.idle.
+        let source = "defaults\(key.drop { $0 != "." })"
+        let value = (given[source] ?? standards.first { $0.key == source })?.value
+        if let value { standards.append(ConfiguredValue(key, value, .inherited(source))) }
+      case .section:
+        if let inner = row.kind.inner { noteStandards(of: inner.shape, at: key, besides: []) }
+      case nil: break
+      }
+    }
   }
 
   /// The section under a key; `nil` when the key is absent, or is not a section.
   mutating func section(_ parent: Section, _ key: Key) -> Section? {
-    guard let node = parent[key], case .section(let shape)? = parent.shape.shape(of: key) else { return nil }
-    return section(node, shape: shape, path: parent.path(key))
+    guard let node = parent[key], let inner = parent.row(key).kind.inner else { return nil }
+    return section(node, shape: inner.shape, path: parent.path(key))
   }
 
   /// The keys of the section under a key, without a word about mistakes in it: those are reported where it is decoded.
@@ -125,7 +155,7 @@ struct SettingsDecoder {
 
   /// The sections of the list under a key.
   mutating func sections(_ parent: Section, _ key: Key) -> [Section] {
-    guard let node = parent[key], case .sections(let shape)? = parent.shape.shape(of: key) else { return [] }
+    guard let node = parent[key], case .sections(let shape) = parent.row(key).kind else { return [] }
     guard case .sequence(let elements) = node.content else {
       report(node.place, "\(parent.path(key)) takes a list, each element beginning with '-'")
       return []
@@ -137,7 +167,7 @@ struct SettingsDecoder {
 
   /// The sections under names that the operator chose.
   mutating func namedSections(_ parent: Section, _ key: Key) -> [(name: String, section: Section?)] {
-    guard let node = parent[key], case .namedSections(let shape)? = parent.shape.shape(of: key) else { return [] }
+    guard let node = parent[key], case .namedSections(let shape) = parent.row(key).kind else { return [] }
     guard case .mapping(let members) = node.content else {
       report(node.place, "\(parent.path(key)) takes a name and, below it, keys")
       return []
@@ -145,6 +175,13 @@ struct SettingsDecoder {
     return members.filter { checkName($0.key, place: $0.place, key: parent.path(key)) }.map { member in
       (member.key, section(member.value, shape: shape, path: "\(parent.path(key)).\(member.key)"))
     }
+  }
+
+  /// Reports the second of keys that exclude one another.
+  mutating func reportSecond(of given: [Key], in section: Section) -> Bool {
+    guard given.count > 1, let second = section[given[1]] else { return false }
+    report(second.place, "\(section.path) has both '\(given[0].rawValue)' and '\(given[1].rawValue)'; keep one")
+    return true
   }
 
   /// Reports a key that must be there.

@@ -126,6 +126,9 @@ package enum FederatedSourceSettings: Sendable, Equatable {
 
 /// A command that prints a JWT.
 package struct AssertionCommandSettings: Sendable, Equatable {
+  /// The limit of a run if the file has none.
+  static let usualTimeout = TimeSpan.seconds(10)
+
   /// The program's path, with its place in the file.
   package let program: Located<String>
   /// The program's path, then its arguments.

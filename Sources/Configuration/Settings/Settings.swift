@@ -32,6 +32,8 @@ package struct Settings: Sendable {
   package let routes: [RouteSettings]
   /// What the file gives, in its order, secrets hidden.
   package let given: [ConfiguredValue]
+  /// The defaults of what the file leaves out.
+  let standards: [ConfiguredValue]
   /// What was found while it was read, and is allowed.
   let found: [ConfigurationIssue]
 

@@ -37,6 +37,7 @@ struct Arguments {
       return .help(try rest.first.map { word throws(UsageError) in try name(word) })
     case "-h", "--help": return .help(nil)
     case "troubleshooting": return .troubleshooting
+    case "document": return .document(rest.dropFirst().first ?? "")
     default: break
     }
     var command = CommandName.run

@@ -33,6 +33,8 @@ enum Command: Equatable {
   case man
   /// Print deploy/troubleshooting.md. Help does not list it: it is for those who change the program.
   case troubleshooting
+  /// Print a file of config/ as the table of settings has it. For those who change the program, too.
+  case document(String)
   /// Say the version.
   case version(OutputForm)
   /// Explain a command, or all of them.

@@ -228,7 +228,7 @@ extension TroubleshootingPage {
       A command in one line. **Cure:** Write each word as an element; for pipes, write a script.
     - `… names '…', which the environment does not have: set it where the process starts`\
       A command is to get a variable that the proxy does not have. **Cure:** Set it in the unit, or remove the name.
-    - `… is at most 60s`\
+    - `… is at most …`\
       A command may not run so long: callers wait ten seconds. **Cure:** Write less.
     - `cannot be run: …`\
       The end of a message about a command: the program does not exist, or is not executable for this user. **Cure:**

@@ -192,7 +192,7 @@ extension TroubleshootingPage {
       stands in front and adds it`\
       The listener of the sign-in pages demands a field from callers. **Cure:** Use another listener with `sign_in`, on
       loopback or with `callers.certificate`. Or set the `public_url` of a proxy in front that adds the field.
-    - `… is between 1s and 1h`\
+    - `… is between … and …`\
       The limit of the sign-in pages is too short or too long. **Cure:** Choose a time in the range.
     - `…: '…' is not https`\
       The sign-in would use plain HTTP beyond this machine. **Cure:** Use `https:`.

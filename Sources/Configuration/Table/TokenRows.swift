@@ -1,0 +1,128 @@
+internal import Routing
+
+extension SectionShape {
+  static let token = SectionShape(
+    [
+      Row(
+        .as, .choice(["account", "agent", "application", "caller"]), default: .value("account"),
+        """
+        Whose token is added. account: that of a person who is signed in ('bearer-proxy login'). application: a token \
+        for the application itself (client credentials). agent: a token for an agent identity at Entra, or for its \
+        user. caller: a token for whoever calls, in exchange for the caller's own token.
+        """),
+      Row(
+        .account, .text,
+        """
+        The person: user name, or an id from 'bearer-proxy accounts'. Default: the only account that is signed in. \
+        With as: agent, the agent's user: user name or object id; default there: none, the token is for the agent \
+        itself.
+        """),
+      Row(
+        .agent, .text,
+        """
+        With as: agent, the client id of an agent identity at Entra whose blueprint the application is. With as: \
+        caller and grant: on_behalf_of, the agent that asks for the caller; default there: the application itself.
+        """),
+      Row(
+        .tenant, .text,
+        """
+        At Entra: the tenant whose tokens these are, an id or a domain. For applications of several tenants, and \
+        guests. Default: the tenant in the application's authority.
+        """),
+      Row(
+        .scopes, .texts,
+        """
+        The scopes of one API; openid, profile and offline_access are requested with them. For an application at \
+        Entra: exactly one <resource>/.default.
+        """),
+      Row(
+        .scopesOnChallenge, .texts,
+        "Further scopes that the upstream may demand with error=\"insufficient_scope\". Default: none."),
+      Row(
+        .replayLimit, .size(0...(16 << 20)), default: .value(sizeText(Int(RouteTokenRules().replayLimit))),
+        "The largest request body that is kept, to send the request again if the upstream rejects the token."),
+      Row(
+        .existing, .choice(RouteTokenRules.CallerAuthorization.self),
+        default: .value(RouteTokenRules().existing.rawValue),
+        """
+        An Authorization field of the caller. replace: the route's token replaces it. keep: it is sent instead of the \
+        token. reject: the request is rejected.
+        """),
+      Row(
+        .whenUnavailable, .choice(RouteTokenRules.WhenUnavailable.self),
+        default: .value(RouteTokenRules().whenUnavailable.rawValue),
+        """
+        If the provider gives no token for a reason that no sign-in can change. fail: the request gets an error. \
+        forward_without: it is forwarded without a token.
+        """),
+      Row(
+        .onInteractionRequired, .choice(RouteTokenRules.OnInteractionRequired.self),
+        default: .value(RouteTokenRules().onInteractionRequired.rawValue),
+        """
+        What a browser's navigation gets if a person must sign in. challenge: a page with status 401. redirect: a \
+        redirect to the sign-in page, if there is one.
+        """),
+      Row(
+        .audience, .text,
+        """
+        For whom the token is to be, where a provider wants it beside the scopes (Auth0: the API's identifier). \
+        Default: not sent.
+        """),
+      Row(.resource, .text, "For whom the token is to be, as an absolute URI (RFC 8707). Default: not sent."),
+      Row(
+        .parameters, .values,
+        """
+        Further parameters of the token request, and of the sign-in's. None that decides grant, application or person. \
+        They are not secret. Default: none.
+        """),
+      Row(
+        .grant, .choice(CallerGrantSettings.Word.self),
+        """
+        How the caller's token is exchanged. on_behalf_of: as Microsoft Entra has it. token_exchange: RFC 8693. \
+        jwt_bearer: RFC 7523. id_jag: an identity assertion of the application's provider, then a token for it at the \
+        API's own authorization server. Default: on_behalf_of at Entra and AD FS, token_exchange elsewhere.
+        """),
+      Row(
+        .subjectTokenType, .text,
+        "With token_exchange and id_jag, what the caller's token is (RFC 8693 section 3). Default: an access token."),
+      Row(
+        .requestedTokenType, .text,
+        "With token_exchange, what is asked for: an access_token or a jwt. Default: what the provider usually issues."),
+      Row(
+        .actor, .section(actor),
+        "With token_exchange and id_jag, who acts for the caller. Default: only the application itself."),
+      Row(.resourceApplication, .text, "With id_jag, the application at the API's own authorization server."),
+      Row(
+        .choice, .section(choice),
+        """
+        Another token for requests that ask for it. The field is not forwarded. Without it, the route's own token is \
+        added; twice, or with a value that is not listed, it gets 400.
+        """),
+    ],
+    .schema(
+      "allOf",
+      #"[{ "if": { "properties": { "as": { "enum": ["application", "caller"] } }, "required": ["as"] }, "#
+        + #""then": { "properties": { "account": false, "on_interaction_required": false } } }, "#
+        + #"{ "if": { "properties": { "as": { "const": "agent" } }, "required": ["as"] }, "#
+        + #""then": { "required": ["agent"], "properties": { "on_interaction_required": false } } }]"#))
+
+  static let actor = SectionShape([
+    Row(.file, .file, isRequired: true, "A file with the actor's token, a JWT, read for each exchange."),
+    Row(.type, .text, "What it is. Default: a JWT."),
+  ])
+
+  static let choice = SectionShape([
+    Row(.field, .text, isRequired: true, "The name of the field."),
+    Row(
+      .values, .namedSections(tokenVariant), isRequired: true,
+      "What each value stands for. What an entry leaves out is as the route has it."),
+  ])
+
+  static let tokenVariant = SectionShape(
+    [
+      Row(.account, .text, "Another account."),
+      Row(.agent, .text, "Another agent."),
+      Row(.tenant, .text, "Another tenant."),
+      Row(.scopes, .texts, "Other scopes."),
+    ], .some)
+}
