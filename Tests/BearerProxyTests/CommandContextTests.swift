@@ -65,12 +65,15 @@ import Tokens
     let trust = try directory.write(textOfFile(StandingCertificate.authorityFile), to: "trust.pem")
     let file = try Self.configuration(
       directory, cache: "{redis: \"rediss://127.0.0.1:1/0\", tls: {ca_file: trust.pem}}")
-    let context = CommandContext(environment: [:])
+    let warnings = Locked("")
+    var context = CommandContext(environment: [:])
+    context.writeProgress = { text in warnings.withLock { $0 += text } }
     let (_, cache) = try context.settingsAndCache(file)
     _ = try directory.write("no certificate\n", to: "trust.pem")
     let store = await context.open(cache, try context.network())
-    // Nothing listens there; what counts is that there is a store which says so.
+    // No server is there, which the store reports.
     #expect(store.blindness != nil)
+    #expect(warnings.withLock { $0 } == "bearer-proxy: warning: rediss://127.0.0.1:1/0: Connection refused\n")
     // The next command meets the file as it is now, and names its place.
     let answer = await Command.accounts(configuration: file, .text).answer(in: context)
     #expect(answer.status == .usage)

@@ -69,24 +69,27 @@ struct MessageTests {
     #expect(try await connection.receive { $0.contains("}}") }.contains(#""trailers": {"x-kept": "end"}"#))
   }
 
-  @Test func `who waits for a 100 of a slow upstream gets 504, and who stops after it 408`() async throws {
-    let scene = try await ScriptedScene(
-      top: "limits: {caller_rate: 1MiB}\ndefaults: {timeouts: {response_head: 400ms, idle: 600ms}}")
+  @Test func `a caller that waits for the 100 of a slow upstream gets 504`() async throws {
+    let scene = try await ScriptedScene(top: "defaults: {timeouts: {response_head: 400ms}}")
     let patient = try scene.proxy.connect()
     try await patient.send(
       "POST /mute/20 HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
     let answer = try await patient.receive()
     #expect(statusOf(answer) == 504 && answer.contains("problem:upstream-timeout"))
     #expect(try await scene.counter("bearer_proxy_limits_hit_total", #"limit="response_head""#) == 1)
+  }
+
+  @Test func `a caller that stops before or after the 100 gets 408`() async throws {
+    let scene = try await ScriptedScene(top: "limits: {caller_rate: 1MiB}\ndefaults: {timeouts: {idle: 2s}}")
     let stopped = try scene.proxy.connect()
+    let impatient = try scene.proxy.connect()
     try await stopped.send(
       "POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+    try await impatient.send(
+      "POST /mute/20 HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhe")
     let interim = try await stopped.receive { $0.hasSuffix("\r\n\r\n") }
     #expect(interim == "HTTP/1.1 100 Continue\r\n\r\n")
     #expect(statusOf(try await stopped.receive()) == 408)
-    let impatient = try scene.proxy.connect()
-    try await impatient.send(
-      "POST /mute/20 HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhe")
     #expect(statusOf(try await impatient.receive()) == 408)
   }
 
