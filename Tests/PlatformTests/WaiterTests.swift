@@ -108,6 +108,77 @@ struct WaiterTests {
     }
   }
 
+  @Test func `several tasks wait for one channel, each for what it needs`() async throws {
+    try await onLoop { loop in
+      let (client, server) = try await connectedStreams(on: loop)
+      let other = try await connectedStreams(on: loop)
+      let waiters = (0..<3).map { _ in Waiter(loop) }
+      // Each watches both channels, in another order: what one waiter leaves is not another's.
+      waiters[0].watch(server.channel, .hangUp)
+      waiters[0].watch(other.server.channel, .hangUp)
+      waiters[1].watch(other.server.channel, .hangUp)
+      waiters[1].watch(server.channel, .read)
+      waiters[2].watch(server.channel, .hangUp)
+      waiters[2].watch(server.channel, .read)
+      waiters[2].watch(other.server.channel, .hangUp)
+      await client.sendAll("x")
+      #expect(await waiters[1].wait(until: .distantFuture) == .ready)
+      #expect(await waiters[0].wait(until: .now + .milliseconds(20)) == .timedOut)
+      #expect(await waiters[2].wait(until: .distantFuture) == .ready)
+      // After its wait each watches nothing.
+      for waiter in waiters { #expect(await waiter.wait(until: .now + .milliseconds(5)) == .timedOut) }
+      for waiter in waiters { waiter.close() }
+      for stream in [client, server, other.client, other.server] { stream.close() }
+    }
+  }
+
+  @Test(arguments: 0..<3) func `a channel that is closed leaves the other sources of all its waiters watched`(
+    leaving: Int
+  ) async throws {
+    try await onLoop { loop in
+      var pairs: [(client: ByteStream, server: ByteStream)] = []
+      for _ in 0..<3 { pairs.append(try await connectedStreams(on: loop)) }
+      let waiters = (0..<3).map { _ in Waiter(loop) }
+      for (index, waiter) in waiters.enumerated() {
+        for place in 0..<3 { waiter.watch(pairs[(index + place) % 3].server.channel, .read) }
+      }
+      pairs[leaving].server.close()
+      for step in 1..<3 {
+        await pairs[(leaving + step) % 3].client.sendAll("x")
+        #expect(await waiters[step].wait(until: .distantFuture) == .ready)
+      }
+      waiters[leaving].watch(pairs[leaving].client.channel, .readClosed)
+      #expect(await waiters[leaving].wait(until: .distantFuture) == .ready)
+      for waiter in waiters { waiter.close() }
+      for pair in pairs {
+        pair.client.close()
+        pair.server.close()
+      }
+    }
+  }
+
+  @Test func `an answer ends the wait for it, and no other`() async throws {
+    try await onLoop { loop in
+      let waiter = Waiter(loop)
+      let gate = Waiter(loop)
+      let answer = PendingAnswer(loop) {
+        _ = await gate.wait(until: .distantFuture)
+        return 7
+      }
+      waiter.watch(answer, .read)
+      #expect(await waiter.wait(until: .now + .milliseconds(20)) == .timedOut)
+      #expect(answer.value == nil)
+      gate.signal()
+      // The asker watches it no more.
+      #expect(await waiter.wait(until: .now + .milliseconds(20)) == .timedOut)
+      #expect(answer.value == 7)
+      waiter.watch(answer, .read)
+      #expect(await waiter.wait(until: .distantFuture) == .ready)
+      waiter.close()
+      gate.close()
+    }
+  }
+
   @Test func `a descriptor number that is used again does not inherit what its predecessor was ready for`() async throws
   {
     try await onLoop { loop in

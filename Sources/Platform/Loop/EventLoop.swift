@@ -1,5 +1,5 @@
 // The event loop: an epoll set that one Dispatch source wakes, the jobs of the tasks that prefer it as their executor,
-// and the timers. Channel and Waiter interpret readiness.
+// and the timers. ReadinessSource and Waiter interpret readiness.
 
 internal import Bytes
 internal import CSystem

@@ -1,15 +1,15 @@
-/// The waiting place of one task: until one of several descriptors is ready, until a deadline, or until a signal. A
-/// connection uses one for every wait of its life, so that waiting allocates nothing: watch one or more channels, then
+/// The waiting place of one task: until one of several sources is ready, until a deadline, or until a signal. A
+/// connection uses one for every wait of its life, so that waiting allocates nothing: watch one or more sources, then
 /// `wait`.
 /// `@unchecked Sendable`: confined to its loop; `EventLoop.assertOnLoop` checks that in debug builds.
 public final class Waiter: @unchecked Sendable {
   /// The reason why a wait ended.
   public enum Wake: Sendable, Hashable {
-    /// A watched channel may be ready: try the call.
+    /// A watched source may be ready: try the call.
     case ready
     /// The deadline has passed.
     case timedOut
-    /// `signal` was called.
+    /// `signal` was called: what the task depends on has changed.
     case signalled
   }
 
@@ -19,9 +19,9 @@ public final class Waiter: @unchecked Sendable {
   @exclusivity(unchecked) private var reason = Wake.ready
   @exclusivity(unchecked) private var isSignalled = false
   @exclusivity(unchecked) private var isReady = false
-  // The first of a list of channels. Not retained: the waiting task keeps its channels, and a closed channel removes
+  // The first of a list of sources. Not retained: the waiting task keeps its sources, and a closed channel removes
   // itself.
-  @exclusivity(unchecked) private var watched: Unmanaged<Channel>?
+  @exclusivity(unchecked) private var watched: Unmanaged<ReadinessSource>?
   /// The deadline of the present wait.
   @exclusivity(unchecked) var deadline = MonotonicTime.distantFuture
   /// The index of this waiter in the timer queue; its instant there is at or before `deadline`.
@@ -33,22 +33,16 @@ public final class Waiter: @unchecked Sendable {
     self.loop = loop
   }
 
-  /// Makes the next `wait` end when `channel` becomes ready for any of `interest`, or at once if it already is.
-  /// Watching one channel twice joins the interests; an empty interest is none.
+  /// Makes the next `wait` end when `source` becomes ready for any of `interest`, or at once if it already is. Watching
+  /// one source twice joins the interests; an empty interest is none.
   @inline(__always)
-  public func watch(_ channel: Channel, _ interest: Readiness) {
+  public func watch(_ source: ReadinessSource, _ interest: Readiness) {
     if interest.isEmpty { return }
-    if !channel.ready.isDisjoint(with: interest) { isReady = true }
-    channel.interest.formUnion(interest)
-    let own = Unmanaged.passUnretained(self)
-    if channel.waiter?.toOpaque() == own.toOpaque() { return }
-    assert(channel.waiter == nil, "two tasks wait for one channel")
-    channel.waiter = own
-    channel.nextWatched = watched
-    watched = .passUnretained(channel)
+    if !source.ready.isDisjoint(with: interest) { isReady = true }
+    if source.add(self, interest, before: watched) { watched = .passUnretained(source) }
   }
 
-  /// Suspends the task until a watched channel is ready, `deadline` passes or `signal` is called, then watches nothing.
+  /// Suspends the task until a watched source is ready, `deadline` passes or `signal` is called, then watches nothing.
   public func wait(until deadline: MonotonicTime) async -> Wake {
     loop.assertOnLoop()
     if isReady {
@@ -70,14 +64,7 @@ public final class Waiter: @unchecked Sendable {
   }
 
   private func unwatchAll() {
-    while let channel = watched {
-      channel._withUnsafeGuaranteedRef {
-        watched = $0.nextWatched
-        $0.nextWatched = nil
-        $0.waiter = nil
-        $0.interest = []
-      }
-    }
+    while let source = watched { watched = source._withUnsafeGuaranteedRef { $0.remove(self) } }
   }
 
   /// Ends the present wait, or the next one if none is under way.
@@ -86,31 +73,33 @@ public final class Waiter: @unchecked Sendable {
     wake(.signalled)
   }
 
-  /// Takes back a `signal` that no wait has received.
-  public func forgetSignal() { isSignalled = false }
-
   func wake(_ reason: Wake) {
-    guard let continuation else { return }
+    guard let continuation else {
+      if reason == .ready { isReady = true }
+      return
+    }
     self.continuation = nil
     self.reason = reason
     continuation.resume()
   }
 
-  func unwatch(_ channel: Channel) {
-    channel.waiter = nil
-    let leaving = Unmanaged.passUnretained(channel).toOpaque()
-    if watched?.toOpaque() == leaving { watched = channel.nextWatched }
+  /// Ends the watch of one source.
+  func unwatch(_ source: ReadinessSource) {
+    let leaving = Unmanaged.passUnretained(source).toOpaque()
+    let behind = source.remove(self)
     var next = watched
+    if watched?.toOpaque() == leaving { (watched, next) = (behind, nil) }
     while let other = next {
+      next = nil
       other._withUnsafeGuaranteedRef {
-        if $0.nextWatched?.toOpaque() == leaving { $0.nextWatched = channel.nextWatched }
-        next = $0.nextWatched
+        _ = $0.update(self) { watch in
+          if watch.next?.toOpaque() == leaving { watch.next = behind } else { next = watch.next }
+        }
       }
     }
-    channel.nextWatched = nil
   }
 
-  /// Leaves the timer queue and the watched channels. No task waits here any more.
+  /// Leaves the timer queue and the watched sources. No task waits here any more.
   public func close() {
     unwatchAll()
     loop.timers.remove(self)

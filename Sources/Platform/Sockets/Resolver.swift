@@ -74,26 +74,19 @@ package final class Resolver: Sendable {
     of host: String, port: UInt16, waiter: Waiter, until deadline: MonotonicTime
   ) async throws(ResolveError) -> [SocketAddress]? {
     if let known = known(host, port) { return known }
-    let pending = Confined(PendingAnswer(), to: waiter.loop)
-    Task(executorPreference: waiter.loop) {
-      let result: Result<[SocketAddress], ResolveError>
+    let answer = PendingAnswer(waiter.loop) { () -> Result<[SocketAddress], ResolveError> in
       do throws(ResolveError) {
-        result = .success(try await self.addresses(of: host, port: port))
+        return .success(try await self.addresses(of: host, port: port))
       } catch {
-        result = .failure(error)
+        return .failure(error)
       }
-      pending.value.result = result
-      if pending.value.isAwaited { waiter.signal() }
     }
-    while pending.value.result == nil, await waiter.wait(until: deadline) != .timedOut {}
-    pending.value.isAwaited = false
-    return try pending.value.result?.get()
-  }
-
-  /// The answer that one task waits for. Confined to its loop.
-  private final class PendingAnswer {
-    var result: Result<[SocketAddress], ResolveError>?
-    var isAwaited = true
+    var wake = Waiter.Wake.ready
+    while answer.value == nil, wake != .timedOut {
+      waiter.watch(answer, .read)
+      wake = await waiter.wait(until: deadline)
+    }
+    return try answer.value?.get()
   }
 
   /// The addresses that need no look-up.

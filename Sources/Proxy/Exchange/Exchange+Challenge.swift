@@ -54,11 +54,10 @@ extension Exchange {
       }
       do throws(AcquisitionError) {
         let broker = state.service.broker
-        let wait = TokenWait<BearerValue?>(request.scope(spans: spans), on: caller.waiter) {
+        let value = try await caller.answer(request.scope(spans: spans), key: subscription.key) {
           () async throws(AcquisitionError) in
           try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
         }
-        let value = try await caller.outcome(of: wait, key: subscription.key)
         guard let value else {
           if spans?.hasChildren == true { told(nil) }
           // The requirement was remembered then; a sign-in may have met it since, without this token.

@@ -168,10 +168,9 @@ extension Exchange {
     defer { request.record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
       let broker = state.service.broker
-      let wait = TokenWait<BearerValue>(request.scope(spans: spans), on: caller.waiter) {
+      let value = try await caller.answer(request.scope(spans: spans), key: subscription.key) {
         () async throws(AcquisitionError) in try await broker.bearer(for: subscription)
       }
-      let value = try await caller.outcome(of: wait, key: subscription.key)
       keep(value, for: slot, of: route)
       if value.origin.source == .cache { request.record.tokenSource = .sharedCache }
       request.trace?.endToken(
@@ -189,53 +188,35 @@ extension Exchange {
   }
 }
 
-/// A request to the broker, in a task of its own.
-struct TokenWait<Answer: Sendable>: Sendable {
-  private let arrived = Locked<Result<Answer, AcquisitionError>?>(nil)
-
-  /// Asks, and signals `waiter` when there is an answer. Call on its loop.
-  init(
-    _ scope: RequestScope?, on waiter: Waiter,
-    _ ask: @escaping @Sendable () async throws(AcquisitionError) -> Answer
-  ) {
-    Task(executorPreference: waiter.loop) { [arrived] in
-      let result: Result<Answer, AcquisitionError>
-      do throws(AcquisitionError) {
-        result = .success(try await RequestScope.around(scope, ask))
-      } catch {
-        result = .failure(error)
-      }
-      arrived.withLock { $0 = result }
-      // If the caller is gone, nothing waits here any more; other waits check again when signalled.
-      waiter.signal()
-    }
-  }
-
-  /// The answer, once there is one.
-  var result: Result<Answer, AcquisitionError>? { arrived.withLock { $0 } }
-}
-
 extension Caller {
   /// Time that a token is waited for before the caller makes room for others if connections run out.
   private static let courtesy = TimeSpan.seconds(1)
 
-  /// The broker's answer.
+  /// The broker's answer to a question, which is asked in a task of its own.
   ///
   /// A caller that is gone ends the wait. One that has ended its direction may have sent its whole request, or may be
-  /// gone: only sending shows which. So it is waited for, and makes room for others if connections run out, as
-  /// does one that has waited for long.
-  func outcome<Answer>(of wait: TokenWait<Answer>, key: AcquisitionKey) async throws(AcquisitionError) -> Answer {
-    defer {
-      makesRoom = false
-      waiter.forgetSignal()
+  /// gone: only sending shows which. So it is waited for, and makes room for others if connections run out, as does one
+  /// that has waited for long.
+  func answer<Value: Sendable>(
+    _ scope: RequestScope?, key: AcquisitionKey,
+    to ask: @escaping @Sendable () async throws(AcquisitionError) -> Value
+  ) async throws(AcquisitionError) -> Value {
+    let pending = PendingAnswer(waiter.loop) { () -> Result<Value, AcquisitionError> in
+      do throws(AcquisitionError) {
+        return .success(try await RequestScope.around(scope, ask))
+      } catch {
+        return .failure(error)
+      }
     }
+    defer { makesRoom = false }
     let slow = waiter.loop.now + Self.courtesy
     while true {
-      if let result = wait.result { return try result.get() }
+      if let result = pending.value { return try result.get() }
       if hasLeft || mustEnd {
         throw .providerUnavailable(.unreached(.timedOut(host: key.authority.url.host)), retryAfter: 1)
       }
       let isCourteous = makesRoom
+      waiter.watch(pending, .read)
       watch(isCourteous ? .leaving : [.leaving, .end])
       switch await waiter.wait(until: isCourteous ? .distantFuture : slow) {
       case .ready, .timedOut: makesRoom = true
