@@ -13,6 +13,8 @@ package enum HandOutRefusal: Error, Sendable, Hashable {
   case fields
   /// The route's tokens are not handed out.
   case route
+  /// The engine asks for the refusal that it got a moment ago, and there is a token by now.
+  case overtaken
 }
 
 /// A request for a route's token from an engine (nginx, Envoy, Caddy …) that forwards its callers' requests itself.
@@ -29,6 +31,8 @@ package struct HandOutRequest: Sendable, Hashable {
   package var refused: Refused?
   /// The status in place of 503, for engines that pass on no status from 500 up.
   package var unavailableStatus: Int?
+  /// True if the engine asks once more for the whole answer of a refusal, to pass it on: a token would be no answer.
+  package var wantsRefusal = false
 
   /// Bytes of `Bearer` and the space behind it.
   package static let schemeLength = 7
@@ -60,6 +64,9 @@ package struct HandOutRequest: Sendable, Hashable {
         if value.isEmpty { continue }
         guard status == nil, let number = Self.status(value, 401...403), number != 402 else { throw .fields }
         status = number
+      } else if name.equalsIgnoringCase("x-bearer-answer") {
+        guard value.equalsIgnoringCase("refusal") else { throw .fields }
+        wantsRefusal = true
       } else if name.equalsIgnoringCase("x-bearer-unavailable") {
         guard unavailableStatus == nil, let number = Self.status(value, 400...599) else { throw .fields }
         unavailableStatus = number

@@ -50,6 +50,8 @@ extension Command {
       case .check(let configuration): try CheckCommand(configuration: configuration).answer(in: context)
       case .checkLive(let options): try await LiveCheck(options: options).answer(in: context)
       case .initialise(let configuration): try InitCommand(configuration: configuration).answer(in: context)
+      case .engine(let engine, let configuration):
+        try EngineCommand(engine: engine, configuration: configuration).answer(in: context)
       case .run(let options): try await RunCommand(options: options).answer(in: context)
       case .login(let options): try await LoginCommand(options: options).answerUntilInterrupted(in: context)
       case .accounts(let configuration, let form):

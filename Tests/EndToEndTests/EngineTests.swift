@@ -45,21 +45,16 @@ struct EngineStage {
   }
 }
 
-/// nginx with the recipe's file in front of the API.
+/// nginx in front of the API, with what `bearer-proxy engine nginx` prints.
 struct NginxEngine {
   let port: Int
   let process: ChildProcess
 
   init(_ stage: EngineStage) async throws {
     port = try freePort()
-    let api = String(stage.api.upstream.dropFirst("http://".count).dropLast("/api".count))
-    let server = try EngineStage.replacing(
-      textOfFile(testsDirectory + "/../config/recipes/engines/nginx.conf"),
-      [
-        ("/run/bearer-proxy/tokens.sock", stage.socket), ("orders.example:443", api),
-        ("https://orders_api", "http://orders_api"), ("Host orders.example", "Host \(api)"),
-        ("127.0.0.1:8000", "127.0.0.1:\(port)"),
-      ])
+    let printed = try await run([binary(), "engine", "nginx", "-c", stage.proxy.configuration])
+    try #require(printed.status == 0, "\(printed.errors)")
+    let server = try EngineStage.replacing(printed.output, [("127.0.0.1:8000", "127.0.0.1:\(port)")])
     process = try await nginx(serving: server, at: port, in: stage.directory)
   }
 

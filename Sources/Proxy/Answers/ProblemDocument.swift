@@ -236,12 +236,16 @@ struct ProblemDocument {
     case .fields:
       ProblemDocument(
         400, .badRequest, "Bad request",
-        "X-Bearer-Refused is one Authorization field with a Bearer token, X-Bearer-Status is 401 or 403, and "
-          + "X-Bearer-Unavailable is a status from 400 up; each occurs once.")
+        "X-Bearer-Refused is one Authorization field with a Bearer token, X-Bearer-Status is 401 or 403, "
+          + "X-Bearer-Unavailable is a status from 400 up, and X-Bearer-Answer is 'refusal'; each occurs once.")
     case .route:
       ProblemDocument(
         403, .callerRefused, "Caller refused",
         "The tokens of this route are not handed out: it lacks 'hand_out: proxies', or adds no token.")
+    case .overtaken:
+      ProblemDocument(
+        503, .identityProviderUnavailable, "Token arrived",
+        "There was no token when the request came, and there is one now. Repeat the request.", retryAfter: 1)
     }
   }
 

@@ -24,6 +24,7 @@ extension Exchange {
       } else if !isHeld {
         request.credential = .bearer(try await tokenToHandOut(for: route))
       }
+      if wish.wantsRefusal { throw .handOut(.overtaken) }
     } catch {
       return await answer(error, keepsConnection: keepsConnection && error.leavesConnectionUsable)
     }

@@ -150,11 +150,13 @@ struct Arguments {
       return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
     case .initialise:
       return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
+    case .engine:
+      return .engine(try word("ENGINE", of: Engine.self), configuration: try configuration())
     case .completion:
       if let names = operand.flatMap({ NameList(rawValue: $0) }) {
         return .names(names, configuration: try configuration())
       }
-      return .completion(try shell())
+      return .completion(try word("SHELL", of: Shell.self))
     case .man:
       return .man
     case .version:
@@ -230,11 +232,14 @@ struct Arguments {
     }
   }
 
-  private func shell() throws(UsageError) -> Shell {
-    let words = Shell.allCases.map(\.rawValue)
-    guard let operand else { throw .missingWord("SHELL", among: words) }
-    if let shell = Shell(rawValue: operand) { return shell }
-    throw .badValue(source: "SHELL", value: operand, expected: "one of \(words.joined(separator: ", "))")
+  /// The word behind the command, which is one of a few.
+  private func word<Word: RawRepresentable<String> & CaseIterable>(
+    _ name: String, of: Word.Type
+  ) throws(UsageError) -> Word {
+    let words = Word.allCases.map(\.rawValue)
+    guard let operand else { throw .missingWord(name, among: words) }
+    if let word = Word(rawValue: operand) { return word }
+    throw .badValue(source: name, value: operand, expected: "one of \(words.joined(separator: ", "))")
   }
 
   /// The option's value, or the variable's; an empty variable counts as unset.

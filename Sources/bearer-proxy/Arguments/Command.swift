@@ -25,6 +25,8 @@ enum Command: Equatable {
   case status(StatusOptions)
   /// Ask for a first configuration, and write it.
   case initialise(configuration: String)
+  /// Print another proxy's part of asking for tokens.
+  case engine(Engine, configuration: String)
   /// Print what makes a shell complete command lines.
   case completion(Shell)
   /// Print the names in a configuration, for the shells.
@@ -55,6 +57,11 @@ enum OutputForm: Equatable {
 /// A shell that completes command lines.
 enum Shell: String, CaseIterable {
   case bash, zsh, fish
+}
+
+/// A proxy whose configuration `engine` writes.
+enum Engine: String, CaseIterable {
+  case nginx
 }
 
 /// What `run` was told.

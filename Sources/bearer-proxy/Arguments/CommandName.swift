@@ -16,6 +16,7 @@ enum CommandName: String, CaseIterable {
   case token
   case status
   case initialise = "init"
+  case engine
   case completion
   case man
   case version
@@ -35,7 +36,7 @@ enum CommandName: String, CaseIterable {
     case .token: [.config, .route, .json, .reveal]
     case .status: [.config, .json, .wait]
     case .initialise: [.config]
-    case .completion: [.config]
+    case .engine, .completion: [.config]
     case .man: []
     case .version: [.json]
     }
@@ -52,6 +53,7 @@ enum CommandName: String, CaseIterable {
     case .token: ["tokens", "get-token"]
     case .status: ["health", "ps", "ready", "info"]
     case .initialise: ["new", "create", "configure", "setup", "initialise", "initialize"]
+    case .engine: ["engines", "nginx", "envoy", "caddy", "haproxy", "traefik"]
     case .completion: ["completions"]
     case .man: ["manual"]
     case .version: []
@@ -60,7 +62,11 @@ enum CommandName: String, CaseIterable {
 
   /// What stands behind the command without dashes: how help calls it, and the words it may be.
   var operand: (name: String, words: [String])? {
-    self == .completion ? ("SHELL", Shell.allCases.map(\.rawValue)) : nil
+    switch self {
+    case .completion: ("SHELL", Shell.allCases.map(\.rawValue))
+    case .engine: ("ENGINE", Engine.allCases.map(\.rawValue))
+    default: nil
+    }
   }
 }
 

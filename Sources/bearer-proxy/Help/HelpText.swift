@@ -69,6 +69,7 @@ extension CommandName {
     case .token: "Show what silent acquisition gives a route."
     case .status: "Ask the running instance how it and each of its routes stand."
     case .initialise: "Ask a few questions and write a first configuration."
+    case .engine: "Print the configuration of nginx in front, which asks for the tokens of routes."
     case .completion: "Print what makes a shell complete command lines."
     case .man: "Print the manual page."
     case .version: "Show the version."
@@ -86,6 +87,7 @@ extension CommandName {
     case .token: "bearer-proxy token [-c FILE] --route NAME [--json] [--reveal]"
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
+    case .engine: "bearer-proxy engine nginx [-c FILE]"
     case .completion: "bearer-proxy completion bash | zsh | fish | routes | applications [-c FILE]"
     case .man: "bearer-proxy man"
     case .version: "bearer-proxy version [--json]"
@@ -134,6 +136,11 @@ extension CommandName {
       """
       Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret \
       goes into a file of its own, which no other user may read.
+      """
+    case .engine:
+      """
+      For the routes and the first listener with 'hand_out: proxies'. What is yours to say is marked CHANGE. \
+      docs/engines.md explains it.
       """
     case .completion:
       """

@@ -152,6 +152,16 @@ struct HandOutTests {
     #expect(other.contains("\r\nRetry-After: "))
   }
 
+  @Test func `an engine that asks for the refusal again gets no token in its place`() async throws {
+    let bench = try Self.bench()
+    let answer = try await bench.get(Self.path, "X-Bearer-Answer: refusal\r\n")
+    #expect(statusOf(answer) == 503)
+    #expect(answer.contains("\r\nRetry-After: 1\r\n"))
+    #expect(!answer.contains("Authorization: Bearer"))
+    #expect(bench.handedOut == 0)
+    #expect(statusOf(try await bench.get(Self.path, "X-Bearer-Answer: token\r\n")) == 400)
+  }
+
   @Test(
     arguments: [
       ("/.bearer/authorize/other", "", 404), ("/.bearer/authorize/", "", 404), ("/.bearer/authorize/al", "", 404),

@@ -148,10 +148,12 @@ extension TroubleshootingPage {
       X-Original-Method and -URI, each once, and not both kinds.`\
       The proxy in front does not describe its request, or a caller sent the other kind. **Cure:** Name the route in the
       path, or set the one kind and remove the other.
-    - `X-Bearer-Refused is one Authorization field with a Bearer token, X-Bearer-Status is 401 or 403, and
-      X-Bearer-Unavailable is a status from 400 up; each occurs once.`\
+    - `X-Bearer-Refused is one Authorization field with a Bearer token, X-Bearer-Status is 401 or 403,
+      X-Bearer-Unavailable is a status from 400 up, and X-Bearer-Answer is 'refusal'; each occurs once.`\
       The proxy in front reports a refusal in another form. **Cure:** Compare it with
       [docs/engines.md](../docs/engines.md).
+    - `There was no token when the request came, and there is one now. Repeat the request.`\
+      The proxy in front asked twice, and the provider answered in between. **Cure:** None is needed.
     - `The tokens of this route are not handed out: it lacks 'hand_out: proxies', or adds no token.`\
       A proxy in front asked for it. **Cure:** Add `hand_out: proxies` to the route.
     - `The API refused the token, and no other one can be had without a person. WWW-Authenticate is the API's.`\

@@ -1,0 +1,190 @@
+import Bytes
+import Configuration
+import HTTP
+import Routing
+
+/// nginx in front: `auth_request` for a token, and once more with the refused one. docs/engines.md explains it.
+struct NginxConfiguration {
+  let listener: ListenerSettings
+  let routes: [RouteSettings]
+  let defaultTrust: String
+
+  var text: String {
+    var text = """
+      # nginx in front: include this in the http block (Debian: /etc/nginx/conf.d/).
+      # Written by 'bearer-proxy engine nginx'. A token that the API refuses is replaced once, and the request is sent
+      # again with its body.
+      upstream bearer_proxy {
+        server \(tokenSource);
+        keepalive 16;
+      }
+
+      """
+    for route in routes {
+      text += """
+
+        upstream \(route.word)_api {
+          server \(route.upstream.value.hostAndPort);
+          keepalive 16;
+        }
+
+        """
+    }
+    var hosts: [String?] = []
+    for route in routes where !hosts.contains(route.host) { hosts.append(route.host) }
+    for host in hosts {
+      let name = host.map { "\n  server_name \($0);" } ?? ""
+      text += """
+
+        server {
+          # CHANGE: where your programs call.
+          listen 127.0.0.1:8000;\(name)
+
+        """
+      for route in routes where route.host == host { text += "\n" + locations(route) }
+      text += "}\n"
+    }
+    return text
+  }
+
+  private var tokenSource: String {
+    switch listener.address.value.kind {
+    case .unix(let path): "unix:\(path)"
+    case .ipv4, .ipv6: listener.address.value.description
+    }
+  }
+
+  private func locations(_ route: RouteSettings) -> String {
+    let upstream = route.upstream.value
+    let (name, word, scheme) = (route.name, route.word, upstream.scheme.text)
+    return """
+        location \(route.path) {
+          auth_request /.bearer/\(name);
+          auth_request_set $\(word)_bearer $upstream_http_authorization;
+          proxy_intercept_errors on;
+          error_page 401 = @\(word)_refused;
+          proxy_pass \(scheme)://\(word)_api\(upstream.target);
+      \(forwarding(route, token: "\(word)_bearer"))
+        }
+
+        # The first question. Only what is set here goes along: a caller's own X-Bearer fields do not.
+        location = /.bearer/\(name) {
+      \(question(route))
+      \(browserFields(explained: true))
+          # auth_request makes 500 of a 503; of a 401, @\(word)_refused makes the whole answer.
+          proxy_set_header X-Bearer-Unavailable 401;
+        }
+
+        location @\(word)_refused {
+          # Without a token, the proxy of tokens has refused: the caller gets its answer whole.
+          if ($\(word)_bearer = "") {
+            rewrite ^ /.bearer/\(name)/answer last;
+          }
+          set $bearer_refused $\(word)_bearer;
+          set $bearer_challenge $upstream_http_www_authenticate;
+          auth_request /.bearer/\(name)/again;
+          auth_request_set $\(word)_other $upstream_http_authorization;
+          # A named location cannot replace a path in proxy_pass.
+          rewrite ^\(route.pathExpression)(.*)$ \(upstream.target)$1 break;
+          proxy_pass \(scheme)://\(word)_api;
+      \(forwarding(route, token: "\(word)_other"))
+        }
+
+        location = /.bearer/\(name)/again {
+      \(question(route))
+          proxy_set_header X-Bearer-Refused $bearer_refused;
+          proxy_set_header X-Bearer-Challenge $bearer_challenge;
+          proxy_set_header X-Bearer-Status 401;
+        }
+
+        location = /.bearer/\(name)/answer {
+      \(question(route))
+          proxy_method GET;
+          proxy_set_header Accept $http_accept;
+      \(browserFields(explained: false))
+          # Should there be a token by now, the answer is 503.
+          proxy_set_header X-Bearer-Answer refusal;
+        }
+
+      """
+  }
+
+  private func forwarding(_ route: RouteSettings, token: String) -> String {
+    let upstream = route.upstream.value
+    var lines = [
+      "proxy_http_version 1.1;", #"proxy_set_header Connection "";"#,
+      "proxy_set_header Host \(route.preserveHost ? "$http_host" : upstream.authority);",
+      "proxy_set_header Authorization $\(token);",
+    ]
+    if upstream.scheme == .https {
+      lines += [
+        "proxy_ssl_server_name on;", "proxy_ssl_name \(route.tls.serverName ?? upstream.host);",
+        "proxy_ssl_verify on;",
+        "proxy_ssl_trusted_certificate \(route.tls.caFile?.value ?? defaultTrust);",
+      ]
+      if let certificate = route.tls.clientCertificate {
+        lines.append("proxy_ssl_certificate \(certificate.certificateFile.value);")
+        lines.append("proxy_ssl_certificate_key \(certificate.keyFile.value);")
+      }
+    }
+    return Self.indented(lines)
+  }
+
+  /// What every question has. Tokens are long: nginx's buffer for a head is 4 or 8 KiB.
+  private func question(_ route: RouteSettings) -> String {
+    let scheme = listener.tls == nil ? "http" : "https"
+    var lines = [
+      "internal;", "proxy_pass \(scheme)://bearer_proxy/.bearer/authorize/\(route.name);", "proxy_http_version 1.1;",
+      "proxy_pass_request_body off;", "proxy_pass_request_headers off;", #"proxy_set_header Content-Length "";"#,
+      #"proxy_set_header Connection "";"#, "proxy_set_header Host localhost;",
+    ]
+    if let header = listener.callers.rules.header {
+      lines += ["# CHANGE: the secret of callers.header.", #"proxy_set_header \#(header.name) "SECRET";"#]
+    }
+    if listener.callers.rules.certificateNames != nil {
+      lines += [
+        "# CHANGE: a certificate that callers.certificate accepts.", "proxy_ssl_certificate /etc/nginx/proxy.pem;",
+        "proxy_ssl_certificate_key /etc/nginx/proxy.key;",
+      ]
+    }
+    if route.token.isCallers { lines.append("proxy_set_header Authorization $http_authorization;") }
+    if let choice = route.tokenChoice {
+      let variable = choice.field.lowercased().replacing("-", with: "_")
+      lines.append("proxy_set_header \(choice.field) $http_\(variable);")
+    }
+    lines += ["proxy_buffer_size 16k;", "proxy_buffers 8 16k;"]
+    return Self.indented(lines)
+  }
+
+  private func browserFields(explained: Bool) -> String {
+    let words = [
+      "# Requests of browsers get no token. If nginx itself decides which pages may call, remove these lines, here",
+      "# and below.",
+    ]
+    let fields = [
+      "proxy_set_header Origin $http_origin;", "proxy_set_header Sec-Fetch-Site $http_sec_fetch_site;",
+      "proxy_set_header Sec-Fetch-Mode $http_sec_fetch_mode;",
+    ]
+    return Self.indented(explained ? words + fields : fields)
+  }
+
+  private static func indented(_ lines: [String]) -> String {
+    lines.map { "    \($0)" }.joined(separator: "\n")
+  }
+}
+
+extension RouteSettings {
+  /// The path as a regular expression.
+  fileprivate var pathExpression: String {
+    path.map { "\\.+*?()[]{}|^$".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+  }
+
+  /// The name as a word of nginx's variables and names.
+  fileprivate var word: String {
+    String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+  }
+}
+
+extension HTTPURL {
+  fileprivate var hostAndPort: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}
