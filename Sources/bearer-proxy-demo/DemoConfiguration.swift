@@ -1,18 +1,20 @@
-// The configuration file that the demonstration writes, with comments for its readers.
+// The files of the demonstration, with comments for their readers.
 
 import DemoProvider
 
-/// Where everything of the demonstration is. Files have their names within the folder, in which all commands are run.
+/// Addresses of the demonstration, and the names of files in its folder, in which all commands run.
 struct DemoPlaces {
-  /// The folder, absolute.
+  /// The absolute path of the folder.
   var directory: String
   var proxyPort: UInt16
   var adminPort: UInt16
-  /// Where the first of two more proxies in a row is.
+  /// The first of the two further proxies.
   var gatewayOrigin: String
+  var providerOrigin: String
+  var apiOrigin: String
+  var issuer: String
 
   static let program = "./bearer-proxy"
-  static let configuration = "proxy.yaml"
   static let log = "proxy.log"
   static let cache = "msal_token_cache.json"
   static let authority = "demo-ca.pem"
@@ -20,15 +22,47 @@ struct DemoPlaces {
   static let cookies = "browser-cookies"
 
   var proxyOrigin: String { "http://127.0.0.1:\(proxyPort)" }
-  /// As browsers know it.
+  /// The proxy's origin for browsers.
   var pagesOrigin: String { "http://localhost:\(proxyPort)" }
   var adminOrigin: String { "http://127.0.0.1:\(adminPort)" }
-  /// Where Alice signs in with a browser, to come back to her orders.
-  var signInAddress: String { "\(pagesOrigin)/.bearer/sign-in?route=my-orders&return=/my/orders/list" }
+  var readiness: String { "\(adminOrigin)/readyz" }
+  /// The sign-in page for Alice, which leads her back to `path`.
+  func signIn(_ path: String) -> String { "\(pagesOrigin)/.bearer/sign-in?route=my-orders&return=\(path)" }
 }
 
-/// The text of the configuration file.
-func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) -> String {
+/// The configuration of a proxy that calls on in its callers' names: with a token for `scope`, at `upstream`. The
+/// system chooses its port.
+func hopConfiguration(_ name: String, client: String, scope: String, upstream: String, issuer: String) -> String {
+  """
+  # Written by bearer-proxy-demo at every start: a proxy that calls on in the names of its callers.
+
+  listeners:
+    - address: 127.0.0.1:0
+      # Callers bring a token for this proxy.
+      callers:
+        bearer: {authority: \(issuer), audiences: [\(client)], ca_file: \(DemoPlaces.authority)}
+  cache: {memory: true}
+  applications:
+    \(name):
+      authority: \(issuer)
+      client_id: \(client)
+      client_secret_file: client-secret
+      tls: {ca_file: \(DemoPlaces.authority)}
+  defaults:
+    tls: {ca_file: \(DemoPlaces.authority)}
+  # The next one gets a token in the caller's name, in exchange for what the caller brought.
+  routes:
+    - name: next
+      path: /
+      upstream: \(upstream)
+      application: \(name)
+      token: {as: caller, grant: on_behalf_of, scopes: ["\(scope)"]}
+
+  """
+}
+
+/// The configuration of the proxy that the tour calls.
+func demoConfiguration(_ places: DemoPlaces) -> String {
   """
   # Written by bearer-proxy-demo at every start. config/full.yaml explains every key.
 
@@ -45,14 +79,14 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
   # One application registration per identity that the proxy may act as.
   applications:
     portal:
-      authority: \(issuer)
+      authority: \(places.issuer)
       client_id: \(DemoDirectory.Sample.portal)
       client_secret_file: client-secret
       tls:
         ca_file: \(DemoPlaces.authority)
     # Registered too, and granted nothing: the API answers it with 403.
     visitor:
-      authority: \(issuer)
+      authority: \(places.issuer)
       client_id: \(DemoDirectory.Sample.visitor)
       client_secret_file: client-secret
       tls:
@@ -60,7 +94,7 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
 
     # Without a secret: a certificate proves this one, with a signed JWT for each token request.
     nightly:
-      authority: \(issuer)
+      authority: \(places.issuer)
       client_id: \(DemoDirectory.Sample.nightly)
       credential:
         certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}
@@ -74,7 +108,7 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
     desk:
       # What people read on pages.
       display_name: Orders desk
-      authority: \(issuer)
+      authority: \(places.issuer)
       client_id: \(DemoDirectory.Sample.desk)
       # It can answer claims challenges.
       client_capabilities: [cp1]
@@ -90,39 +124,39 @@ func demoConfiguration(_ places: DemoPlaces, issuer: String, apiOrigin: String) 
     tls:
       ca_file: \(DemoPlaces.authority)
 
-  # /orders/me becomes \(apiOrigin)/api/me, with a token of the application's own.
+  # /orders/me becomes \(places.apiOrigin)/api/me, with a token of the application's own.
   routes:
     - name: orders
       path: /orders/
-      upstream: \(apiOrigin)/api/
+      upstream: \(places.apiOrigin)/api/
       application: portal
       token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
     - name: visitor
       path: /visitor/
-      upstream: \(apiOrigin)/api/
+      upstream: \(places.apiOrigin)/api/
       application: visitor
       token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
     - name: nightly
       path: /nightly/
-      upstream: \(apiOrigin)/api/
+      upstream: \(places.apiOrigin)/api/
       application: nightly
       token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
     - name: machine
       path: /machine/
-      upstream: \(apiOrigin)/api/
+      upstream: \(places.apiOrigin)/api/
       application: machine
       token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
     # With the token of a person who has signed in once: another one for each API.
     - name: my-orders
       display_name: Your orders
       path: /my/orders/
-      upstream: \(apiOrigin)/api/
+      upstream: \(places.apiOrigin)/api/
       application: desk
       token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ordersURI)/Orders.Read"]}
     - name: my-ledger
       display_name: Your ledger
       path: /my/ledger/
-      upstream: \(apiOrigin)/ledger/
+      upstream: \(places.apiOrigin)/ledger/
       application: desk
       token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ledgerURI)/Ledger.Read"]}
     # Orders again, by way of two more proxies: gateway.yaml and branch.yaml.

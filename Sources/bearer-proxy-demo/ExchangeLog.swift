@@ -1,58 +1,112 @@
-// What the identity provider and the API tell of the requests they saw: collected during a step of the tour, shown at
-// once afterwards.
+// Requests as the services and the proxy report them.
 
+import Bytes
 import DemoProvider
+import FoundationEssentials
+import Glibc
 import Platform
 
-/// The exchanges of both services, in order.
+/// The exchanges of the identity provider and the API, in order: collected during the tour, shown at once after it.
 final class ExchangeLog: Sendable {
-  private struct State {
-    var pending: [DemoExchange] = []
-    var isLive = false
-  }
-
-  private let state = Locked(State())
+  private let pending = Locked<[DemoExchange]?>([])
   private let terminal: Terminal
 
   init(_ terminal: Terminal) {
     self.terminal = terminal
   }
 
-  /// Takes note of an exchange.
   func append(_ exchange: DemoExchange) {
-    let isLive = state.withLock { state in
-      if !state.isLive { state.pending.append(exchange) }
-      return state.isLive
+    let isLive = pending.withLock { pending in
+      pending?.append(exchange)
+      return pending == nil
     }
     if isLive { terminal.indented(exchange.line, .quiet) }
   }
 
-  /// The exchanges since the last call.
+  /// Removes and returns the exchanges since the last call.
   func take() -> [DemoExchange] {
-    state.withLock { state in
-      defer { state.pending = [] }
-      return state.pending
+    pending.withLock { pending in
+      defer { pending = [] }
+      return pending ?? []
     }
   }
 
   /// From now on, shows every exchange as it happens.
   func goLive() {
-    state.withLock { $0.isLive = true }
+    pending.withLock { $0 = nil }
   }
 }
 
 extension DemoExchange {
-  /// Where the tenant's identifier is all that makes a path long, it says nothing.
-  private var shortPath: String { path.replacing(DemoDirectory.Sample.tenant, with: "…") }
-
-  /// The exchange as a line.
+  /// The exchange as a line. The tenant's identifier would only make the path long.
   var line: String {
-    "\(service.padded(8)) saw \(method) \(shortPath) → \(status)\(note.isEmpty ? "" : "  (\(note))")"
+    let path = path.replacing(DemoDirectory.Sample.tenant, with: "…")
+    return "\(service.padded(8)) saw \(method) \(path) → \(status)\(note.isEmpty ? "" : "  (\(note))")"
   }
 
-  /// The exchange among others on a line. Of the provider's long paths the end tells them apart.
+  /// The exchange among others on a line. The provider's long paths differ in their ends.
   var words: String {
     let end = service == "provider" ? path.split(separator: "/").last.map { "…/\($0)" } : nil
     return "\(service) \(end ?? path) → \(status)"
   }
+
+  /// True if the provider issued a token.
+  var isToken: Bool { path.hasSuffix("/token") && status == 200 }
+}
+
+/// The proxy's log record of one request.
+struct AccessRecord: Decodable {
+  var message: String
+  var method: String
+  var path: String
+  var status: Int
+  var total_ms: Double
+  var token_source: String?
+
+  /// Reads a line of the log; nil for records of other events, which lack the fields of a request.
+  init?(line: Substring) {
+    do {
+      self = try JSONDecoder().decode(AccessRecord.self, from: Data(line.utf8))
+    } catch {
+      return nil
+    }
+    if message != "request" { return nil }
+  }
+
+  var line: String {
+    let source = token_source.map { ", token: \($0)" } ?? ""
+    return "\("proxy".padded(8)) saw \(method) \(path) → \(status)  (\(total_ms) ms\(source))"
+  }
+
+  /// The record among exchanges on a line.
+  var words: String {
+    let source = token_source.map { $0 == "none" ? ", no token" : ", token from \($0.replacing("_", with: " "))" } ?? ""
+    return "proxy → \(status), \(Int(total_ms)) ms\(source)"
+  }
+}
+
+/// The access records of a log file, each read once.
+struct AccessRecords {
+  private var linesRead = 0
+
+  /// The newest record since the last call of a request with `status`; 0 is any. The proxy writes it after the
+  /// response, so this waits for up to a second.
+  mutating func next(status: Int) -> AccessRecord? {
+    for _ in 0..<50 {
+      // The text after the last line end is not complete yet.
+      let lines = textOfFile(DemoPlaces.log).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      let fresh = lines.dropFirst(linesRead).compactMap(AccessRecord.init(line:))
+      if let record = fresh.last(where: { status == 0 || $0.status == status }) {
+        linesRead = lines.count
+        return record
+      }
+      usleep(20_000)
+    }
+    return nil
+  }
+}
+
+/// The text of a file; empty if there is none.
+func textOfFile(_ path: String) -> String {
+  String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
 }

@@ -1,11 +1,12 @@
-// How the demonstration looks: colours and screens on a terminal, plain text everywhere else.
+// The look of the demonstration: colours and screens on a terminal, plain text everywhere else.
 
+import Bytes
 import Glibc
 import Platform
 
 /// Writes to standard output.
 struct Terminal: Sendable {
-  /// How a piece of text is meant.
+  /// The meaning of a text.
   enum Style: String, Sendable {
     case title = "1;7"
     case heading = "1"
@@ -20,18 +21,18 @@ struct Terminal: Sendable {
   static let columns = 80
   static let rows = 24
 
-  /// Whether each command is shown with all of its output.
+  /// True if each command is shown with all of its output.
   let isVerbose: Bool
-  /// Whether the next part waits for Enter.
+  /// True if the next part waits for Enter.
   let waitsForReader: Bool
   private let isColourful: Bool
 
-  /// Colours where standard output is a terminal that has them and NO_COLOR is not set (no-color.org).
+  /// Colours if standard output is a terminal that has them and NO_COLOR is not set (no-color.org).
   init(environment: [String: String], _ options: DemoOptions) {
     let isTerminal = isatty(STDOUT_FILENO) == 1
     isVerbose = options.isVerbose
     isColourful = isTerminal && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty
-    waitsForReader = isTerminal && isatty(STDIN_FILENO) == 1 && options.ending == .onInterrupt && !isVerbose
+    waitsForReader = isTerminal && isatty(STDIN_FILENO) == 1 && !options.endsAfterTour && !isVerbose
   }
 
   /// Writes a line, or several.
@@ -59,10 +60,10 @@ struct Terminal: Sendable {
 
   /// Writes a command for a shell, whole: it may be pasted.
   func command(_ words: [String]) {
-    line("    $ " + words.map(quoted).joined(separator: " "), .command)
+    line("    $ " + words.map(\.shellWord).joined(separator: " "), .command)
   }
 
-  /// Waits for Enter; false where the reader wants the rest in one go, or has closed the input.
+  /// Waits for Enter. Returns false if the reader wants the rest in one go, or has closed the input.
   func askForNext() -> Bool {
     line()
     line("Press Enter for the next part, or a and Enter for all the rest.", .quiet)
@@ -71,7 +72,7 @@ struct Terminal: Sendable {
     return !typed.hasPrefix("a")
   }
 
-  /// Makes sure that everything is written.
+  /// Waits until everything is written.
   func flush() {
     OutputFile.standardOutput.flush()
   }
@@ -101,7 +102,7 @@ extension String {
     return lines
   }
 
-  /// The text, or its beginning and an ellipsis where it is longer than `width` characters.
+  /// The text, or its beginning and an ellipsis if it is longer than `width` characters.
   func shortened(to width: Int) -> String {
     count <= width ? self : prefix(width - 1) + "…"
   }
@@ -116,22 +117,11 @@ extension String {
     self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)]
   }
 
-  /// What stands between two texts, the first time.
+  /// The text between the first `start` and the next `end`.
   func between(_ start: String, _ end: String) -> String? {
     guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
       return nil
     }
     return String(self[from..<to])
   }
-}
-
-/// A word as a shell would want it typed.
-func quoted(_ word: String) -> String {
-  let plain = word.utf8.allSatisfy { byte in
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39: true
-    default: "-._/:@=,+%".utf8.contains(byte)
-    }
-  }
-  return plain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
 }

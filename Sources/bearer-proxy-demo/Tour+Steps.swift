@@ -1,161 +1,153 @@
-// The part of the tour in which a person signs in, two APIs see her, the proxy starts anew, and she signs out.
+// The steps of the tour.
 
-import Bytes
 import DemoProvider
-import Platform
+import FoundationEssentials
 
 extension Tour {
-  private typealias Sample = DemoDirectory.Sample
-
-  /// Starts without a person, then a sign-in, two APIs, a restart, and a sign-out.
-  mutating func people() throws(SpawnError) {
-    beginPart("A token for a person")
-    try nobodyYet()
-    try signIn()
-    let orders = try firstAPI()
-    beginPart("One sign-in, several APIs")
-    try secondAPI(orders)
-    try afterRestart(orders)
-    beginPart("In her name, from proxy to proxy")
-    try chain()
-    try chainWithoutToken()
-    beginPart("When an API demands more")
-    try revoked()
-    try refused()
-    beginPart("A second factor, and the end")
-    try stepUp()
-    try signOut()
-  }
-
-  private mutating func nobodyYet() throws(SpawnError) {
-    begin("A route can act for a person. Alice has not signed in yet.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/my/orders/list"], brief: \.problem)
-    expect(
-      answer.httpStatus == 401 && answer.field("www-authenticate")?.contains("interaction_required") == true
-        && answer.body.contains("no_account"),
-      "401 interaction_required from the proxy: there is no account")
-  }
-
-  private mutating func signIn() throws(SpawnError) {
-    begin("She signs in once, in a browser anywhere, and consents for each API.")
-    let words = [
-      DemoPlaces.program, "login", "-c", DemoPlaces.configuration, "--route", "my-orders", "--device-code",
-      "--extra-scope", "\(Sample.ledgerURI)/Ledger.Read", "--extra-scope", "\(Sample.gatewayURI)/Gateway.Access",
+  /// The steps, in parts that fit a screen.
+  static func steps(_ places: DemoPlaces) -> [Step] {
+    typealias Sample = DemoDirectory.Sample
+    let proxy = places.proxyOrigin
+    let configuration = FileManager.default.contents(atPath: "proxy.yaml")?.count ?? -1
+    return [
+      Step(
+        part: "A token for an application", text: "Without the proxy, the API refuses a call that has no token.",
+        calls: [.request(["--cacert", DemoPlaces.authority, "\(places.apiOrigin)/api/me"])],
+        expected: [.status(401), .challenge("Bearer ")], result: "401, and a challenge that asks for a bearer token"),
+      Step(
+        text: "Through the proxy the same call succeeds. The program that calls has no credentials.",
+        calls: [.request(["\(proxy)/orders/me"])], expected: [.status(200), .application(Sample.portal)],
+        result: "200, and the API saw the application Orders portal with its roles"),
+      Step(
+        text: "The next call has the same token, from memory. The provider is not asked.",
+        calls: [.request(["\(proxy)/orders/list"])],
+        expected: [.status(200), .token(of: 2), .cached, .seen(["api 200"])],
+        result: "200 with the token of the first call; the provider saw nothing"),
+      Step(
+        part: "Without a secret",
+        text: "A certificate proves an application as well: its key signs, and nothing secret is sent.",
+        calls: [.request(["\(proxy)/nightly/me"])], expected: [.status(200), .application(Sample.nightly)],
+        result: "200, and the API saw the application nightly"),
+      Step(
+        text: "A machine with an identity keeps nothing: its own service hands out the token.",
+        calls: [.request(["\(proxy)/machine/me"])], expected: [.status(200), .application(Sample.machine)],
+        result: "200, and the API saw the application machine"),
+      Step(
+        part: "Streams, bodies and refusals", text: "Responses stream: each event arrives when the API sends it.",
+        calls: [.events("\(proxy)/orders/ticks?count=4&pause_ms=300")],
+        expected: [.events(4, over: .milliseconds(600))], result: "4 events, at least 600 ms from the first to the last"
+      ),
+      Step(
+        text: "Request bodies stream too. The API responds with the size that arrived.",
+        calls: [.request(["--data-binary", "@proxy.yaml", "\(proxy)/orders/uploads"])],
+        expected: [.status(200), .output("\"bytes\" : \(configuration),")],
+        result: "200, and all \(configuration) bytes arrived"),
+      Step(
+        text: "A right that was not granted is refused, in the API's own words.",
+        calls: [.request(["-X", "POST", "\(proxy)/orders/approvals"])],
+        expected: [.status(403), .challenge("insufficient_scope")], result: "403 insufficient_scope, from the API"),
+      Step(
+        part: "Foreign pages, commands and health",
+        text: "A web page of another site, in a browser on this machine, cannot use the token.",
+        calls: [
+          .request([
+            "-H", "Origin: https://evil.example", "-H", "Sec-Fetch-Site: cross-site", "\(proxy)/orders/me",
+          ])
+        ], expected: [.status(403), .seen([])],
+        result: "403, from the proxy: neither the API nor the provider saw anything"),
+      Step(
+        text: "A command tells about the token and does not show it.",
+        calls: [.program(["token", "-c", "proxy.yaml", "--route", "orders", "--json"])],
+        expected: [.success, .output("expires")], result: "exit status 0, and no token is shown"),
+      Step(
+        text: "Health and metrics have a listener of their own. No person is signed in yet.",
+        calls: [.request([places.readiness])], expected: [.status(200)],
+        result: "200: the proxy serves; a person's routes wait for a sign-in (next part)"),
+      Step(
+        part: "A token for a person", text: "A route can act for a person. Alice has not signed in yet.",
+        calls: [.request(["\(proxy)/my/orders/list"])],
+        expected: [.status(401), .challenge("interaction_required"), .output("no_account")],
+        result: "401 interaction_required from the proxy: there is no account"),
+      Step(
+        text: "She signs in once, in a browser anywhere, and consents for each API.",
+        calls: [
+          .login(
+            [
+              "login", "-c", "proxy.yaml", "--route", "my-orders", "--device-code", "--extra-scope",
+              "\(Sample.ledgerURI)/Ledger.Read", "--extra-scope", "\(Sample.gatewayURI)/Gateway.Access",
+            ], at: "\(places.providerOrigin)/device",
+            [["user=\(Sample.alice)", "password=\(Sample.password)", "action=sign-in"], ["action=accept"]])
+        ],
+        expected: [
+          .success,
+          .pages([
+            "<h1>Sign in a device</h1>", "<h1>Sign in</h1>", "<h1>Orders desk asks for your permission</h1>",
+            "<h1>You are signed in</h1>",
+          ]),
+        ], result: "signed in: exit status 0, and no token is shown"),
+      Step(
+        text: "From now on the proxy acts for her.", calls: [.request(["\(proxy)/my/orders/list"])],
+        expected: [.status(200), .person(Sample.alice, ["Orders.Read"])],
+        result: "200, and the orders API saw Alice, with the one scope that she granted"),
+      Step(
+        part: "One sign-in, several APIs",
+        text: "The other API gets its own token, with its own scopes, from that sign-in.",
+        calls: [.request(["\(proxy)/my/ledger/list"])],
+        expected: [.status(200), .person(Sample.alice, ["Ledger.Read"]), .otherToken(than: 14)],
+        result: "200, Alice again, another token, and no page for her"),
+      Step(
+        text: "A proxy that starts again finds her account in the cache file.",
+        calls: [.restart, .request(["\(proxy)/my/orders/list"])], expected: [.status(200), .token(of: 14)],
+        result: "200 with the token from before the restart, without a sign-in"),
+      Step(
+        part: "In her name, from proxy to proxy",
+        text: "Two more proxies (gateway.yaml, branch.yaml) follow one another. Each asks for a token in its "
+          + "caller's name, in exchange for the one that it was called with.", calls: [.request(["\(proxy)/chain/me"])],
+        expected: [
+          .status(200), .application(Sample.branch), .person(Sample.alice, ["Orders.Read"]),
+          .tokens([
+            "token for \(Sample.alice) by Orders desk: \(Sample.gatewayURI)/Gateway.Access",
+            "token for \(Sample.alice) by Gateway: \(Sample.branchURI)/Branch.Access",
+            "token for \(Sample.alice) by Branch: \(Sample.ordersURI)/Orders.Read",
+          ]),
+        ], result: "200, and the API saw Alice: each token is hers, is for the next hop, and names who asked"),
+      Step(
+        text: "A caller without a token is refused: these proxies do not call on in their own name.",
+        calls: [.request(["\(places.gatewayOrigin)/me"])], expected: [.status(401), .seen([])],
+        result: "401, from the first of the two: neither the API nor the provider saw anything"),
+      Step(
+        part: "When an API demands more",
+        text: "Alice's access changes, and the API refuses her old token. The proxy gets another one, "
+          + "and the caller gets its response.",
+        calls: [
+          .request([
+            "--cacert", DemoPlaces.authority, "-d", #"{"user": "\#(Sample.alice)"}"#,
+            "\(places.providerOrigin)/testing/critical-event",
+          ]),
+          .request(["\(proxy)/my/orders/list"]),
+        ], expected: [.status(200), .seen(["api 401", "provider 200", "api 200"])],
+        result: "200: the proxy took the API's demand to the provider, and sent a new token"),
+      Step(
+        text: "A payout demands a second factor, which no refresh gives: the caller gets the API's response.",
+        calls: [.request(["\(proxy)/my/orders/payouts"])], expected: [.status(401), .challenge("insufficient_claims")],
+        result: "401 insufficient_claims, from the API; the proxy remembers what a sign-in must bring"),
+      Step(
+        part: "A second factor, and signing out",
+        text: "The sign-in page asks for that. Alice types a code, and the payout succeeds.",
+        calls: [
+          .pages(places.signIn("/my/orders/payouts"), [[], ["action=verify", "code=CODE"]]),
+          .request(["\(proxy)/my/orders/payouts"]),
+        ],
+        expected: [
+          .pages(["one-time code (c1)", "<h1>Verify that it is you</h1>", Sample.alice]),
+          .end("\(places.pagesOrigin)/my/orders/payouts"), .status(200), .person(Sample.alice, ["Orders.Read"]),
+        ], result: "one page of the proxy, one of the provider, back to the path; then 200"),
+      Step(
+        text: "Signing out removes the account from the cache. The running proxy notices.",
+        calls: [
+          .program(["logout", "-c", "proxy.yaml", "--account", Sample.alice]),
+          .requestUntil(401, ["\(proxy)/my/orders/list"]),
+        ], expected: [.success, .status(401)], result: "exit status 0, and her route responds with 401 again"),
     ]
-    terminal.command(words)
-    _ = log.take()
-    var printed = ""
-    var pages: [String]?
-    var failure: SpawnError?
-    let login = try CommandRun.run(words) { piece, _ in
-      if terminal.isVerbose { terminal.indented(piece.trimmed) }
-      printed += piece
-      guard pages == nil, failure == nil, let code = Self.userCode(in: printed) else { return }
-      if !terminal.isVerbose { terminal.indented("code \(code), typed at \(services.providerOrigin)/device") }
-      do throws(SpawnError) {
-        pages = try atTheBrowser(code)
-      } catch {
-        failure = error
-      }
-    }
-    if let failure { throw failure }
-    let exchanges = log.take()
-    let polls = exchanges.count { $0.path.hasSuffix("/token") && $0.status == 400 }
-    if terminal.isVerbose {
-      for exchange in exchanges where exchange.status != 400 { terminal.indented(exchange.line, .quiet) }
-      terminal.indented("the provider responded \(polls) times that it waits for her", .quiet)
-    } else {
-      terminal.indented("her pages: \((pages ?? []).joined(separator: " · "))")
-      for line in login.text.split(separator: "\n") where line.contains("is signed in") {
-        terminal.indented(line.drop { $0 == " " })
-      }
-    }
-    expect(
-      login.status == 0 && pages == ["Sign in", "Orders desk asks for your permission", "You are signed in"]
-        && !login.text.contains("eyJ"),
-      "signed in: exit status 0, and no token is shown")
-  }
-
-  /// The code in what the command printed, once the line is complete.
-  private static func userCode(in text: String) -> String? {
-    text.firstMatch(of: /\b[B-Z]{4}-[B-Z]{4}\b/).map { String($0.0) }
-  }
-
-  /// Types the code, signs in, consents: the headings of the pages.
-  private func atTheBrowser(_ code: String) throws(SpawnError) -> [String] {
-    var headings: [String] = []
-    var form = ["--data-urlencode", "user_code=\(code)"]
-    var address = "\(services.providerOrigin)/device"
-    for answer in [
-      ["user=\(Sample.alice)", "password=\(Sample.password)", "action=sign-in"], ["action=accept"], [],
-    ] {
-      let page = try show(Self.browser + form + [address])
-      headings.append(page.between("<h1>", "</h1>") ?? "?")
-      guard let action = page.between("method=\"post\" action=\"", "\""),
-        let name = page.between("name=\"interaction\" value=\"", "\"")
-      else { break }
-      address = services.providerOrigin + action
-      form = (["interaction=\(name)"] + answer).flatMap { ["--data-urlencode", $0] }
-    }
-    return headings
-  }
-
-  /// curl as her browser.
-  static let browser = [
-    "curl", "-sS", "--cacert", DemoPlaces.authority, "-c", DemoPlaces.cookies, "-b", DemoPlaces.cookies,
-  ]
-
-  /// Runs a command of a browser's: its page. Shown with --verbose only.
-  func show(_ words: [String]) throws(SpawnError) -> String {
-    let page = try CommandRun.run(words).text
-    if terminal.isVerbose {
-      terminal.command(words)
-      terminal.indented("page: \(page.between("<h1>", "</h1>") ?? "?")", .quiet)
-    }
-    return page
-  }
-
-  private mutating func firstAPI() throws(SpawnError) -> Seen? {
-    begin("From now on the proxy acts for her.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/my/orders/list"], brief: \.caller)
-    let seen = Seen(answer.body)
-    expect(
-      answer.httpStatus == 200 && seen?.caller?.user == Sample.alice && seen?.caller?.scopes == ["Orders.Read"],
-      "200, and the orders API saw Alice, with the one scope that she granted")
-    return seen
-  }
-
-  private mutating func secondAPI(_ orders: Seen?) throws(SpawnError) {
-    begin("The other API gets its own token, with its own scopes, from that sign-in.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/my/ledger/list"], brief: \.caller)
-    let seen = Seen(answer.body)
-    expect(
-      answer.httpStatus == 200 && seen?.caller?.user == Sample.alice && seen?.caller?.scopes == ["Ledger.Read"]
-        && seen?.token.identifier != orders?.token.identifier,
-      "200, Alice again, another token, and no page for her")
-  }
-
-  private mutating func afterRestart(_ orders: Seen?) throws(SpawnError) {
-    begin("A proxy that starts again finds her account in the cache file.")
-    terminal.command([DemoPlaces.program, "run", "-c", DemoPlaces.configuration])
-    let isReady = try restart()
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/my/orders/list"], brief: \.caller)
-    let identifier = Seen(answer.body)?.token.identifier
-    expect(
-      isReady && answer.httpStatus == 200 && identifier != nil && identifier == orders?.token.identifier,
-      "200 with the token from before the restart, without a sign-in")
-  }
-
-  private mutating func signOut() throws(SpawnError) {
-    begin("Signing out removes the account from the cache. The running proxy notices.")
-    let logout = try run([
-      DemoPlaces.program, "logout", "-c", DemoPlaces.configuration, "--account", Sample.alice,
-    ]) { [$0.text] }
-    // What is shown is a call after the proxy has noticed.
-    let call = ["curl", "-sSi", "\(places.proxyOrigin)/my/orders/list"]
-    let start = MonotonicTime.now
-    while try CommandRun.run(call).httpStatus != 401, MonotonicTime.now < start + .seconds(10) {}
-    let answer = try run(call, brief: \.problem)
-    expect(logout.status == 0 && answer.httpStatus == 401, "exit status 0, and her route responds with 401 again")
   }
 }

@@ -1,238 +1,296 @@
-// The tour: which commands it runs, in which order, what each must come to, and how that is shown.
+// The runner of the tour: it carries out the calls of `Tour+Steps.swift`, compares, and shows both.
 
 import Bytes
 import DemoProvider
 import FoundationEssentials
 import Platform
 
-/// A walk through what the proxy does, with real commands and their real output.
+/// A step: calls, and what they must come to.
+struct Step {
+  /// The title of the part that begins with it.
+  var part: String?
+  var text: String
+  var calls: [Call]
+  var expected: [Expectation]
+  /// The sentence for it.
+  var result: String
+}
+
+/// A call of the tour.
+enum Call {
+  /// One response by curl, with these words.
+  case request([String])
+  /// The same, repeated until the response has this status; the last one is shown.
+  case requestUntil(Int, [String])
+  /// An event stream by curl.
+  case events(String)
+  /// A command of bearer-proxy.
+  case program([String])
+  /// `login` with a device code, whose pages a person fills in.
+  case login([String], at: String, [[String]])
+  /// Pages from this address on, which a person fills in. `CODE` is the one-time code of the page.
+  case pages(String, [[String]])
+  /// The proxy ends, and starts again.
+  case restart
+}
+
+/// A property of a step's calls. Without another word, it is about the last one.
+enum Expectation {
+  case status(Int)
+  case challenge(String)
+  case output(String)
+  /// Exit status 0, and no token in the output, of all.
+  case success
+  /// The exact exchanges of the provider and the API.
+  case seen([String])
+  /// A token from memory.
+  case cached
+  /// The application that the API saw.
+  case application(String)
+  /// The person that the API saw, and her scopes.
+  case person(String, [String])
+  /// The token that the API saw is that of an earlier step, or another one.
+  case token(of: Int), otherToken(than: Int)
+  /// Events, not all at once.
+  case events(Int, over: Duration)
+  /// A text in each page of all calls.
+  case pages([String])
+  /// The last page's address.
+  case end(String)
+  /// The provider's notes about the tokens that it issued.
+  case tokens([String])
+}
+
+/// A walk through the proxy's features, with real commands and their real output.
 struct Tour {
   let terminal: Terminal
   let places: DemoPlaces
-  let services: DemoServices
   let log: ExchangeLog
-  /// Ends the proxy and starts it again; whether it became ready.
-  let restart: () throws(SpawnError) -> Bool
-  private var records = AccessRecords(path: DemoPlaces.log)
-  private var part = 0
+  /// Ends the proxy and starts it again; throws if it is not ready then.
+  let restart: () throws(DemonstrationError) -> Void
   private(set) var steps = 0
   private(set) var failures = 0
-  /// Whether the next part waits for Enter.
+  /// True if the next part waits for Enter.
   private(set) var waitsForReader: Bool
 
-  private static let parts = 9
+  private var records = AccessRecords()
+  /// The commands of a step.
+  private var runs: [CommandRun] = []
+  private var exchanges: [DemoExchange] = []
+  private var record: AccessRecord?
+  private var pages: [String] = []
+  private var address = ""
+  /// The identifier of the token of each step.
+  private var tokens: [Int: String] = [:]
 
   init(
-    _ terminal: Terminal, _ places: DemoPlaces, _ services: DemoServices, log: ExchangeLog,
-    restart: @escaping () throws(SpawnError) -> Bool
+    _ terminal: Terminal, _ places: DemoPlaces, _ log: ExchangeLog,
+    restart: @escaping () throws(DemonstrationError) -> Void
   ) {
-    self.restart = restart
-    self.terminal = terminal
-    self.places = places
-    self.services = services
-    self.log = log
+    (self.terminal, self.places, self.log, self.restart) = (terminal, places, log, restart)
     waitsForReader = terminal.waitsForReader
   }
 
-  /// Runs every step, also after one that failed.
-  mutating func walk() throws(SpawnError) {
-    beginPart("A token for an application")
-    try withoutProxy()
-    let first = try firstCall()
-    try secondCall(first)
-    beginPart("Without a secret")
-    try withoutSecret(
-      "nightly", DemoDirectory.Sample.nightly,
-      "A certificate proves an application as well: its key signs, and nothing secret is sent.")
-    try withoutSecret(
-      "machine", DemoDirectory.Sample.machine,
-      "A machine with an identity keeps nothing: its own service hands out the token.")
-    beginPart("What passes through")
-    try streamedAnswer()
-    try upload()
-    try missingPermission()
-    beginPart("What does not, and what operators see")
-    try foreignPage()
-    try tokenCommand()
-    try readiness()
-    try people()
-  }
-
-  private mutating func withoutProxy() throws(SpawnError) {
-    begin("Without the proxy, the API refuses a call that has no token.")
-    let answer = try run(
-      ["curl", "-sSi", "--cacert", DemoPlaces.authority, "\(services.apiOrigin)/api/me"], brief: \.challenge)
-    expect(
-      answer.httpStatus == 401 && answer.field("www-authenticate")?.hasPrefix("Bearer ") == true,
-      "401, and a challenge that asks for a bearer token")
-  }
-
-  private mutating func firstCall() throws(SpawnError) -> Seen? {
-    begin("Through the proxy the same call succeeds. The program that calls has no credentials.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/me"], brief: \.caller)
-    let seen = Seen(answer.body)
-    expect(
-      answer.httpStatus == 200 && seen?.caller?.application == DemoDirectory.Sample.portal,
-      "200, and the API saw the application Orders portal with its roles")
-    return seen
-  }
-
-  private mutating func secondCall(_ first: Seen?) throws(SpawnError) {
-    begin("The next call has the same token, from memory. The provider is not asked.")
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/orders/list"], brief: \.caller)
-    let identifier = Seen(answer.body)?.token.identifier
-    expect(
-      answer.httpStatus == 200 && identifier != nil && identifier == first?.token.identifier
-        && lastRecord?.token_source == "cache" && !lastExchanges.contains { $0.service == "provider" },
-      "200 with the token of the first call; the provider saw nothing")
-  }
-
-  private mutating func withoutSecret(_ route: String, _ application: String, _ text: String) throws(SpawnError) {
-    begin(text)
-    let answer = try run(["curl", "-sSi", "\(places.proxyOrigin)/\(route)/me"], brief: \.caller)
-    expect(
-      answer.httpStatus == 200 && Seen(answer.body)?.caller?.application == application,
-      "200, and the API saw the application \(route)")
-  }
-
-  private mutating func streamedAnswer() throws(SpawnError) {
-    begin("Responses stream: each event arrives when the API sends it.")
-    let answer = try run(
-      ["curl", "-sSN", "\(places.proxyOrigin)/orders/ticks?count=4&pause_ms=300"], brief: { _ in [] },
-      showsArrivals: true)
-    let ticks = answer.text.split(separator: "\n").count { $0.hasPrefix("data: ") }
-    let spread = (answer.arrivals.last ?? .zero) - (answer.arrivals.first ?? .zero)
-    expect(ticks == 4 && spread >= .milliseconds(600), "4 events, spread over \(milliseconds(spread)) ms")
-  }
-
-  private mutating func upload() throws(SpawnError) {
-    begin("Bodies go up the same way. The API responds with what arrived.")
-    let size = FileManager.default.contents(atPath: DemoPlaces.configuration)?.count ?? -1
-    let answer = try run(
-      ["curl", "-sSi", "--data-binary", "@\(DemoPlaces.configuration)", "\(places.proxyOrigin)/orders/uploads"],
-      brief: \.received)
-    expect(
-      answer.httpStatus == 200 && answer.body.contains("\"bytes\" : \(size)"), "200, and all \(size) bytes arrived")
-  }
-
-  private mutating func missingPermission() throws(SpawnError) {
-    begin("What was not granted stays forbidden: the API's own response comes back.")
-    let answer = try run(
-      ["curl", "-sSi", "-X", "POST", "\(places.proxyOrigin)/orders/approvals"], brief: \.challenge)
-    expect(
-      answer.httpStatus == 403 && answer.field("www-authenticate")?.contains("insufficient_scope") == true,
-      "403 insufficient_scope, from the API")
-  }
-
-  private mutating func foreignPage() throws(SpawnError) {
-    begin("Another site's web page, in a browser on this machine, cannot use the token.")
-    let answer = try run(
-      [
-        "curl", "-sSi", "-H", "Origin: https://evil.example", "-H", "Sec-Fetch-Site: cross-site",
-        "\(places.proxyOrigin)/orders/me",
-      ], brief: \.problem)
-    expect(
-      (400..<500).contains(answer.httpStatus) && lastExchanges.isEmpty,
-      "\(answer.httpStatus), from the proxy: neither the API nor the provider saw anything")
-  }
-
-  private mutating func tokenCommand() throws(SpawnError) {
-    begin("The same token on the command line, which does not show it.")
-    let answer = try run([DemoPlaces.program, "token", "-c", DemoPlaces.configuration, "--route", "orders", "--json"]) {
-      [$0.text]
+  /// Carries out every step, also after one that failed.
+  mutating func walk() throws(DemonstrationError) {
+    let steps = Self.steps(places)
+    var part = 0
+    for step in steps {
+      if let title = step.part {
+        part += 1
+        if waitsForReader { waitsForReader = terminal.askForNext() }
+        terminal.line("\n\(title) (\(part) of \(steps.count { $0.part != nil }))", .title)
+      }
+      try carryOut(step)
     }
-    expect(
-      answer.status == 0 && answer.text.contains("expires") && !answer.text.contains("eyJ"),
-      "exit status 0, and no token is shown")
   }
 
-  private mutating func readiness() throws(SpawnError) {
-    begin("Health and metrics have a listener of their own. No person is signed in yet.")
-    let answer = try run(["curl", "-sSi", "\(places.adminOrigin)/readyz"]) { [$0.statusText, $0.body] }
-    expect(answer.httpStatus == 200, "200: the proxy serves; a person's routes wait for a sign-in (next part)")
-  }
-
-  // MARK: Showing
-
-  private(set) var lastExchanges: [DemoExchange] = []
-  /// What the proxy logged of the last command, where it was one of the proxy's.
-  private(set) var lastRecord: AccessRecord?
-
-  /// Begins a part, which fits a screen.
-  mutating func beginPart(_ title: String) {
-    if waitsForReader { waitsForReader = terminal.askForNext() }
-    part += 1
-    terminal.line()
-    terminal.line("\(title) (\(part) of \(Self.parts))", .title)
-  }
-
-  mutating func begin(_ text: String) {
+  private mutating func carryOut(_ step: Step) throws(DemonstrationError) {
     steps += 1
+    (runs, pages) = ([], [])
     terminal.line()
-    terminal.wrapped(text, after: "\(steps). ".padded(4), .heading)
+    terminal.wrapped(step.text, after: "\(steps). ".padded(4), .heading)
+    for call in step.calls {
+      if terminal.isVerbose { terminal.line() }
+      _ = log.take()
+      try carryOut(call)
+    }
+    tokens[steps] = Seen(run.body)?.token.identifier
+    let missed = step.expected.first { !holds($0) }
+    if let missed {
+      failures += 1
+      terminal.wrapped("\(step.result) (\(missed))", after: "  ✗ expected: ", .bad)
+    } else {
+      terminal.wrapped(step.result, after: "  ✓ ", .good)
+    }
   }
 
-  /// Runs a command and shows it, what the services saw of it, and what it printed: with --verbose all of it, otherwise
-  /// the lines that `brief` takes from it.
-  mutating func run(
-    _ words: [String], brief: (CommandRun) -> [String], showsArrivals: Bool = false, showsExchanges: Bool = true
-  ) throws(SpawnError) -> CommandRun {
-    if terminal.isVerbose { terminal.line() }
+  private mutating func carryOut(_ call: Call) throws(DemonstrationError) {
+    switch call {
+    case .request(let words), .requestUntil(_, let words):
+      let words = ["curl", "-sSi"] + words
+      if case .requestUntil(let status, _) = call {
+        let deadline = MonotonicTime.now + .seconds(10)
+        while try CommandRun.run(words).httpStatus != status, MonotonicTime.now < deadline {}
+        _ = log.take()
+      }
+      terminal.command(words)
+      runs.append(try CommandRun.run(words))
+      showRun(brief: run.brief)
+    case .events(let address):
+      let words = ["curl", "-sSN", address]
+      terminal.command(words)
+      let run = try CommandRun.run(words) { [terminal] text, time in
+        for event in text.split(separator: "\n") where event.hasPrefix("data: ") {
+          terminal.indented("after \(Int(time / .milliseconds(1))) ms".padded(16) + event)
+        }
+      }
+      runs.append(run)
+      showRun(brief: nil)
+    case .program(let words):
+      terminal.command([DemoPlaces.program] + words)
+      runs.append(try CommandRun.run([DemoPlaces.program] + words))
+      showRun(brief: run.text)
+    case .login(let words, let address, let answers): try login([DemoPlaces.program] + words, address, answers)
+    case .pages(let address, let answers):
+      if !terminal.isVerbose { terminal.indented("her browser: \(address.prefix { $0 != "&" })") }
+      try browse(address, answers)
+      if !terminal.isVerbose {
+        terminal.wrapped(
+          "her pages: \(headings) · back at \(self.address.dropFirst(places.pagesOrigin.count))", after: "    ")
+      }
+    case .restart:
+      terminal.command([DemoPlaces.program, "run", "-c", "proxy.yaml"])
+      try restart()
+    }
+  }
+
+  private mutating func login(
+    _ words: [String], _ address: String, _ answers: [[String]]
+  ) throws(DemonstrationError) {
     terminal.command(words)
-    _ = log.take()
-    let run = try CommandRun.run(words) { text, since in
-      guard showsArrivals else { return }
-      let stamp = "after \(milliseconds(since)) ms".padded(16)
-      let events = text.split(separator: "\n").filter { $0.hasPrefix("data: ") }
-      for event in events { terminal.indented("\(stamp)\(event)") }
+    var printed = ""
+    var code: String?
+    var failure: DemonstrationError?
+    let run = try CommandRun.run(words) { piece, _ in
+      if terminal.isVerbose { terminal.indented(piece.trimmed) }
+      printed += piece
+      guard code == nil, let found = printed.firstMatch(of: /\b[B-Z]{4}-[B-Z]{4}\b/) else { return }
+      code = String(found.0)
+      if !terminal.isVerbose { terminal.indented("code \(found.0), typed at \(address)") }
+      do throws(DemonstrationError) {
+        try browse(address, [["user_code=\(found.0)"]] + answers)
+      } catch {
+        failure = error
+      }
     }
-    lastExchanges = log.take()
-    lastRecord = words.contains { $0.hasPrefix(places.proxyOrigin) } ? records.next(status: run.httpStatus) : nil
-    guard !terminal.isVerbose else {
-      for exchange in lastExchanges { terminal.indented(exchange.line, .quiet) }
-      if let lastRecord { terminal.indented(lastRecord.line, .quiet) }
-      if !showsArrivals { terminal.indented(run.text.replacing("\r\n", with: "\n").trimmed) }
-      return run
+    runs.append(run)
+    if let failure { throw failure }
+    // The command asks again while the person fills in the pages.
+    exchanges = log.take().filter { $0.status != 400 }
+    if terminal.isVerbose {
+      for exchange in exchanges { terminal.indented(exchange.line, .quiet) }
+    } else {
+      terminal.wrapped("her pages: \(headings)", after: "    ")
+      for line in run.text.split(separator: "\n") where line.contains("is signed in") {
+        terminal.indented(line.drop { $0 == " " })
+      }
     }
-    let width = Terminal.columns - 4
-    for text in brief(run) {
-      for line in text.trimmed.split(separator: "\n") { terminal.indented(String(line).shortened(to: width)) }
-    }
-    let seen = lastExchanges.map(\.words) + (lastRecord.map { [$0.words] } ?? [])
-    if showsExchanges, !seen.isEmpty { terminal.wrapped(seen.joined(separator: " · "), after: "    ", .quiet) }
-    return run
   }
 
-  mutating func expect(_ holds: Bool, _ text: String) {
-    if !holds { failures += 1 }
-    terminal.wrapped(text, after: holds ? "  ✓ " : "  ✗ expected: ", holds ? .good : .bad)
+  /// Fills in one page after the other, with curl as her browser.
+  private mutating func browse(_ start: String, _ answers: [[String]]) throws(DemonstrationError) {
+    address = start
+    var form: [String] = []
+    for index in 0...answers.count {
+      let words =
+        ["curl", "-sSL", "--cacert", DemoPlaces.authority, "-c", DemoPlaces.cookies, "-b", DemoPlaces.cookies]
+        + form.flatMap { ["--data-urlencode", $0] } + [address]
+      let text = try CommandRun.run(words + ["-w", "\n%{url_effective}"]).text
+      address = text.split(separator: "\n").last.map(String.init) ?? ""
+      let page = text.between("<form method=\"post\"", "</form>") ?? ""
+      pages.append(text)
+      if terminal.isVerbose {
+        terminal.command(words)
+        terminal.indented("page: \(text.between("<h1>", "</h1>") ?? "?") at \(address.prefix { $0 != "?" })", .quiet)
+      }
+      if index == answers.count { return }
+      let code = text.between("the code is ", "<") ?? ""
+      form = answers[index].map { $0.replacing("CODE", with: code) }
+      for hidden in page.matches(of: /type="hidden" name="([^"]*)" value="([^"]*)"/) {
+        form.append("\(hidden.1)=\(hidden.2)")
+      }
+      let origin = address.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).prefix(2)
+      let host = address.dropFirst(origin.joined(separator: "/").count + 1).prefix { $0 != "/" }
+      address = "\(origin.joined(separator: "/"))/\(host)\(page.between("action=\"", "\"") ?? "/")"
+    }
+  }
+
+  /// The last command.
+  private var run: CommandRun { runs.last ?? CommandRun() }
+
+  private var headings: String { pages.compactMap { $0.between("<h1>", "</h1>") }.joined(separator: " · ") }
+
+  /// Shows a call's output, and what the services and the proxy report of it: with --verbose all of it, otherwise
+  /// `brief` and a line for the rest. No brief: its output is shown already.
+  private mutating func showRun(brief: String?) {
+    exchanges = log.take()
+    record = run.text.hasPrefix("HTTP/") || brief == nil ? records.next(status: run.httpStatus) : nil
+    guard !terminal.isVerbose else {
+      for exchange in exchanges { terminal.indented(exchange.line, .quiet) }
+      if let record { terminal.indented(record.line, .quiet) }
+      if brief != nil { terminal.indented(run.text.replacing("\r\n", with: "\n").trimmed) }
+      return
+    }
+    for line in (brief ?? "").trimmed.split(separator: "\n") {
+      terminal.indented(String(line).shortened(to: Terminal.columns - 4))
+    }
+    let tokens = exchanges.filter(\.isToken)
+    if tokens.count > 1 {
+      for (number, token) in tokens.enumerated() { terminal.indented("\(number + 1): \(token.note)") }
+      return
+    }
+    let seen = exchanges.map(\.words) + (record.map { [$0.words] } ?? [])
+    if !seen.isEmpty { terminal.wrapped(seen.joined(separator: " · "), after: "    ", .quiet) }
+  }
+
+  private func holds(_ expectation: Expectation) -> Bool {
+    let seen = Seen(run.body)
+    return switch expectation {
+    case .status(let status): run.httpStatus == status
+    case .challenge(let text): run.challenge?.contains(text) == true
+    case .output(let text): run.text.contains(text)
+    case .success: runs.allSatisfy { $0.status == 0 && !$0.text.contains("eyJ") }
+    case .seen(let expected): exchanges.map { "\($0.service) \($0.status)" } == expected
+    case .cached: record?.token_source == "cache"
+    case .application(let identifier): seen?.caller?.application == identifier
+    case .person(let name, let scopes): seen?.caller?.user == name && seen?.caller?.scopes == scopes
+    case .token(let step): tokens[steps] != nil && tokens[steps] == tokens[step]
+    case .otherToken(let step): tokens[steps] != nil && tokens[steps] != tokens[step]
+    case .events(let count, let spread):
+      run.spread >= spread && run.text.split(separator: "\n").count { $0.hasPrefix("data: ") } == count
+    case .pages(let texts): pages.count == texts.count && zip(pages, texts).allSatisfy { $0.contains($1) }
+    case .end(let address): self.address == address
+    case .tokens(let notes): exchanges.filter(\.isToken).map(\.note) == notes
+    }
   }
 }
 
 extension CommandRun {
-  /// The status of an answer printed by `curl -i`, in numbers and words.
-  var statusText: String { String(text.prefix { !$0.isNewline }.drop { $0 != " " }.dropFirst()) }
-
-  private func status(with text: String?) -> [String] { ["\(statusText)\(text.map { " · \($0)" } ?? "")"] }
-
-  /// An answer's status, and the challenge with it, without the address for signing in.
-  var challenge: [String] {
-    let text = field("www-authenticate")?.replacing(/\ realm=.*authorization_uri="[^"]*",?/, with: " …")
-    return status(with: text.map { "WWW-Authenticate: \($0)" })
+  /// The status, and what matters of the rest: the API's view of its caller, the proxy's explanation or a challenge
+  /// without the address for signing in.
+  fileprivate var brief: String {
+    let challenge = challenge?.replacing(/\ realm=.*authorization_uri="[^"]*",?/, with: " …")
+    let received = body.between("\"bytes\" : ", ",").map { "API saw \($0) bytes" }
+    let words =
+      received ?? Seen(body).flatMap(\.words) ?? body.between("\"detail\":\"", "\"")
+      ?? challenge.map { "WWW-Authenticate: \($0)" } ?? (body.contains("\n") ? "" : body)
+    return words.isEmpty ? statusText : "\(statusText) · \(words)"
   }
-
-  /// An answer's status, and what the sample API saw of its caller.
-  var caller: [String] { status(with: Seen(body).map { "API saw \($0.words)" }) }
-
-  /// An answer's status, and the sentence that the proxy says with it.
-  var problem: [String] { status(with: body.between("\"detail\":\"", "\"")) }
-
-  /// An answer's status, and how much arrived at the API.
-  var received: [String] { status(with: body.between("\"bytes\" : ", ",").map { "API saw \($0) bytes" }) }
 }
 
-/// What of the API's report the tour looks at.
-struct Seen: Decodable {
+/// The part of the API's report that the tour looks at.
+private struct Seen: Decodable {
   struct Caller: Decodable {
     var application: String?
     var user: String?
@@ -256,13 +314,10 @@ struct Seen: Decodable {
   }
 
   /// The caller, its rights, and the beginning of the token's identifier.
-  var words: String {
-    let name = caller?.user ?? (caller?.application == DemoDirectory.Sample.portal ? "Orders portal" : "a caller")
-    let rights = (caller?.scopes ?? caller?.roles ?? []).joined(separator: ", ")
-    return "\(name) with \(rights); token \(token.identifier?.prefix(6) ?? "")…"
+  var words: String? {
+    guard let caller else { return nil }
+    let name = caller.user ?? (caller.application == DemoDirectory.Sample.portal ? "Orders portal" : "a caller")
+    let rights = (caller.scopes ?? caller.roles ?? []).joined(separator: ", ")
+    return "API saw \(name) with \(rights); token \(token.identifier?.prefix(6) ?? "")…"
   }
-}
-
-private func milliseconds(_ duration: Duration) -> Int64 {
-  duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
 }

@@ -1,6 +1,7 @@
 // The commands for operators, and the advice about a missing sign-in: one rule for answers, log records, `/status` and
 // the commands, so that no advice names a command that would refuse.
 
+internal import Bytes
 package import Tokens
 
 package struct OperatorCommands: Sendable, Hashable {
@@ -58,18 +59,5 @@ package struct OperatorCommands: Sendable, Hashable {
     let command = OperatorCommands(configuration: configuration).login(route: route) ?? ""
     return "Set 'cache: {file: PATH}' in \(configuration) and restart the proxy: tokens in memory end with each "
       + "process. Then sign in with: \(command)"
-  }
-}
-
-extension String {
-  /// The text as one word of a shell's line.
-  package var shellWord: String {
-    let isPlain = utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39: true
-      default: "-._/:@=,+%".utf8.contains(byte)
-      }
-    }
-    return isPlain && !isEmpty ? self : "'\(replacing("'", with: "'\\''"))'"
   }
 }

@@ -1,5 +1,6 @@
 // `logout`: one person, out of every application of the configuration at one identity provider.
 
+import Bytes
 import Configuration
 import Identity
 import Proxy
