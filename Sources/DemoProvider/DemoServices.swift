@@ -11,26 +11,21 @@ package enum DemoError: Error, Sendable {
   case crypto(CryptoError)
   /// A file could not be written.
   case file(path: String)
-  /// The certificate files cannot be used.
   case tls(TLSConfigurationError)
-  /// Loopback cannot be listened on.
-  case address(SystemError)
-  /// The kernel gave no event loop.
-  case loop(SystemError)
+  /// Loopback cannot be listened on, or the kernel gave no event loop.
+  case system(SystemError)
 }
 
-/// What may be chosen about the services.
+/// The settings of the services.
 package struct DemoSettings: Sendable {
   /// An existing folder, for the files below.
   package var directory: String
-  /// The identity provider's port on 127.0.0.1, or another one where that is in use; 0: any.
+  /// Ports on 127.0.0.1. Another one is used if it is 0 or in use.
   package var providerPort: UInt16 = 0
-  /// The sample API's port on 127.0.0.1, or another one where that is in use; 0: any.
   package var apiPort: UInt16 = 0
+  package var identityPort: UInt16 = 0
   /// Lifetimes and habits of the provider at its start.
   package var behaviour = ProviderBehaviour()
-  /// The machine's identity service's port on 127.0.0.1, or another one where that is in use; 0: any.
-  package var identityPort: UInt16 = 0
   /// A certificate that proves the nightly job; nil: one is made, with its key beside it.
   package var clientCertificate: [UInt8]?
   /// Whose tokens prove the sample portal in the place of the secret.
@@ -73,31 +68,16 @@ package final class DemoServices: Sendable {
     log: @escaping @Sendable (DemoExchange) -> Void = { _ in }
   ) throws(DemoError) {
     let (secret, tls, certificate) = try Self.prepare(settings)
-    let providerSocket = try Self.bind(settings.providerPort)
-    let apiSocket: BoundSocket
-    let identitySocket: BoundSocket
-    do throws(DemoError) {
-      apiSocket = try Self.bind(settings.apiPort)
-    } catch {
-      providerSocket.close()
-      throw error
-    }
-    do throws(DemoError) {
-      identitySocket = try Self.bind(settings.identityPort)
-    } catch {
-      providerSocket.close()
-      apiSocket.close()
-      throw error
-    }
-    identityOrigin = "http://127.0.0.1:\(identitySocket.address.port)"
-    // The name, not the address: the certificate is verified against it.
-    providerOrigin = "https://localhost:\(providerSocket.address.port)"
-    apiOrigin = "https://localhost:\(apiSocket.address.port)"
     do throws(SystemError) {
       loop = try EventLoop()
     } catch {
-      throw .loop(error)
+      throw .system(error)
     }
+    let sockets = try Self.bind([settings.providerPort, settings.apiPort, settings.identityPort])
+    let ports = sockets.map(\.address.port)
+    // The name, not the address: the certificate is verified against it.
+    (providerOrigin, apiOrigin) = ("https://localhost:\(ports[0])", "https://localhost:\(ports[1])")
+    identityOrigin = "http://127.0.0.1:\(ports[2])"
     do throws(CryptoError) {
       let sample = DemoDirectory.Sample.self
       let origin = providerOrigin
@@ -110,19 +90,19 @@ package final class DemoServices: Sendable {
         directory: .sample(
           secret: secret, federated: settings.federated, certificate: certificate, machine: machine),
         key: key, behaviour: settings.behaviour)
-      let apis = try SampleAPI.Kind.allCases.map { kind throws(CryptoError) in
-        try SampleAPI(
+      let apis = SampleAPI.Kind.allCases.map { kind in
+        SampleAPI(
           kind, issuers: [sample.tenant, sample.fabrikam].map(provider.issuer), keySet: provider.keySet,
-          authorizationURI: "\(origin)/\(sample.tenant)/oauth2/v2.0/authorize",
-          countFrom: provider.tokensCountFrom)
+          authorizationURI: "\(origin)/\(sample.tenant)/oauth2/v2.0/authorize", countFrom: provider.tokensCountFrom)
       }
-      servers = [
-        DemoServer(DemoService(provider), providerSocket, tls: tls, loop: loop, clock: clock, log: log),
-        DemoServer(DemoService(apis), apiSocket, tls: tls, loop: loop, clock: clock, log: log),
-        DemoServer(
-          DemoService(name: "identity", digestsBody: { _, _ in false }, answer: provider.machineAnswer), identitySocket,
-          tls: nil, loop: loop, clock: clock, log: log),
+      let services = [
+        DemoService(name: "provider", answer: provider.answer), DemoService(apis),
+        DemoService(name: "identity", answer: provider.machineAnswer),
       ]
+      servers = zip(services, sockets).map { [loop] service, socket in
+        DemoServer(
+          service, socket, tls: service.name == "identity" ? nil : tls, loop: loop, clock: clock, log: log)
+      }
     } catch {
       throw .crypto(error)
     }
@@ -178,16 +158,22 @@ package final class DemoServices: Sendable {
     else { throw .file(path: path) }
   }
 
-  private static func bind(_ preferred: UInt16) throws(DemoError) -> BoundSocket {
+  /// Listens on each port of 127.0.0.1, or on another one if that is in use.
+  private static func bind(_ ports: [UInt16]) throws(DemoError) -> [BoundSocket] {
+    var sockets: [BoundSocket] = []
     do throws(SystemError) {
-      return try bound(preferred)
+      for port in ports {
+        do throws(SystemError) {
+          try sockets.append(bound(port))
+        } catch {
+          if port == 0 { throw error }
+          try sockets.append(bound(0))
+        }
+      }
+      return sockets
     } catch {
-      if preferred == 0 { throw .address(error) }
-    }
-    do throws(SystemError) {
-      return try bound(0)
-    } catch {
-      throw .address(error)
+      for socket in sockets { socket.close() }
+      throw .system(error)
     }
   }
 
@@ -197,19 +183,12 @@ package final class DemoServices: Sendable {
 }
 
 extension DemoService {
-  fileprivate init(_ provider: IdentityProvider) {
-    self.init(name: "provider", digestsBody: { _, _ in false }, answer: provider.answer)
-  }
-
   /// Several APIs on one address, each under its own path.
   fileprivate init(_ apis: [SampleAPI]) {
     name = "api"
     digestsBody = { method, path in apis.contains { $0.digestsBody(method: method, path: path) } }
     answer = { request, now in
-      guard let api = apis.first(where: { request.path.hasPrefix($0.root + "/") }) ?? apis.first else {
-        return DemoAnswer(status: 404, json: ["error": "there is nothing here"])
-      }
-      return api.answer(request, now: now)
+      (apis.first { request.path.hasPrefix($0.root + "/") } ?? apis[0]).answer(request, now: now)
     }
   }
 }

@@ -24,6 +24,7 @@ import Tokens
 
   @Test(arguments: ["minimal.yaml", "full.yaml"] + recipes)
   func `the example has no issues`(name: String) throws {
+    #expect(!Self.recipes.isEmpty, "config/recipes is missing")
     let settings = try Settings.decode(
       yaml: try contents(name), file: "/etc/bearer-proxy/\(name)",
       environment: [

@@ -36,7 +36,7 @@ enum DemoFixture {
   /// An API; one that evaluates tokens continuously where it is told of a provider to hear of events from.
   static func api(_ kind: SampleAPI.Kind = .orders, of told: IdentityProvider? = nil) throws -> SampleAPI {
     let provider = try told ?? provider()
-    return try SampleAPI(
+    return SampleAPI(
       kind, issuers: [issuer, "\(origin)/\(Sample.fabrikam)/v2.0"], keySet: provider.keySet,
       authorizationURI: "\(origin)/\(Sample.tenant)/oauth2/v2.0/authorize",
       countFrom: provider.tokensCountFrom)

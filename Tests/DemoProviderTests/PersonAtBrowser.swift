@@ -30,20 +30,18 @@ final class PersonAtBrowser {
 
   /// What reached the redirect URI.
   struct Reply {
-    var values: [String: String]
+    private let form: ReplyForm
 
-    subscript(name: String) -> String? { values[name] }
+    subscript(name: String) -> String? { form[name] }
 
     init?(_ answer: DemoAnswer) {
-      guard let location = answer.field("location"), let question = location.firstIndex(of: "?") else { return nil }
-      values = [:]
-      for pair in location[location.index(after: question)...].split(separator: "&") {
-        let parts = pair.split(separator: "=", maxSplits: 1)
-        do {
-          values[String(parts[0])] = parts.count == 2 ? try FormFields.decoded(Array(parts[1].utf8)) : ""
-        } catch {
-          return nil
-        }
+      guard let query = answer.field("location")?.split(separator: "?", maxSplits: 1).dropFirst().first else {
+        return nil
+      }
+      do throws(ReplyForm.Problem) {
+        form = try ReplyForm(Array(query.utf8))
+      } catch {
+        return nil
       }
     }
   }

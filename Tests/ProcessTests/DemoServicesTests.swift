@@ -11,11 +11,10 @@ import Tokens
 
   /// Starts both services, lets `body` use them, and stops them whatever it does.
   private func withServices(
-    lifetime: Int64 = 3600, _ body: (DemoServices, DemoSettings, TemporaryDirectory) async throws -> Void
+    _ body: (DemoServices, DemoSettings, TemporaryDirectory) async throws -> Void
   ) async throws {
     let directory = try TemporaryDirectory()
-    var settings = DemoSettings(directory: directory.path)
-    settings.behaviour.accessTokenLifetime = lifetime
+    let settings = DemoSettings(directory: directory.path)
     let services = try DemoServices(settings)
     do {
       try await body(services, settings, directory)
@@ -58,25 +57,6 @@ import Tokens
       let answer = try await curl(["\(services.apiOrigin)/api/me"])
       #expect(answer.status == 0)
       #expect(answer.exit == 60)
-    }
-  }
-
-  @Test func `without a token the API challenges`() async throws {
-    try await withServices { services, settings, _ in
-      let answer = try await curl(["--cacert", settings.authorityPath, "\(services.apiOrigin)/api/me"])
-      #expect(answer.status == 401)
-      #expect(answer["www-authenticate"]?.hasPrefix("Bearer realm=\"orders\"") == true)
-    }
-  }
-
-  @Test func `a token expires`() async throws {
-    try await withServices(lifetime: -120) { services, settings, _ in
-      let token = try await token(services, settings)
-      let answer = try await curl([
-        "--cacert", settings.authorityPath, "-H", "Authorization: Bearer \(token)", "\(services.apiOrigin)/api/me",
-      ])
-      #expect(answer.status == 401)
-      #expect(answer["www-authenticate"]?.contains("error=\"invalid_token\"") == true)
     }
   }
 
@@ -168,32 +148,6 @@ import Tokens
       + String(port, radix: 16, uppercase: true)
     return textOfFile("/proc/net/tcp").split(separator: "\n").lazy.map { $0.split(separator: " ") }
       .first { $0.count > 9 && $0[1].hasSuffix(suffix) && $0[3] == "0A" }?[9]
-  }
-
-  @Test func `a person signs a device in over TLS, and it gets its tokens`() async throws {
-    try await withServices { services, settings, _ in
-      let trust = ["--cacert", settings.authorityPath]
-      let address = "\(services.providerOrigin)/organizations/oauth2/v2.0"
-      let begun = try await curl(
-        trust + [
-          "-d", "client_id=\(Sample.desk)", "-d", "scope=openid \(Sample.ledgerURI)/Ledger.Read",
-          address + "/devicecode",
-        ])
-      let code = try #require(begun.body.member("device_code"))
-      let person = SigningInPerson(user: Sample.fay, trust: settings.authorityPath)
-      let pages = try await person.signInDevice(
-        at: #require(begun.body.member("verification_uri")), code: #require(begun.body.member("user_code")))
-      #expect(pages == "Sign in > Orders desk asks for your permission > You are signed in\n")
-      let granted = try await curl(
-        trust + [
-          "-d", "grant_type=urn:ietf:params:oauth:grant-type:device_code", "-d", "client_id=\(Sample.desk)", "-d",
-          "device_code=\(code)", address + "/token",
-        ])
-      let token = try #require(granted.body.member("access_token"))
-      let list = try await curl(trust + ["-H", "Authorization: Bearer \(token)", "\(services.apiOrigin)/ledger/list"])
-      #expect(list.status == 200)
-      #expect(list.body.member("user") == Sample.fay)
-    }
   }
 }
 

@@ -33,18 +33,11 @@ enum AccessDecision {
       self = .withoutToken
       return
     }
-    let token: SignedJWT
     do throws(JWTRefusal) {
-      token = try SignedJWT(authorization.dropFirst("bearer ".count))
-    } catch {
-      self = .invalidToken(reason: Self.reason(error, now: now))
-      return
-    }
-    guard let issuer = token.claims.issuer, let rule = rules.first(where: { $0.issuers.contains(issuer) }) else {
-      self = .invalidToken(reason: Self.reason(.issuer(token.claims.issuer), now: now))
-      return
-    }
-    do throws(JWTRefusal) {
+      let token = try SignedJWT(authorization.dropFirst("bearer ".count))
+      guard let issuer = token.claims.issuer, let rule = rules.first(where: { $0.issuers.contains(issuer) }) else {
+        throw .issuer(token.claims.issuer)
+      }
       let claims = try rule.accept(token, now: now, signature: signature)
       let own = AssuranceClaims(token)
       if let since = claims.object.flatMap(countFrom), claims.notBefore.map({ $0 < since }) ?? true {
@@ -117,5 +110,59 @@ enum AccessDecision {
         "insufficient_user_authentication: \(level), at most \(seconds) seconds old"
       )
     }
+  }
+}
+
+/// The sign-in that an endpoint requires beyond a permission.
+enum RequiredAssurance {
+  case any
+  /// The token names this authentication context: Entra's way.
+  case context(String)
+  /// At this level, at most so long ago: RFC 9470's way.
+  case recent(level: String, seconds: Int64)
+
+  /// The decision about a token that lacks it; nil if it does not.
+  func lack(_ claims: AssuranceClaims, authenticatedAt: UnixTime?, now: UnixTime) -> AccessDecision? {
+    switch self {
+    case .any: nil
+    case .context(let context):
+      claims.contexts.contains(context)
+        ? nil
+        : .insufficientClaims(
+          #"{"access_token":{"acrs":{"essential":true,"value":"\#(context)"}}}"#, isCapable: claims.isCapable)
+    case .recent(let level, let seconds):
+      claims.level == level && authenticatedAt.map { now - $0 <= seconds } == true
+        ? nil : .insufficientAuthentication(level: level, seconds: seconds)
+    }
+  }
+}
+
+/// Claims of a person's sign-in, and of the application's capabilities.
+struct AssuranceClaims {
+  /// `preferred_username`.
+  let userName: String?
+  /// `acr`.
+  let level: String?
+  /// `acrs`.
+  let contexts: [String]
+  /// True if the application understands a claims challenge (`xms_cc`).
+  let isCapable: Bool
+
+  /// The claims of a token that was accepted.
+  init(_ token: SignedJWT) {
+    let payload = token.signingInput.split(separator: UInt8(ascii: "."))[1]
+    var members: [String: JSONValue] = [:]
+    do throws(Base64URLError) {
+      members = JSONValue(json: try Base64URL.decode(String(decoding: payload, as: UTF8.self)))?.members ?? [:]
+    } catch {
+      // An accepted token has claims that can be decoded.
+    }
+    func texts(_ name: String) -> [String] {
+      if case .array(let values) = members[name] { values.compactMap(\.text) } else { [] }
+    }
+    userName = members["preferred_username"]?.text
+    level = members["acr"]?.text
+    contexts = texts("acrs")
+    isCapable = texts("xms_cc").contains { $0.lowercased() == "cp1" }
   }
 }

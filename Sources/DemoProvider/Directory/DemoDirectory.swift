@@ -1,16 +1,8 @@
-// The whole in-memory directory: what is found in it by which name.
-
 /// Every tenant the identity provider knows.
 package struct DemoDirectory: Sendable {
-  package var tenants: [Tenant]
-  /// What the sign-in page tells every visitor: who may sign in to a directory of samples. Nil: nothing.
-  package var signInHint: String?
-
-  /// A directory.
-  package init(tenants: [Tenant], signInHint: String? = nil) {
-    self.tenants = tenants
-    self.signInHint = signInHint
-  }
+  var tenants: [Tenant]
+  /// The sign-in page's hint for visitors.
+  var signInHint: String?
 
   /// The tenant that a path segment means: its GUID or one of its domains, letter case aside.
   func tenant(_ segment: String) -> Tenant? {

@@ -11,7 +11,7 @@ extension IdentityProvider {
     _ request: DemoRequest, segment: String, _ state: inout ProviderState, _ identifiers: RequestIdentifiers,
     now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
-    let parameters = try FormFields(
+    let parameters = try ReplyForm(
       request: request.method == "POST" ? request.body.bytes : Array(request.query.utf8))
     guard let client = parameters["client_id"] else { throw .missingParameter("client_id") }
     let (application, _) = try directory.application(client, segment: segment)
@@ -24,9 +24,8 @@ extension IdentityProvider {
           purpose: .authorization(asked), segment: segment, client: application.clientIdentifier, browser: browser,
           expiresAt: now + Interaction.lifetime),
         now: now)
-      var answer = try proceed(name, &state, identifiers, now: now)
-      if isNew { answer.fields.append(("set-cookie", Browser.cookie(browser))) }
-      return answer
+      return try proceed(name, &state, identifiers, now: now)
+        .adding(isNew ? [("set-cookie", Browser.cookie(browser))] : [])
     } catch {
       return refuse(error, to: address, identifiers, now: now)
     }
@@ -47,9 +46,8 @@ extension IdentityProvider {
       guard let person = directory.person(userName: form["user"] ?? ""),
         person.user.password == Secret(form["password"] ?? "")
       else {
-        var answer = try page(.signIn(userName: form["user"], problem: .wrongPassword), name, &state)
-        answer.note = "AADSTS\(ProviderError.wrongPassword.code), wrong password"
-        return answer
+        return try page(.signIn(userName: form["user"], problem: .wrongPassword), name, &state)
+          .noted("AADSTS\(ProviderError.wrongPassword.code), wrong password")
       }
       // Another name for the browser, so that one planted before the sign-in is worth nothing after it.
       let renamed = try OpaqueText.make()
@@ -72,9 +70,8 @@ extension IdentityProvider {
         throw .noSuchInteraction
       }
       guard form["code"]?.filter(\.isNumber) == sent else {
-        var answer = try page(.secondFactor(person, problem: .wrongCode), name, &state)
-        answer.note = "AADSTS\(ProviderError.wrongCode.code), wrong code"
-        return answer
+        return try page(.secondFactor(person, problem: .wrongCode), name, &state)
+          .noted("AADSTS\(ProviderError.wrongCode.code), wrong code")
       }
       state.browsers[interaction.browser]?.confirm(person.user.object)
     case "account":
@@ -92,9 +89,7 @@ extension IdentityProvider {
       return try decline(name, interaction, &state, identifiers, now: now)
     }
     state.interactions[name] = interaction
-    var answer = try proceed(name, &state, identifiers, now: now)
-    if let cookie { answer.fields.append(("set-cookie", cookie)) }
-    return answer
+    return try proceed(name, &state, identifiers, now: now).adding(cookie.map { [("set-cookie", $0)] } ?? [])
   }
 
   /// The next page of a sign-in, or its end.
@@ -134,19 +129,14 @@ extension IdentityProvider {
     switch interaction.purpose {
     case .authorization(let request):
       let code = try state.codes.issue(authorization, for: request, now: now)
-      var answer = pages.reply(to: request.address, [("code", code)])
-      answer.note = "code for \(person.user.userName)"
-      return answer
+      return pages.reply(to: request.address, [("code", code)]).noted("code for \(person.user.userName)")
     case .device(let userCode, _):
       guard state.devices.end(userCode: userCode, .approved(authorization), now: now) else {
         throw .noSuchInteraction
       }
-      var answer = pages.message(
-        .init(
-          heading: "You are signed in",
-          text: "\(applicationName(interaction)) goes on by itself. You can close this page."), status: 200)
-      answer.note = "device approved by \(person.user.userName)"
-      return answer
+      return pages.message(
+        "You are signed in", "\(applicationName(interaction)) goes on by itself. You can close this page."
+      ).noted("device approved by \(person.user.userName)")
     }
   }
 
@@ -176,13 +166,9 @@ extension IdentityProvider {
       return refuse(.declined, to: request.address, identifiers, now: now)
     case .device(let userCode, _):
       _ = state.devices.end(userCode: userCode, .declined, now: now)
-      var answer = pages.message(
-        .init(
-          heading: "Sign-in cancelled", text: "\(applicationName(interaction)) gets no access. You can close this page."
-        ),
-        status: 200)
-      answer.note = "device declined"
-      return answer
+      return pages.message(
+        "Sign-in cancelled", "\(applicationName(interaction)) gets no access. You can close this page."
+      ).noted("device declined")
     }
   }
 
@@ -192,9 +178,7 @@ extension IdentityProvider {
     let document = ErrorDocument(error, identifiers, now: now)
     var told = [("error", document.error), ("error_description", document.error_description)]
     if let claims = document.claims { told.append(("claims", claims)) }
-    var answer = pages.reply(to: address, told)
-    answer.note = "AADSTS\(error.code) \(error.name)"
-    return answer
+    return pages.reply(to: address, told).noted("AADSTS\(error.code) \(error.name)")
   }
 
   private func page(
@@ -226,11 +210,11 @@ extension IdentityProvider {
   }
 
   /// The form that one of our own pages posted.
-  func ownForm(_ request: DemoRequest) throws(ProviderError) -> FormFields {
+  func ownForm(_ request: DemoRequest) throws(ProviderError) -> ReplyForm {
     guard request.method == "POST" else { throw .postOnly(received: request.method) }
     // A browser says where a form came from; another program says nothing and has no cookies to be abused.
     if let from = request["origin"], from != origin { throw .crossSite }
     if let site = request["sec-fetch-site"], site != "same-origin" { throw .crossSite }
-    return try FormFields(request: request.body.bytes)
+    return try ReplyForm(request: request.body.bytes)
   }
 }

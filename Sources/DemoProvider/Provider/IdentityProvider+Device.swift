@@ -21,7 +21,7 @@ extension IdentityProvider {
     _ request: DemoRequest, segment: String, _ state: inout ProviderState, now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
     guard request.method == "POST" else { throw .postOnly(received: request.method) }
-    let form = try FormFields(request: request.body.bytes)
+    let form = try ReplyForm(request: request.body.bytes)
     let client = try ClientAuthentication(form: form, authorization: request["authorization"])
     let (application, tenant) = try directory.application(client.clientIdentifier, segment: segment)
     try client.prove(application, at: origin, now: now)
@@ -36,17 +36,13 @@ extension IdentityProvider {
         expiresAt: now + lifetime),
       now: now)
     let address = origin + ProviderEndpoint.device.path
-    var answer = DemoAnswer(
-      status: 200,
-      json: DeviceDocument(
-        device_code: code, user_code: userCode, verification_uri: address,
-        verification_uri_complete: "\(address)?user_code=\(userCode)", expires_in: lifetime,
-        interval: state.behaviour.deviceInterval,
-        message:
-          "To sign in, use a web browser to open the page \(address) and enter the code \(userCode) to authenticate."
-      ))
-    answer.note = "device code for \(application.displayName)"
-    return answer
+    let document = DeviceDocument(
+      device_code: code, user_code: userCode, verification_uri: address,
+      verification_uri_complete: "\(address)?user_code=\(userCode)", expires_in: lifetime,
+      interval: state.behaviour.deviceInterval,
+      message:
+        "To sign in, use a web browser to open the page \(address) and enter the code \(userCode) to authenticate.")
+    return DemoAnswer(status: 200, json: document).noted("device code for \(application.displayName)")
   }
 
   /// The page where people type a code, and what they typed.
@@ -55,14 +51,12 @@ extension IdentityProvider {
   ) throws(ProviderError) -> DemoAnswer {
     let address = ProviderEndpoint.device.path
     guard request.method == "POST" else {
-      let typed = try FormFields(request: Array(request.query.utf8))["user_code"]
+      let typed = try ReplyForm(request: Array(request.query.utf8))["user_code"]
       return pages.userCode(typed, action: address, isWrong: false)
     }
     let typed = try ownForm(request)["user_code"] ?? ""
     guard let device = state.devices.waiting(userCode: typed, now: now) else {
-      var answer = pages.userCode(typed, action: address, isWrong: true)
-      answer.note = "no device shows that code"
-      return answer
+      return pages.userCode(typed, action: address, isWrong: true).noted("no device shows that code")
     }
     let (browser, isNew) = try browser(of: request, &state)
     let name = try state.begin(
@@ -70,9 +64,8 @@ extension IdentityProvider {
         purpose: .device(userCode: device.userCode, scopes: device.scopes), segment: device.segment,
         client: device.client, browser: browser, expiresAt: now + Interaction.lifetime),
       now: now)
-    var answer = try proceed(name, &state, identifiers, now: now)
-    if isNew { answer.fields.append(("set-cookie", Browser.cookie(browser))) }
-    return answer
+    return try proceed(name, &state, identifiers, now: now)
+      .adding(isNew ? [("set-cookie", Browser.cookie(browser))] : [])
   }
 
   /// Signs all people out of the browser, and sends it where the application wants it, as far as that is registered.
@@ -80,13 +73,9 @@ extension IdentityProvider {
   func logout(_ request: DemoRequest, _ state: inout ProviderState) -> DemoAnswer {
     if let name = Browser.name(inCookies: request["cookie"]) { state.browsers[name] = nil }
     if let target = target(afterLogout: request) {
-      var answer = DemoAnswer(status: 303, html: [])
-      answer.fields += [("location", target), ("referrer-policy", "no-referrer")]
-      return answer
+      return DemoAnswer(status: 303, html: []).adding([("location", target), ("referrer-policy", "no-referrer")])
     }
-    return pages.message(
-      .init(heading: "You are signed out", text: "No account is signed in here any more. You can close this page."),
-      status: 200)
+    return pages.message("You are signed out", "No account is signed in here any more. You can close this page.")
   }
 
   private func target(afterLogout request: DemoRequest) -> String? {

@@ -1,15 +1,13 @@
 // The service of the sample machine that hands out its identity's tokens, as Azure's instance metadata service does.
 
-package import Bytes
+internal import Bytes
 internal import Tokens
 
 extension IdentityProvider {
   /// The answer of the machine's service.
-  package func machineAnswer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
+  func machineAnswer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     func refusal(_ error: String, _ words: String) -> DemoAnswer {
-      var answer = DemoAnswer(status: 400, json: ["error": error, "error_description": words])
-      answer.note = "\(error): \(words)"
-      return answer
+      DemoAnswer(status: 400, json: ["error": error, "error_description": words]).noted("\(error): \(words)")
     }
     guard request.path == "/metadata/identity/oauth2/token" else {
       return DemoAnswer(status: 404, json: ["error": "not_found"])
@@ -18,9 +16,9 @@ extension IdentityProvider {
       return refusal("bad_request_102", "Required metadata header not specified")
     }
     guard request["x-forwarded-for"] == nil else { return refusal("invalid_request", "A proxied request") }
-    let query: FormFields
+    let query: ReplyForm
     do throws(ProviderError) {
-      query = try FormFields(request: Array(request.query.utf8))
+      query = try ReplyForm(request: Array(request.query.utf8))
     } catch {
       return refusal("invalid_request", "The query cannot be read")
     }
@@ -35,14 +33,13 @@ extension IdentityProvider {
       return refusal("invalid_resource", "The resource principal was not found in the tenant")
     }
     // Numbers are strings here, as the original has them.
-    var answer = DemoAnswer(
+    return DemoAnswer(
       status: 200,
       json: [
         "access_token": token.revealed(), "client_id": DemoDirectory.Sample.machine, "expires_in": "\(lifetime)",
         "expires_on": "\((now + lifetime).seconds)", "not_before": "\(now.seconds)", "resource": resource,
         "token_type": "Bearer",
-      ])
-    answer.note = "token for the machine at \(resource)"
-    return answer
+      ]
+    ).noted("token for the machine at \(resource)")
   }
 }

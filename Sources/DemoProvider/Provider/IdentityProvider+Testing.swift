@@ -1,7 +1,7 @@
 // What demonstrations and tests may do to the provider from outside. It listens on loopback alone; web pages on this
 // machine are kept out here.
 
-package import Bytes
+internal import Bytes
 internal import HTTPServer
 internal import FoundationEssentials
 internal import Tokens
@@ -39,7 +39,7 @@ extension IdentityProvider {
   }
 
   /// Since when the access tokens about `object` count; nil: since ever. This is what an API learns of critical events.
-  package func tokensCountFrom(object: String) -> UnixTime? { withState { $0.tokensCountFrom[object] } }
+  func tokensCountFrom(object: String) -> UnixTime? { withState { $0.tokensCountFrom[object] } }
 
   private func person(_ request: DemoRequest) throws(ProviderError) -> String { try known(request).user.object }
 

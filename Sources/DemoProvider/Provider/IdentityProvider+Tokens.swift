@@ -37,9 +37,8 @@ extension IdentityProvider {
       document.issued_token_type = "urn:ietf:params:oauth:token-type:access_token"
     }
     if asked.wantsClientInfo { document.client_info = grant.clientInfo }
-    var answer = DemoAnswer(status: 200, json: document)
-    answer.note = "token for \(grant.person.user.userName) by \(application.displayName): \(grant.scope)"
-    return answer
+    return DemoAnswer(status: 200, json: document)
+      .noted("token for \(grant.person.user.userName) by \(application.displayName): \(grant.scope)")
   }
 
   /// What the request's code or refresh token stands for.
@@ -52,15 +51,10 @@ extension IdentityProvider {
     case .onBehalfOf(let text), .tokenExchange(let text):
       // A public application cannot prove that it is the one that was called.
       if application.isPublic { throw .noCredential }
-      let token = try CallersToken(
-        text, for: application, in: tenant, issuer: issuer(tenant: tenant.identifier), signature: signer.verdict,
-        now: now)
-      return try token.authorization(
-        of: application, in: tenant, directory, countFrom: state.tokensCountFrom, now: now)
+      return try self.authorization(
+        forCallersToken: text, of: application, in: tenant, countFrom: state.tokensCountFrom, now: now)
     case .userFederation(let text, let user):
-      let token = try AgentsToken(
-        text, of: application, issuer: issuer(tenant: tenant.identifier), signature: signer.verdict, now: now)
-      return try token.authorization(as: user, in: tenant, now: now)
+      return try self.authorization(forAgentsToken: text, of: application, as: user, in: tenant, now: now)
     case .clientCredentials:
       preconditionFailure("an application's own token needs nobody's authorisation")
     case .authorizationCode(let code, let redirectURI, let verifier):
@@ -130,12 +124,10 @@ extension IdentityProvider {
     } catch {
       throw .signing(error)
     }
-    var answer = DemoAnswer(status: 200, json: document)
     let name = claims.application.flatMap(tenant.application)?.displayName ?? "?"
     let api = claims.audiences.first.map { tenant.api($0)?.identifierURI ?? $0 } ?? "?"
     let roles = claims.roles.isEmpty ? "no roles" : claims.roles.joined(separator: " ")
-    answer.note = "token for \(name) at \(api): \(roles)"
-    return answer
+    return DemoAnswer(status: 200, json: document).noted("token for \(name) at \(api): \(roles)")
   }
 
   /// A token of the machine's own identity, for an API or for the exchange that proves other applications; nil where

@@ -1,21 +1,21 @@
 // The identity provider: from a parsed request to its answer. Rules are the grants' and the sign-in's, sockets are the
 // server's.
 
-package import Bytes
-package import Platform
-package import Tokens
+internal import Bytes
+internal import Platform
+internal import Tokens
 
 /// A developer's identity provider, Entra-shaped (v2.0 endpoints).
-package final class IdentityProvider: Sendable {
+final class IdentityProvider: Sendable {
   /// Scheme, host and port that its documents name.
-  package let origin: String
+  let origin: String
   let directory: DemoDirectory
   let signer: TokenSigner
   let pages: Pages
   private let state: Locked<ProviderState>
 
   /// A provider that signs with `key`.
-  package init(
+  init(
     origin: String, directory: DemoDirectory, key: RSAKey, behaviour: ProviderBehaviour = ProviderBehaviour()
   ) throws(CryptoError) {
     self.origin = origin
@@ -28,12 +28,12 @@ package final class IdentityProvider: Sendable {
   }
 
   /// The issuer of a tenant's tokens.
-  package func issuer(tenant: String) -> String { DiscoveryDocument.issuer(origin: origin, tenant: tenant) }
+  func issuer(tenant: String) -> String { DiscoveryDocument.issuer(origin: origin, tenant: tenant) }
 
   /// The public keys as the provider publishes them.
-  package var keySet: JWKSet { JWKSet(keys: [signer.publicKey]) }
+  var keySet: JWKSet { JWKSet(keys: [signer.publicKey]) }
 
-  package func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
+  func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     let identifiers = RequestIdentifiers(clientRequest: request["client-request-id"])
     let endpoint = ProviderEndpoint(path: request.path)
     var answer: DemoAnswer
@@ -60,14 +60,11 @@ package final class IdentityProvider: Sendable {
   ) -> DemoAnswer {
     var answer: DemoAnswer
     if endpoint?.isForPeople == true {
-      answer = pages.message(
-        .init(heading: "That did not work", text: error.message, detail: "AADSTS\(error.code)"), status: error.status)
+      answer = pages.message("That did not work", error.message, detail: "AADSTS\(error.code)", status: error.status)
     } else {
       answer = DemoAnswer(status: error.status, json: ErrorDocument(error, identifiers, now: now))
       if error.status == 401 { answer.fields.append(("www-authenticate", "Basic realm=\"\(origin)\"")) }
-      if case .ordered(let failure) = error, let seconds = failure.retry_after {
-        answer.fields.append(("retry-after", "\(seconds)"))
-      }
+      if let seconds = error.retryAfter { answer.fields.append(("retry-after", "\(seconds)")) }
     }
     answer.note = "AADSTS\(error.code) \(error.name)"
     return answer
@@ -114,9 +111,4 @@ package final class IdentityProvider: Sendable {
   private func canonical(_ segment: String) throws(ProviderError) -> String {
     try tenant(segment)?.identifier ?? segment.lowercased()
   }
-}
-
-extension DemoAnswer {
-  /// The first field of this lower-case name.
-  func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 }

@@ -53,14 +53,7 @@ struct TokenSigner: Sendable {
 
   /// Whether this signed a token.
   func verdict(_ token: SignedJWT) -> SignatureVerdict {
-    guard publicKey.fits(token.header) else { return .unknownKey }
-    do throws(CryptoError) {
-      let isValid = try RSAPublicKey(modulus: publicKey.modulus, exponent: publicKey.exponent)
-        .verifies(token.signature.span, of: token.signingInput.span, .rs256)
-      return isValid ? .valid : .invalid
-    } catch {
-      return .invalid
-    }
+    JWKSet(keys: [publicKey]).verdict(token)
   }
 
   func token(_ claims: some Encodable) throws(CryptoError) -> Secret {

@@ -1,30 +1,16 @@
 internal import FoundationEssentials
 internal import HTTP
-package import HTTPServer
+internal import HTTPServer
 
 /// A request as the rules of this module see it: whole, small, and without a socket.
-package struct DemoRequest: Sendable {
-  /// The method, as sent.
-  package var method: String
-  /// The path, as sent.
-  package var path: String
-  /// The query without its question mark; empty where there is none.
-  package var query: String
-  /// The fields in order, names in lower case.
-  package var fields: [(name: String, value: String)]
-  package var body: ReceivedContent
-
-  /// A request.
-  package init(
-    method: String, path: String, query: String = "", fields: [(name: String, value: String)] = [],
-    body: ReceivedContent = .whole([])
-  ) {
-    self.method = method
-    self.path = path
-    self.query = query
-    self.fields = fields
-    self.body = body
-  }
+struct DemoRequest: Sendable {
+  var method: String
+  var path: String
+  /// Without its question mark.
+  var query = ""
+  /// In order, names in lower case.
+  var fields: [(name: String, value: String)] = []
+  var body = ReceivedContent.whole([])
 
   /// The first field of this lower-case name.
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
@@ -58,9 +44,9 @@ extension DemoRequest {
 }
 
 /// An answer as the rules of this module give it; the server sends it.
-package struct DemoAnswer: Sendable {
+struct DemoAnswer: Sendable {
   /// What follows the head.
-  package enum Body: Sendable, Hashable {
+  enum Body: Sendable, Hashable {
     /// All of it.
     case whole([UInt8])
     /// Server-sent events, one after each pause.
@@ -68,12 +54,12 @@ package struct DemoAnswer: Sendable {
   }
 
   /// The status code.
-  package var status: Int
+  var status: Int
   /// The fields, names in lower case; framing fields are the server's.
-  package var fields: [(name: String, value: String)]
-  package var body: Body
+  var fields: [(name: String, value: String)]
+  var body: Body
   /// A few words for the demonstration's log: never a token or a secret.
-  package var note = ""
+  var note = ""
 
   init(status: Int, json document: some Encodable) {
     let encoder = JSONEncoder()
@@ -101,10 +87,22 @@ package struct DemoAnswer: Sendable {
     body = .ticks(count: count, pause: pause)
   }
 
-  /// Event number `index` of an event stream.
-  static func tick(_ index: Int) -> [UInt8] {
-    Array("id: \(index)\ndata: {\"tick\": \(index)}\n\n".utf8)
+  /// The answer with a few words for the demonstration's log.
+  func noted(_ words: String) -> DemoAnswer {
+    var answer = self
+    answer.note = words
+    return answer
   }
+
+  /// The answer with further fields.
+  func adding(_ more: [(name: String, value: String)]) -> DemoAnswer {
+    var answer = self
+    answer.fields += more
+    return answer
+  }
+
+  /// The first field of this lower-case name.
+  func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// The answer as it is sent.
   var response: ServerResponse {
@@ -113,7 +111,7 @@ package struct DemoAnswer: Sendable {
     case .ticks(let count, let pause):
       ServerResponse(
         status: status, fields: fields,
-        content: .paced(count: count, pause: pause) { Self.tick($0 + 1) })
+        content: .paced(count: count, pause: pause) { Array("id: \($0 + 1)\ndata: {\"tick\": \($0 + 1)}\n\n".utf8) })
     }
   }
 }

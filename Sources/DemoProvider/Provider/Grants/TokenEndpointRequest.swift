@@ -45,7 +45,7 @@ struct TokenEndpointRequest: Equatable {
   private static let accessToken = "urn:ietf:params:oauth:token-type:access_token"
 
   init(body: [UInt8], authorization: String?) throws(ProviderError) {
-    let form = try FormFields(request: body)
+    let form = try ReplyForm(request: body)
     grant = try Self.grant(form)
     agent = form["fmi_path"]?.lowercased()
     client = try ClientAuthentication(form: form, authorization: authorization)
@@ -56,7 +56,7 @@ struct TokenEndpointRequest: Equatable {
     claims = try ClaimsAsked(form["claims"])
   }
 
-  private static func grant(_ form: FormFields) throws(ProviderError) -> Grant {
+  private static func grant(_ form: ReplyForm) throws(ProviderError) -> Grant {
     guard let type = form["grant_type"] else { throw .missingParameter("grant_type") }
     func required(_ name: String) throws(ProviderError) -> String {
       guard let value = form[name] else { throw .missingParameter(name) }
@@ -101,7 +101,7 @@ struct ClientAuthentication: Equatable {
 
   /// From the form (`client_secret_post`), or from a Basic `Authorization` field, whose two parts are form-encoded
   /// (RFC 6749 §2.3.1). Using both is an error of that section.
-  init(form: FormFields, authorization: String?) throws(ProviderError) {
+  init(form: ReplyForm, authorization: String?) throws(ProviderError) {
     guard let authorization, authorization.lowercased().hasPrefix("basic ") else {
       guard let identifier = form["client_id"] else { throw .missingParameter("client_id") }
       clientIdentifier = identifier.lowercased()
@@ -115,12 +115,11 @@ struct ClientAuthentication: Equatable {
     guard form["client_secret"] == nil, let decoded = Base64.decode(authorization.dropFirst(6)),
       let colon = decoded.firstIndex(of: UInt8(ascii: ":"))
     else { throw .malformedBody }
-    do throws(FormError) {
-      clientIdentifier = try FormFields.decoded(decoded[..<colon]).lowercased()
-      secret = Secret(try FormFields.decoded(decoded[(colon + 1)...]))
-    } catch {
-      throw .malformedBody
+    let parts = [decoded[..<colon], decoded[(colon + 1)...]].compactMap {
+      PercentEncoding.decoded($0, isForm: true).flatMap { String(validating: $0, as: UTF8.self) }
     }
+    guard parts.count == 2 else { throw .malformedBody }
+    (clientIdentifier, secret) = (parts[0].lowercased(), Secret(parts[1]))
     if let named = form["client_id"], named.lowercased() != clientIdentifier { throw .malformedBody }
   }
 

@@ -1,53 +1,39 @@
-// Which path of the identity provider is which endpoint: Entra's v2.0 paths, with the tenant in front.
+// The paths of the identity provider: Entra's v2.0 paths, with the tenant in front.
 
-/// An endpoint and the tenant segment it was asked under.
+/// An endpoint and the tenant segment of its path.
 enum ProviderEndpoint: Hashable {
-  /// The page that lists users, applications and what can be tried.
+  /// The page that lists users, applications and tasks.
   case root
   /// The OpenID Connect discovery document.
   case metadata(tenant: String)
   /// The public signing keys.
   case keys(tenant: String)
-  /// The authorization endpoint: where a sign-in begins.
   case authorize(tenant: String)
-  /// Where the pages of a sign-in post their forms.
+  /// The forms of a sign-in's pages.
   case interaction(tenant: String)
-  /// The token endpoint.
   case token(tenant: String)
-  /// The device authorization endpoint.
   case deviceAuthorization(tenant: String)
   /// The end of the browser's sessions.
   case logout(tenant: String)
-  /// Where people type a device's code.
+  /// The page for a device's code.
   case device
   /// The provider's behaviour and memory, for demonstrations and tests.
   case testing(TestingTask)
 
-  /// The endpoint behind a path, or nil.
+  /// The endpoint at a path; nil: none.
   init?(path: String) {
-    if path == "/" {
-      self = .root
-      return
-    }
-    let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
-    guard let tenant = segments.first, !tenant.isEmpty else { return nil }
-    switch segments.dropFirst() {
-    case ["v2.0", ".well-known", "openid-configuration"]: self = .metadata(tenant: tenant)
-    case ["discovery", "v2.0", "keys"]: self = .keys(tenant: tenant)
-    case ["oauth2", "v2.0", "authorize"]: self = .authorize(tenant: tenant)
-    case ["oauth2", "v2.0", "interaction"]: self = .interaction(tenant: tenant)
-    case ["oauth2", "v2.0", "token"]: self = .token(tenant: tenant)
-    case ["oauth2", "v2.0", "devicecode"]: self = .deviceAuthorization(tenant: tenant)
-    case ["oauth2", "v2.0", "logout"]: self = .logout(tenant: tenant)
-    case [] where tenant == "device": self = .device
-    case let rest where tenant == "testing" && rest.count == 1:
-      guard let task = rest.first.flatMap(TestingTask.init) else { return nil }
-      self = .testing(task)
-    default: return nil
-    }
+    let name = path.dropFirst().prefix { $0 != "/" }
+    let tenant = String(name)
+    let endpoints: [ProviderEndpoint] =
+      [
+        .root, .device, .metadata(tenant: tenant), .keys(tenant: tenant), .authorize(tenant: tenant),
+        .interaction(tenant: tenant), .token(tenant: tenant), .deviceAuthorization(tenant: tenant),
+        .logout(tenant: tenant),
+      ] + TestingTask.allCases.map(ProviderEndpoint.testing)
+    guard !name.isEmpty || path == "/", let found = endpoints.first(where: { $0.path == path }) else { return nil }
+    self = found
   }
 
-  /// The path of the endpoint.
   var path: String {
     switch self {
     case .root: "/"
@@ -63,23 +49,18 @@ enum ProviderEndpoint: Hashable {
     }
   }
 
-  /// What it is called where requests are counted.
+  /// The name under which requests are counted.
   var name: String {
     switch self {
     case .root: "root"
     case .metadata: "discovery"
     case .keys: "jwks"
-    case .authorize: "authorize"
-    case .interaction: "interaction"
-    case .token: "token"
-    case .deviceAuthorization: "devicecode"
-    case .logout: "logout"
-    case .device: "device"
     case .testing: "testing"
+    default: String(path.split(separator: "/").last ?? "")
     }
   }
 
-  /// Whether people look at its answers, so that they are pages.
+  /// True if its answers are pages.
   var isForPeople: Bool {
     switch self {
     case .root, .authorize, .interaction, .logout, .device: true
@@ -88,23 +69,22 @@ enum ProviderEndpoint: Hashable {
   }
 }
 
-/// What the testing endpoint does.
+/// The tasks of the testing endpoint.
 enum TestingTask: String, CaseIterable {
-  /// Tells how often each endpoint was asked.
+  /// Counts requests per endpoint.
   case requests
   /// Replaces the provider's behaviour.
   case behaviour
-  /// Ends everything of a person that is not an access token already out.
+  /// Ends a person's sessions, codes and refresh tokens.
   case revoke
-  /// From now on the access tokens already out about a person or an application count no more at APIs that evaluate
-  /// them continuously. Refresh tokens stay good.
+  /// Makes APIs reject the access tokens that a person or an application has. Refresh tokens stay valid.
   case criticalEvent = "critical-event"
-  /// Forgets what a person consented to.
+  /// Forgets a person's consents.
   case withdraw
 }
 
-/// What `/.well-known/openid-configuration` answers (OpenID Connect Discovery 1.0 §3).
-struct DiscoveryDocument: Codable, Hashable {
+/// The discovery document (OpenID Connect Discovery 1.0 §3).
+struct DiscoveryDocument: Encodable {
   var issuer: String
   var authorization_endpoint: String
   var token_endpoint: String
@@ -123,8 +103,8 @@ struct DiscoveryDocument: Codable, Hashable {
   var id_token_signing_alg_values_supported = ["RS256"]
   var subject_types_supported = ["pairwise"]
 
-  /// The document under a tenant segment at `origin`, such as `https://localhost:8443`. `tenant` is nil where the
-  /// tenant is known only once a person has signed in; the issuer then has Entra's place-holder.
+  /// The document of a tenant segment at `origin`, such as `https://localhost:8443`. `tenant` is nil if only the
+  /// sign-in decides it; the issuer then has Entra's placeholder.
   init(origin: String, segment: String, tenant: Tenant?) {
     let name = tenant?.identifier ?? segment
     issuer = Self.issuer(origin: origin, tenant: tenant?.identifier ?? "{tenantid}")

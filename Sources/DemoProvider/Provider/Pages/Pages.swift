@@ -2,21 +2,12 @@ internal import Bytes
 internal import HTTP
 internal import HTTPServer
 
-/// What a page that only tells something tells.
-struct PageMessage {
-  var heading: String
-  var text: String
-  /// A few technical words below.
-  var detail: String?
-}
-
 /// Makes the provider's pages.
 struct Pages: Sendable {
-  /// A page without a form.
-  func message(_ message: PageMessage, status: Int) -> DemoAnswer {
-    let detail: Markup = message.detail.map { "<p class=\"quiet\">\($0)</p>" } ?? ""
-    return page(
-      message.heading, "<h1>\(message.heading)</h1>\n<p role=\"status\">\(message.text)</p>\n\(detail)", status: status)
+  /// A page without a form. `detail`: a few technical words below.
+  func message(_ heading: String, _ text: String, detail: String? = nil, status: Int = 200) -> DemoAnswer {
+    let detail: Markup = detail.map { "<p class=\"quiet\">\($0)</p>" } ?? ""
+    return page(heading, "<h1>\(heading)</h1>\n<p role=\"status\">\(text)</p>\n\(detail)", status: status)
   }
 
   /// A page whose body is `content`. `formAction` lists where its forms may lead, redirects included: browsers check
@@ -106,11 +97,9 @@ extension Pages {
     case .query:
       let query = all.map { "\($0.name)=\(Self.encoded($0.value))" }.joined(separator: "&")
       let separator = address.redirectURI.contains("?") ? "&" : "?"
-      var answer = DemoAnswer(status: 303, html: [])
-      answer.fields += [
+      return DemoAnswer(status: 303, html: []).adding([
         ("location", "\(address.redirectURI)\(separator)\(query)"), ("referrer-policy", "no-referrer"),
-      ]
-      return answer
+      ])
     case .formPost:
       return form(all, to: address.redirectURI)
     }

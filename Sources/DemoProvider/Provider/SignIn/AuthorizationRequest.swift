@@ -24,7 +24,7 @@ struct ReplyAddress: Hashable {
   var state: String?
 
   /// An address that the application registered. Where it did not, nothing may be sent there.
-  init(_ parameters: FormFields, of application: RegisteredApplication) throws(ProviderError) {
+  init(_ parameters: ReplyForm, of application: RegisteredApplication) throws(ProviderError) {
     guard let uri = parameters["redirect_uri"] else { throw .missingParameter("redirect_uri") }
     guard RedirectURIRule.allows(uri, registered: application.redirectURIs) else {
       throw .unregisteredRedirectURI(uri, application: application.clientIdentifier)
@@ -55,7 +55,7 @@ struct AuthorizationRequest: Hashable {
   var claims: ClaimsAsked
 
   init(
-    _ parameters: FormFields, of application: RegisteredApplication, to address: ReplyAddress
+    _ parameters: ReplyForm, of application: RegisteredApplication, to address: ReplyAddress
   ) throws(ProviderError) {
     self.address = address
     guard let type = parameters["response_type"] else { throw .missingParameter("response_type") }
