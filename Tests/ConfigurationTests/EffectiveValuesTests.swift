@@ -48,6 +48,11 @@ import Testing
     ("routes[0].tls.ca_file", "/etc/ca.pem", "/etc/p.yaml:18:20"),
     ("routes[1].token", "none", "/etc/p.yaml:19:67"), ("cache.memory", "true", "default"),
     ("limits.head_bytes", "32KiB", "default"), ("limits.body_bytes", "none", "default"),
+    ("listeners[0].sign_in", "false", "default"), ("listeners[0].callers.anyone", "false", "default"),
+    ("applications.contoso.offline_access", "true", "default"), ("shutdown.limit", "30s", "default"),
+    ("routes[0].pool.max_idle", "64", "default from defaults.pool.max_idle"),
+    ("routes[1].timeouts.exchange", "none", "default from defaults.timeouts.exchange"),
+    ("routes[0].methods", "every method", "default"),
   ]
 
   @Test(arguments: rows)
@@ -61,6 +66,25 @@ import Testing
     #expect(found.map(\.source.description) == [source])
     #expect(Set(values.map(\.key)).count == values.count)
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("a-key-of") })
+  }
+
+  @Test func `of an absent section the defaults that have a meaning are listed`() throws {
+    let values = try Self.settings(
+      """
+      listeners: [{address: 127.0.0.1:1}]
+      applications:
+        a.b: {authority: "https://id.example", client_id: c}
+        a: {credential: {managed_identity: {}}}
+      routes: [{name: a, path: /, upstream: "http://127.0.0.1", token: none}]
+      limits: {head_bytes: 4KiB}
+      """
+    ).effectiveValues().map { "\($0.key): \($0.value)" }
+    #expect(values.contains("applications.a.b.offline_access: true"))
+    // A machine's identity has no refresh tokens.
+    #expect(!values.contains { $0.hasPrefix("applications.a.offline_access") })
+    #expect(values.contains("limits.target_bytes: 4KiB"))
+    #expect(!values.contains { $0.hasPrefix("cache.key_prefix") || $0.hasPrefix("listeners[0].sign_in.") })
+    #expect(!values.contains { $0.hasPrefix("admin") || $0.hasPrefix("routes[0].token.") })
   }
 
   @Test func `of a Redis server's URL no user and no password is shown, whichever way they came`() throws {

@@ -120,7 +120,8 @@ extension SettingsDecoder {
     _ section: Section, _ credential: CredentialSettings?, name: String
   ) -> ApplicationSettings? {
     let displayName = displayName(section)
-    standards.removeAll { $0.key.hasPrefix("\(section.path).") }
+    let own = Set(section.shape.rows.map { section.path($0.key) })
+    standards.removeAll { own.contains($0.key) }
     var known: [Key] = [.credential, .displayName]
     // Service Fabric's service alone tells them to the provider.
     if case .managedIdentity(let settings)? = credential, settings.identity.host.source == .serviceFabric {
