@@ -68,33 +68,6 @@ struct CallerTokenTests {
 
   private var bearer: String { "bearer: {authority: \"\(issuer.name)\", audiences: [\"\(Self.audience)\"]}" }
 
-  @Test func `what an issuer signed for another purpose lets no caller in`() async throws {
-    let port = try freePort()
-    let proxy = try await proxy(port: port, "callers: {\(bearer)}")
-    let event = JSONValue.object(["http://schemas.openid.net/event/backchannel-logout": .object([:])])
-    let rows: [(String?, [String: JSONValue], Int)] = [
-      ("at+jwt", ["client_id": .string("app"), "scope": .string("orders.read")], 200),
-      ("JWT", ["azp": .string("app"), "scope": .string("orders.read")], 200),
-      ("JWT", ["typ": .string("Bearer"), "azp": .string("app"), "nonce": .string("n")], 200),
-      (nil, [:], 200),
-      ("logout+jwt", ["events": event, "sid": .string("s")], 401),
-      ("secevent+jwt", ["events": event], 401),
-      ("dpop+jwt", ["htm": .string("GET"), "htu": .string("http://localhost/")], 401),
-      ("JWT", ["events": event, "sid": .string("s")], 401),
-      ("JWT", ["nonce": .string("n"), "email": .string("ann@example.org")], 401),
-      ("JWT", ["at_hash": .string("h")], 401),
-      ("JWT", ["typ": .string("ID"), "azp": .string("app")], 401),
-      ("JWT", ["typ": .string("Refresh")], 401),
-      ("JWT", ["scope": .string("orders.read"), "cnf": .object(["jkt": .string("k")])], 401),
-      ("at+jwt", ["client_id": .string("app"), "cnf": .object(["x5t#S256": .string("AQID")])], 401),
-    ]
-    for (type, claims, status) in rows {
-      let answer = try await proxy.get("/seen", ["-H", "Authorization: Bearer \(try token(type, claims))"])
-      #expect(answer.status == status, "\(type ?? "none") \(claims)")
-    }
-    #expect(upstream.requests.count == rows.filter { $0.2 == 200 }.count)
-  }
-
   @Test func `a token that is bound to a certificate lets in who shows that one, and nobody who has only the token`()
     async throws
   {

@@ -94,16 +94,6 @@ struct CallersTests {
     #expect(stage.requests == 0)
   }
 
-  @Test func `one caller's trouble holds up nobody else, and is not asked about again at once`() async throws {
-    let proxy = try await proxy()
-    let poor = try stage.token(of: "claims")
-    for _ in 0..<5 { #expect(try await get(proxy, as: poor).status == 401) }
-    // The pauses are 1, 2, 4 and 8 seconds: no machine is so slow that the provider is asked each time.
-    #expect(stage.forms.count < 5)
-    #expect(try await get(proxy, as: try stage.token(of: "ann")).status == 200)
-    #expect(try await get(proxy, as: try stage.token(of: "claimant")).status == 200)
-  }
-
   @Test func `a token that has ended is refused before anything is asked, whatever it was good for`() async throws {
     let proxy = try await proxy()
     let ann = try stage.token(of: "ann", lifetime: 3)
@@ -254,22 +244,6 @@ struct CallersTests {
     #expect(grown < (48 << 20 + kept * 15 << 10) * ChildProcess.memoryFactor, "\(grown >> 20) MiB more")
     let honest = "the honest caller \(report.median) s, at most \(report.longest) s"
     print("\(callers) callers: \(grown >> 20) MiB more, \(honest)")
-  }
-
-  @Test func `a thousand requests of one caller at the instant of expiry make one exchange`() async throws {
-    stage.live(4)
-    let proxy = try await proxy()
-    let ann = try stage.token(of: "ann")
-    #expect(try await get(proxy, as: ann).status == 200)
-    let tokens = try directory.write(
-      String(repeating: "\(ann.token) \(ann.digest)\n", count: 1000), to: "tokens")
-    // The token ends; the next one lives for an hour.
-    try await Task.sleep(for: .seconds(5))
-    stage.live(3600)
-    let before = stage.exchanges
-    let report = try await storm(proxy, tokens, passes: 1, connections: 200)
-    #expect(Array(report.statuses.keys) == ["200"], "\(report.statuses)")
-    #expect(stage.exchanges == before + 1)
   }
 
   @Test func `a request picks one of the listed tokens, or none, and the field stays here`() async throws {

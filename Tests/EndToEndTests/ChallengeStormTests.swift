@@ -65,6 +65,7 @@ struct ChallengeStormTests {
     }
     let minutes = 1 + Int((ContinuousClock.now - began).components.seconds) / 59
     #expect(api.asked.count - 1 <= 3 * minutes, "\(api.asked) in \(minutes) minutes")
+    #expect(api.astray == 0, "an address that a challenge names was contacted")
   }
 
   @Test func `an API that no token contents is asked twice by each caller, and the provider once per distinct claims`()

@@ -13,16 +13,11 @@ import TestSupport
 /// | `free` | every token | |
 /// | `alpha`, `beta`, `gamma` | tokens that prove it | claims |
 /// | `valid` | tokens issued after the last `revoke()` | `invalid_token` |
-/// | `bare` | the same | a challenge without a reason |
-/// | `wide` | tokens for the scope `orders.write` | 403, `insufficient_scope` |
-/// | `anew` | none | RFC 9470 |
 /// | a number | none | a hostile challenge |
 final class DemandingAPI: Sendable {
   private final class Record: Sendable {
     /// The claims of each token request, in order.
     let asked = Locked<[String]>([])
-    /// The scopes of each.
-    let scopes = Locked<[String]>([])
     /// Requests to the API.
     let requests = Atomic(0)
     /// The last token that is revoked.
@@ -40,20 +35,12 @@ final class DemandingAPI: Sendable {
   /// Where the API's paths begin, without the slash behind.
   var upstream: String { "http://127.0.0.1:\(servers.api.port)/api" }
   var asked: [String] { record.asked.withLock { $0 } }
-  var scopes: [String] { record.scopes.withLock { $0 } }
   var requests: Int { record.requests.load(ordering: .relaxed) }
   /// How often an address was asked that only a challenge names.
   var astray: Int { record.astray.load(ordering: .relaxed) }
 
-  /// What comes with every refusal, and has to be passed on.
-  static let companions = [
-    (name: "www-authenticate", value: "Basic realm=\"a, b\""), (name: "www-authenticate", value: "NTLM YQ=="),
-    (name: "set-cookie", value: "a=1; Path=/api/x"), (name: "set-cookie", value: "b=2; Path=/api/y"),
-    (name: "x-trace", value: "7"),
-  ]
-
-  /// No token that was issued so far is valid; with `.max`, none will ever be.
-  func revoke(_ last: Int? = nil) { record.revoked.store(last ?? asked.count, ordering: .relaxed) }
+  /// Ends the validity of every token that was issued so far.
+  func revoke() { record.revoked.store(asked.count, ordering: .relaxed) }
 
   /// - Parameter isContent: whether a token that proves what a path demands is taken.
   init(isContent: Bool = true) throws {
@@ -78,13 +65,12 @@ final class DemandingAPI: Sendable {
           let number = token.split(separator: ".").dropFirst().first.flatMap { Int($0) } ?? 0
           let isValid = number > record.revoked.load(ordering: .relaxed)
           if let refusal = Self.refusal(part, token, isValid: isValid, isContent: isContent) {
-            let fields = Self.companions.map { "\($0.name): \($0.value)\r\n" }.joined()
             await stream.answer(
               "refused", status: refusal.status,
               Int(part) == nil
                 ? "WWW-Authenticate: Bearer "
                   + "\(refusal.parameters)authorization_uri=\"\(issuer)/astray/oauth2/authorize\", "
-                  + "resource_metadata=\"\(issuer)/astray/metadata\"\r\n\(fields)"
+                  + "resource_metadata=\"\(issuer)/astray/metadata\"\r\n"
                 : refusal.parameters)
           } else {
             let proof = token.split(separator: ".").first.map(String.init) ?? ""
@@ -99,20 +85,16 @@ final class DemandingAPI: Sendable {
     servers = (try LoopServer(on: loops.provider, serve), try LoopServer(on: loops.api, serve))
   }
 
-  /// A token that says what it proves, its number, and whether it is for the wider scope.
+  /// A token that says what it proves, and its number.
   private static func token(_ form: String, _ record: Record) -> String {
     // One word is enough to know a demand by.
     let words = ["alpha", "beta", "gamma"].filter { form.contains($0) }.joined(separator: "+")
-    let scope = ("&" + form + "&").between("&scope=", "&")?.replacing("%20", with: " ") ?? ""
     let number = record.asked.withLock { asked in
       asked.append(words)
       return asked.count
     }
-    record.scopes.withLock { $0.append(scope) }
-    let width = scope.contains("orders.write") ? "wide" : "narrow"
     return #"""
-      {"access_token": "\#(words.isEmpty ? "plain" : words).\#(number).\#(width)", "token_type": "Bearer", \#
-      "expires_in": 36000, "scope": "\#(scope)"}
+      {"access_token": "\#(words.isEmpty ? "plain" : words).\#(number).", "token_type": "Bearer", "expires_in": 36000}
       """#
   }
 
@@ -122,13 +104,6 @@ final class DemandingAPI: Sendable {
     switch part {
     case "free": return nil
     case "valid": return isValid ? nil : ("401 Unauthorized", "error=\"invalid_token\", ")
-    case "bare": return isValid ? nil : ("401 Unauthorized", "realm=\"api\", ")
-    case "wide":
-      return token.hasSuffix("wide") ? nil : ("403 Forbidden", "error=\"insufficient_scope\", scope=\"orders.write\", ")
-    case "anew":
-      return (
-        "401 Unauthorized", "error=\"insufficient_user_authentication\", acr_values=\"mfa\", max_age=\"60\", "
-      )
     default:
       if let number = Int(part) { return ("401 Unauthorized", HostileChallenge.field(number)) }
       if isContent, token.hasPrefix(part) { return nil }

@@ -141,18 +141,6 @@ struct HopTests {
     #expect(padded.status == 200 && padded.body == "hello")
   }
 
-  @Test func `the configuration of a route to an own listener is refused`() async throws {
-    let directory = try TemporaryDirectory()
-    let file = try directory.write(
-      """
-      listeners: [{address: "127.0.0.1:8080"}]
-      routes: [{name: round, path: /, upstream: "http://localhost:8080/", token: none}]
-      """, to: "loop.yaml")
-    let result = try await run([binary(), "check", "-c", file])
-    #expect(result.status == 2)
-    #expect(result.errors.contains("loop.yaml:2:") && result.errors.contains("this proxy's own listener on line 1"))
-  }
-
   /// What the upstream sends, or the order for it.
   private static let faults: [(answer: String, status: Int, reason: String, words: String)] = [
     ("this is no HTTP at all\r\n\r\n", 502, "status_line", "answered without a status line"),
@@ -198,37 +186,6 @@ struct HopTests {
     #expect(try await eventually { scene.proxy.accessRecords.last?["outcome"] == .text("completed") })
     #expect(scene.proxy.accessRecords.last?["reason"] == nil)
     #expect(!(try await scene.proxy.admin("/status").body.contains("upstream failing")))
-  }
-
-  @Test func `an upstream that is away, or stops, is told apart too`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      routes:
-        - {name: away, path: /away/, upstream: "http://127.0.0.1:\(try freePort())/", token: none}
-        - {name: unknown, path: /unknown/, upstream: "http://no-such-name.invalid/", token: none}
-        - name: slow
-          path: /slow/
-          upstream: http://127.0.0.1:\(upstream.port)/slow/
-          token: none
-          timeouts: {response_head: 300ms}
-        - name: stall
-          path: /stall/
-          upstream: http://127.0.0.1:\(upstream.port)/stall/
-          token: none
-          timeouts: {idle: 300ms}
-      """)
-    for (path, reason) in [
-      ("/away/", "connection_refused"), ("/unknown/", "unresolved"), ("/slow/20", "timed_out"),
-      ("/stall/20", "stalled"),
-    ] {
-      _ = try await proxy.get(path)
-      #expect(
-        try await eventually { proxy.accessRecords.last?["reason"] == .text(reason) }, "\(path) \(proxy.accessRecords)")
-      #expect(try await metricSum(proxy, "bearer_proxy_upstream_failures_total", "reason=\"\(reason)\"") == 1)
-    }
   }
 
   @Test func `an upstream to which no connection can be made is told apart by the reason`() async throws {

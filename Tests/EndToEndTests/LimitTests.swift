@@ -63,7 +63,7 @@ struct LimitTests {
     #expect(upstream.requests == ["GET / HTTP/1.1 connection=1"])
   }
 
-  @Test func `an upstream that is refused, silent or slow is a 502 or 504 within its time limit`() async throws {
+  @Test func `an upstream that is away, silent or slow is a 502 or 504 in time, with the reason`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)
     let proxy = try await ProxyUnderTest(
@@ -88,15 +88,23 @@ struct LimitTests {
           timeouts: {idle: 300ms}
         - {name: unknown, path: /unknown/, upstream: "http://no-such-name.invalid/", token: none}
       """)
+    func expect(_ reason: String) async throws {
+      #expect(try await eventually { proxy.accessRecords.last?["reason"] == .text(reason) }, "\(proxy.accessRecords)")
+      #expect(try await metricSum(proxy, "bearer_proxy_upstream_failures_total", "reason=\"\(reason)\"") == 1)
+    }
     let nobody = try await proxy.get("/nobody/")
     #expect(nobody.status == 502 && nobody.body.contains("Connection refused"))
+    try await expect("connection_refused")
     let slow = try await proxy.get("/slow/5")
     #expect(slow.status == 504 && slow.body.contains("upstream-timeout"))
-    let whole = try await proxy.get("/whole/5")
-    #expect(whole.status == 504 && whole.body.contains("exchange-timeout"))
+    try await expect("timed_out")
     #expect(try await proxy.get("/stall/5").exit != 0)
+    try await expect("stalled")
     let unknown = try await proxy.get("/unknown/")
     #expect(unknown.status == 502 && !unknown.body.contains("no-such-name"))
+    try await expect("unresolved")
+    let whole = try await proxy.get("/whole/5")
+    #expect(whole.status == 504 && whole.body.contains("exchange-timeout"))
     #expect(try await eventually { proxy.process.errors.contains("no-such-name.invalid") })
   }
 

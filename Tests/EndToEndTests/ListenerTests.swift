@@ -46,26 +46,6 @@ struct ListenerTests {
     #expect(try await run(["test", "-e", socket]).status == 1)
   }
 
-  @Test(arguments: [
-    (["-H", "Host: evil.example"], 421), (["-H", "Host: localhost"], 200), (["-H", "Host: LOCALHOST:80"], 200),
-    (["-H", "Sec-Fetch-Site: cross-site"], 403), (["-H", "Sec-Fetch-Site: same-site"], 403),
-    (["-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: navigate", "-H", "Sec-Fetch-Dest: document"], 200),
-    (["-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: no-cors", "-H", "Sec-Fetch-Dest: empty"], 403),
-    (["-H", "Sec-Fetch-Site: same-origin"], 200),
-    (["-H", "Origin: https://evil.example"], 403), (["-H", "Origin: null"], 403),
-    (["-X", "OPTIONS", "-H", "Origin: https://evil.example", "-H", "Access-Control-Request-Method: PUT"], 403),
-    (["-H", "Sec-Fetch-Site: none", "-H", "Sec-Purpose: prefetch"], 403),
-    (["-H", "Sec-Fetch-Site: same-origin", "-H", "Sec-Purpose: prefetch"], 200),
-    (["-H", "Sec-Fetch-Site: same-origin", "-H", "Sec-Fetch-Mode: no-cors", "-H", "Sec-Fetch-Dest: empty"], 403),
-    (["-H", "Service-Worker: script", "-H", "Sec-Fetch-Site: same-origin"], 403), (["-H", "Purpose: billing"], 200),
-    (["-A", "Mozilla/5.0 (X11; Linux x86_64)", "-H", "Accept-Language: en"], 200),
-  ])
-  func `a page of another site is turned away, a program is not`(_ call: ([String], Int)) async throws {
-    let scene = try await ScriptedScene()
-    #expect(try await scene.proxy.get("/seen", call.0).status == call.1)
-    #expect(scene.upstream.requests.count == (call.1 == 200 ? 1 : 0))
-  }
-
   @Test func `at a name of which browsers say little, a page is told from a program and from the app itself`()
     async throws
   {

@@ -99,19 +99,6 @@ struct LoginTests {
     await services.stop()
   }
 
-  @Test func `a page of another site cannot bring an answer`() async throws {
-    let proxy = try await scene.proxy([scene.route("orders")])
-    let login = try Login(proxy.configuration, ["--route", "orders"], in: directory)
-    let address = try #require(URLComponents(string: try await login.address()))
-    let redirect = try #require(address.queryItems?.first { $0.name == "redirect_uri" }?.value)
-    #expect(try await curl(["-H", "Host: evil.example", "\(redirect)/?code=x&state=y"]).status >= 400)
-    #expect(try await curl(["\(redirect)/favicon.ico"]).status == 404)
-    // Neither was an answer, so the sign-in goes on.
-    try await scene.person().authorize(try await login.address())
-    #expect(try await login.result().status == 0)
-    await services.stop()
-  }
-
   @Test func `whoever declines is taken at their word`() async throws {
     let proxy = try await scene.proxy([scene.route("orders")])
     let refusing = scene.person(declines: true)
