@@ -13,6 +13,7 @@ import TestSupport
 /// | `free` | every token | |
 /// | `alpha`, `beta`, `gamma` | tokens that prove it | claims |
 /// | `valid` | tokens issued after the last `revoke()` | `invalid_token` |
+/// | `anew` | none | RFC 9470 |
 /// | a number | none | a hostile challenge |
 final class DemandingAPI: Sendable {
   private final class Record: Sendable {
@@ -104,6 +105,10 @@ final class DemandingAPI: Sendable {
     switch part {
     case "free": return nil
     case "valid": return isValid ? nil : ("401 Unauthorized", "error=\"invalid_token\", ")
+    case "anew":
+      return (
+        "401 Unauthorized", "error=\"insufficient_user_authentication\", acr_values=\"mfa\", max_age=\"60\", "
+      )
     default:
       if let number = Int(part) { return ("401 Unauthorized", HostileChallenge.field(number)) }
       if isContent, token.hasPrefix(part) { return nil }
