@@ -72,9 +72,7 @@ extension IdentityProvider {
   /// Refresh tokens are the applications' own, and stay.
   func logout(_ request: DemoRequest, _ state: inout ProviderState) -> DemoAnswer {
     if let name = Browser.name(inCookies: request["cookie"]) { state.browsers[name] = nil }
-    if let target = target(afterLogout: request) {
-      return DemoAnswer(status: 303, html: []).adding([("location", target), ("referrer-policy", "no-referrer")])
-    }
+    if let target = target(afterLogout: request) { return DemoAnswer(seeOther: target) }
     return pages.message("You are signed out", "No account is signed in here any more. You can close this page.")
   }
 

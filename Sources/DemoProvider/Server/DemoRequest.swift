@@ -74,10 +74,17 @@ struct DemoAnswer: Sendable {
   }
 
   /// A page.
-  init(status: Int, html: [UInt8]) {
+  init(status: Int, _ page: Page) {
     self.status = status
-    fields = [("content-type", Page.contentType)]
-    body = .whole(html)
+    fields = page.fields.map { ("\($0.name)".lowercased(), $0.value) }
+    body = .whole(page.html)
+  }
+
+  /// Sends the browser on by GET.
+  init(seeOther location: String) {
+    status = 303
+    fields = [("location", location), ("referrer-policy", "no-referrer")]
+    body = .whole([])
   }
 
   /// An event stream.

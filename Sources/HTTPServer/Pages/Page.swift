@@ -22,9 +22,10 @@ package struct Page: Sendable {
   /// `same-origin` shows the server that a form is one of its own; `no-referrer` hides the page's address.
   package var referrerPolicy = "no-referrer"
 
-  package init(title: String, content: Markup) {
-    self.title = title
-    self.content = content
+  /// A page with a heading, which is its title unless it has another one.
+  package init(_ heading: String, title: String? = nil, _ content: Markup) {
+    self.title = title ?? heading
+    self.content = "<h1>\(heading)</h1>\n\(content)"
   }
 
   /// The page in UTF-8.
@@ -60,14 +61,15 @@ package struct Page: Sendable {
     return hidesQuery ? (PageStyle.addressScript, PageStyle.addressScriptDigest) : nil
   }
 
-  /// The fields of an answer with the page, without its content type.
+  /// The fields of an answer with the page.
   package var fields: [(name: StaticString, value: String)] {
     let script = self.script.map { "; script-src \($0.digest)" } ?? ""
     let policy =
       "default-src 'none'; style-src \(PageStyle.sheetDigest); img-src data:; base-uri 'none'; "
       + "frame-ancestors 'none'; form-action \(formAction)\(script)"
     return [
-      ("Content-Security-Policy", policy), ("X-Frame-Options", "DENY"), ("X-Content-Type-Options", "nosniff"),
+      ("Content-Type", Self.contentType), ("Content-Security-Policy", policy), ("X-Frame-Options", "DENY"),
+      ("X-Content-Type-Options", "nosniff"),
       ("Referrer-Policy", referrerPolicy), ("Cache-Control", "no-store"), ("Cross-Origin-Opener-Policy", "same-origin"),
       ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
@@ -83,6 +85,11 @@ package struct Page: Sendable {
 
   /// The media type of `html`.
   package static let contentType = "text/html; charset=utf-8"
+
+  /// The page as an answer.
+  package func response(_ status: Int) -> ServerResponse {
+    ServerResponse(status: status, fields: fields.map { ("\($0.name)", $0.value) }, content: .whole(html))
+  }
 }
 
 /// The style of all pages, and the two scripts. All are constant, so that the content security policy can name them by

@@ -108,17 +108,15 @@ enum LoopbackPage: Sendable, Hashable {
 
   var response: ServerResponse {
     let (title, text) = content
-    var page = Page(title: title, content: "<h1>\(title)</h1>\n\(text)")
+    var page = Page(title, text)
     if case .asked = self { page.formAction = "'self'" }
     // The address from which the provider sends the browser on has the code in it.
     switch self {
     case .kept, .askedElsewhere, .asked, .failed, .wrongAnswer, .answeredBefore: page.hidesQuery = true
     default: break
     }
-    var fields: [(name: String, value: String)] = []
-    if case .begin(let address) = self { fields.append(("Location", address)) }
-    fields += [("Content-Type", Page.contentType), ("Cache-Control", "no-store")]
-    fields += page.fields.map { ("\($0.name)", $0.value) }
-    return ServerResponse(status: status, fields: fields, content: .whole(page.html))
+    var response = page.response(status)
+    if case .begin(let address) = self { response.fields.append(("Location", address)) }
+    return response
   }
 }

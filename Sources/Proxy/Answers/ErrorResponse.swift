@@ -49,9 +49,8 @@ enum ResponseAudience {
 /// An answer's status, content, and the fields that go with the content.
 struct ErrorResponse {
   var status: Int
-  var contentType: StaticString
-  var body: [UInt8]
-  var fields: [(name: StaticString, value: String)] = []
+  var fields: [(name: StaticString, value: String)]
+  var body: [UInt8] = []
 
   /// The form for a reader. `signIn` is the address at which a person signs in, if there is one.
   init(
@@ -59,29 +58,26 @@ struct ErrorResponse {
     audience: ResponseAudience
   ) {
     status = problem.status
-    if let interaction = problem.interaction, audience != .program {
-      contentType = "text/html; charset=utf-8"
-      if let signIn, audience == .person, route?.token.onInteractionRequired == .redirect {
-        status = 303
-        body = []
-        fields = [("Location", signIn)]
-        return
+    let name = route?.name ?? ""
+    if audience == .program {
+      fields = [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+      body = problem.json(route: name, requestID: requestID, signIn: signIn, commands: commands)
+      return
+    }
+    if problem.interaction != nil, let signIn, audience == .person, route?.token.onInteractionRequired == .redirect {
+      status = 303
+      fields = [("Content-Type", Page.contentType), ("Location", signIn), ("Cache-Control", "no-store")]
+      return
+    }
+    let page =
+      if let interaction = problem.interaction {
+        InteractionPage(
+          title: problem.title, interaction: interaction, route: name, displayName: route?.displayName,
+          signIn: signIn, requestID: requestID, commands: commands
+        ).page
+      } else {
+        ProblemPage(problem: problem, route: name, requestID: requestID).page
       }
-      let page = InteractionPage(
-        title: problem.title, interaction: interaction, route: route?.name ?? "", displayName: route?.displayName,
-        signIn: signIn, requestID: requestID, commands: commands
-      ).page
-      body = page.html
-      fields = page.fields
-      return
-    }
-    if audience != .program {
-      contentType = "text/html; charset=utf-8"
-      let page = ProblemPage(problem: problem, route: route?.name ?? "", requestID: requestID).page
-      (body, fields) = (page.html, page.fields)
-      return
-    }
-    contentType = "application/problem+json"
-    body = problem.json(route: route?.name ?? "", requestID: requestID, signIn: signIn, commands: commands)
+    (body, fields) = (page.html, page.fields)
   }
 }

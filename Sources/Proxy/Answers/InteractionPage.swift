@@ -22,12 +22,11 @@ struct InteractionPage {
     let name = displayName ?? route
     let unusable: Markup = name.isEmpty ? "" : "\(name) cannot be used yet. "
     return Page(
-      title: title,
-      content: """
-        <h1>\(title)</h1>
-        <p>\(unusable)\(interaction.words(route: route, link: signIn, commands))</p>
-        \(button)\(Page.details(facts, list))
-        """)
+      title,
+      """
+      <p>\(unusable)\(interaction.words(route: route, link: signIn, commands))</p>
+      \(button)\(Page.details(facts, list))
+      """)
   }
 
   private var facts: [(name: String, text: String)] {
@@ -47,11 +46,10 @@ struct ProblemPage {
       ("Request", requestID),
     ]
     return Page(
-      title: problem.title,
-      content: """
-        <h1>\(problem.title)</h1>
-        <p role="alert">\(problem.detail)</p>
-        \(Page.details(facts))
-        """)
+      problem.title,
+      """
+      <p role="alert">\(problem.detail)</p>
+      \(Page.details(facts))
+      """)
   }
 }

@@ -87,18 +87,12 @@ extension Exchange {
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
     if response.status == 503, let status = request.handOut?.unavailableStatus { response.status = status }
-    if let page {
-      response.body = page.body
-      // Those two are written below.
-      response.fields = page.fields.filter { !["Content-Type", "Cache-Control"].contains("\($0.name)") }
-    }
+    if let page { (response.body, response.fields) = (page.body, page.fields) }
     beginAnswer(response.status)
-    HeadWriter.field("Content-Type", response.contentType, into: &caller.buffers.output)
     for field in response.fields {
       HeadWriter.field(field.name, Array(field.value.utf8).span, into: &caller.buffers.output)
     }
     HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.buffers.output)
-    HeadWriter.field("Cache-Control", "no-store", into: &caller.buffers.output)
     writeDate()
     if let seconds = problem.retryAfter {
       HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &caller.buffers.output)

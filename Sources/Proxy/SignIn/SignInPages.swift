@@ -180,12 +180,10 @@ struct SignInPages: Sendable {
   private func page(
     _ status: Int, _ title: String, _ content: Markup, formAction: String = "'none'", refresh: ReturnPath? = nil
   ) -> SignInAnswer {
-    var page = Page(title: title, content: "<h1>\(title)</h1>\n\(content)")
+    var page = Page(title, content)
     page.formAction = formAction
     page.refresh = refresh?.text
     page.hidesQuery = hidesQuery
-    return SignInAnswer(
-      status: status,
-      fields: [("Content-Type", Page.contentType), ("Cache-Control", "no-store")] + page.fields, body: page.html)
+    return SignInAnswer(status: status, fields: page.fields, body: page.html)
   }
 }

@@ -71,7 +71,6 @@ extension Pages {
     return page(
       "Sign in",
       """
-      <h1>Sign in</h1>
       <p>to go on to <b>\(context.application)</b></p>
       \(form(content, context))
       """, footer: context.hint, formAction: context.formAction)
@@ -100,7 +99,6 @@ extension Pages {
     return page(
       "Verify that it is you",
       """
-      <h1>Verify that it is you</h1>
       <p><b>\(context.application)</b> needs more than the password of \(person.user.userName).</p>
       \(form(content, context))
       """, footer: context.oneTimeCode.map { "In place of a telephone: the code is \($0)" },
@@ -125,7 +123,6 @@ extension Pages {
     return page(
       "Choose an account",
       """
-      <h1>Choose an account</h1>
       <p>to go on to <b>\(context.application)</b></p>
       \(accounts)
       \(others)
@@ -155,9 +152,8 @@ extension Pages {
       </div>
       """
     return page(
-      "Permissions",
+      "\(context.application) asks for your permission", title: "Permissions",
       """
-      <h1>\(context.application) asks for your permission</h1>
       <p>You are <b>\(person.user.userName)</b>, at \(tenant.displayName).</p>
       \(device)\(lists)
       <p class="quiet">If you do not know this application, decline.</p>
@@ -178,7 +174,6 @@ extension Pages {
     return page(
       "Sign in a device",
       """
-      <h1>Sign in a device</h1>
       <form method="post" action="\(action)">
       \(alert)<label for="code">Code shown by the device</label>
       <input id="code" class="code" name="user_code" required autofocus autocomplete="off" autocapitalize="characters" \

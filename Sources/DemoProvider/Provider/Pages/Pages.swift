@@ -7,24 +7,23 @@ struct Pages: Sendable {
   /// A page without a form. `detail`: a few technical words below.
   func message(_ heading: String, _ text: String, detail: String? = nil, status: Int = 200) -> DemoAnswer {
     let detail: Markup = detail.map { "<p class=\"quiet\">\($0)</p>" } ?? ""
-    return page(heading, "<h1>\(heading)</h1>\n<p role=\"status\">\(text)</p>\n\(detail)", status: status)
+    return page(heading, "<p role=\"status\">\(text)</p>\n\(detail)", status: status)
   }
 
   /// A page whose body is `content`. `formAction` lists where its forms may lead, redirects included: browsers check
   /// those too.
   func page(
-    _ title: String, _ content: Markup, footer: String? = nil, status: Int = 200, formAction: String = "'none'",
+    _ heading: String, title: String? = nil, _ content: Markup, footer: String? = nil, status: Int = 200,
+    formAction: String = "'none'",
     hasScript: Bool = false
   ) -> DemoAnswer {
-    var page = Page(title: "\(title) · demonstration provider", content: content)
+    var page = Page(heading, title: "\(title ?? heading) · demonstration provider", content)
     page.footer = footer.map { "Demonstration provider. \($0)" } ?? "Demonstration provider"
     page.formAction = formAction
     page.submitsItself = hasScript
     // With `no-referrer`, browsers would hide the origin of our own forms from us.
     page.referrerPolicy = "same-origin"
-    var answer = DemoAnswer(status: status, html: page.html)
-    answer.fields += page.fields.map { ("\($0.name)".lowercased(), $0.value) } + [("cache-control", "no-store")]
-    return answer
+    return DemoAnswer(status: status, page)
   }
 }
 
@@ -72,9 +71,8 @@ extension Pages {
       (.revoke, "end a user's sessions and refresh tokens"), (.withdraw, "forget what a user consented to"),
     ].map { task, text in "<li>\(text): <small>\(ProviderEndpoint.testing(task).path)</small></li>\n" }
     return page(
-      "Sample users",
+      "Demonstration provider", title: "Sample users",
       """
-      <h1>Demonstration provider</h1>
       <p>It issues tokens as Microsoft Entra does, to samples only, on this machine only.</p>
       <p class="note">The password of every user is <b>\(DemoDirectory.Sample.password)</b></p>
       \(tenants)<h2>In this browser</h2>
@@ -97,9 +95,7 @@ extension Pages {
     case .query:
       let query = all.map { "\($0.name)=\(Self.encoded($0.value))" }.joined(separator: "&")
       let separator = address.redirectURI.contains("?") ? "&" : "?"
-      return DemoAnswer(status: 303, html: []).adding([
-        ("location", "\(address.redirectURI)\(separator)\(query)"), ("referrer-policy", "no-referrer"),
-      ])
+      return DemoAnswer(seeOther: "\(address.redirectURI)\(separator)\(query)")
     case .formPost:
       return form(all, to: address.redirectURI)
     }
@@ -115,9 +111,8 @@ extension Pages {
       origin = "'none'"
     }
     return page(
-      "Continue",
+      "Going back to the application", title: "Continue",
       """
-      <h1>Going back to the application</h1>
       <form method="post" action="\(uri)">
       \(fields)<p>If nothing happens, press the button.</p>
       <div class="buttons"><button class="main">Continue</button></div>
