@@ -44,9 +44,13 @@ struct ProxyFixture {
     resolver: Resolver = Resolver(), tokens: TokenPart? = nil, log: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) throws {
     let url = try HTTPURL("http://\(host):\(upstream)/")
+    var plan = RoutePlan()
     let route = Route(
-      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: url, originIndex: 0, preservesHost: false,
-      bearerSlot: tokens.map { _ in 0 }, token: tokens?.rules ?? RouteTokenRules(), timeouts: timeouts)
+      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: url,
+      originIndex: plan.index(of: Origin(url, tls: nil), limits: PoolLimits()), preservesHost: false,
+      bearerSlot: tokens.map { plan.slot(of: $0.subscription) }, token: tokens?.rules ?? RouteTokenRules(),
+      timeouts: timeouts)
+    plan.add(route)
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: ["all"], version: "test")
     let now: @Sendable () -> LogInstant = { LogInstant(seconds: 0, nanoseconds: 0) }
@@ -71,9 +75,7 @@ struct ProxyFixture {
       ServiceProcess(
         broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
         log: log, signInRequirements: SignInRequirements(now: clock)),
-      ServiceRoutes(
-        routes: [route], origins: [ServiceOrigin(Origin(url, tls: nil), limits: PoolLimits())],
-        subscriptions: tokens.map { [$0.subscription] } ?? []), limits: limits,
+      plan, limits: limits,
       records: ServiceRecords(metrics: metrics, registry: MetricsRegistry(catalog, writers: count)),
       signInLink: signInLink)
     let sockets = try BoundSocket.bind(listener, count: count)

@@ -1,57 +1,12 @@
 // Everything that the loops of a running proxy share: routes, limits, destinations of tokens and log lines. Immutable:
 // one generation of the configuration, replaced as a whole. The LoopState, one per loop, has the mutable state.
 
-package import HTTP
-package import HTTPClient
 package import Identity
 package import Platform
 package import Routing
 internal import Synchronization
 package import Telemetry
 internal import Tokens
-
-/// An upstream server and the rules for its connections.
-package struct ServiceOrigin: Sendable {
-  /// Its address and trust.
-  package var origin: Origin
-  package var limits: PoolLimits
-
-  package init(_ origin: Origin, limits: PoolLimits) {
-    self.origin = origin
-    self.limits = limits
-  }
-}
-
-extension ServiceOrigin: Hashable {
-  /// True if connections may be shared: address, trust and bounds are the same.
-  package static func == (left: ServiceOrigin, right: ServiceOrigin) -> Bool {
-    left.origin.scheme == right.origin.scheme && left.origin.host == right.origin.host
-      && left.origin.port == right.origin.port && left.origin.serverName == right.origin.serverName
-      && left.origin.tls === right.origin.tls && left.origin.proxy == right.origin.proxy && left.limits == right.limits
-  }
-
-  /// Hashes the address.
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(origin.host)
-    hasher.combine(origin.port)
-  }
-}
-
-/// The routes of a configuration with their targets, numbered together: a route names its origin and its bearer slot by
-/// index.
-package struct ServiceRoutes: Sendable {
-  package var routes: [Route]
-  /// The upstream servers, by `Route.originIndex`.
-  package var origins: [ServiceOrigin]
-  /// The subscription of each bearer slot, by `Route.bearerSlot`.
-  package var subscriptions: [TokenSubscription]
-
-  package init(routes: [Route] = [], origins: [ServiceOrigin] = [], subscriptions: [TokenSubscription] = []) {
-    self.routes = routes
-    self.origins = origins
-    self.subscriptions = subscriptions
-  }
-}
 
 /// The parts that outlive a configuration: every generation of a process has the same.
 package struct ServiceProcess: Sendable {
@@ -109,7 +64,7 @@ package typealias SignInLink = @Sendable (Route, InteractionRequired) -> String?
 package final class Service: Sendable {
   package let routes: [Route]
   let table: RouteTable
-  let origins: [ServiceOrigin]
+  let origins: [SharedOrigin]
   /// The subscription of each bearer slot.
   package let subscriptions: [TokenSubscription]
   let limits: ServiceLimits
@@ -140,16 +95,16 @@ package final class Service: Sendable {
   let hop: HopIdentity
 
   package init(
-    _ process: ServiceProcess, _ routed: ServiceRoutes, limits: ServiceLimits, records: ServiceRecords,
+    _ process: ServiceProcess, _ plan: RoutePlan, limits: ServiceLimits, records: ServiceRecords,
     description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
     signInLink: @escaping SignInLink = { _, _ in nil }
   ) {
-    routes = routed.routes
-    table = RouteTable(routed.routes)
-    origins = routed.origins
-    subscriptions = routed.subscriptions
-    slots = Dictionary(zip(subscriptions.map(\.key), subscriptions.indices)) { first, _ in first }
-    upstreams = UpstreamCondition(routes: routed.routes.count)
+    routes = plan.routes
+    table = RouteTable(plan.routes)
+    origins = plan.origins
+    subscriptions = plan.subscriptions
+    slots = plan.slots
+    upstreams = UpstreamCondition(routes: plan.routes.count)
     broker = process.broker
     resolver = process.resolver
     log = process.log
@@ -163,7 +118,7 @@ package final class Service: Sendable {
     accessLog = records.accessLog
     accessFormat = records.accessFormat
     identities = records.identities
-    sentCredentials = routed.subscriptions.map { SentCredential($0.key) }
+    sentCredentials = plan.subscriptions.map { SentCredential($0.key) }
     self.limits = limits
     self.description = description
     self.readiness = readiness

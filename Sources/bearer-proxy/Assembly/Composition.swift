@@ -280,8 +280,7 @@ struct Composition {
     let descriptors = former?.descriptors ?? machinery.descriptors(beside: held.listeners)
     self.log.warn(of: descriptors, for: settings.limits.connections)
     let service = Service(
-      process, ServiceRoutes(routes: plan.routes, origins: plan.origins, subscriptions: plan.subscriptions),
-      limits: settings.limits.within(descriptors),
+      process, plan, limits: settings.limits.within(descriptors),
       records: ServiceRecords(
         metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
         accessFormat: log.format, identities: log.identities),
