@@ -4,7 +4,10 @@ extension SectionShape {
   static let listener = SectionShape([
     Row(
       .address, .address, isRequired: true,
-      "An IPv4 or IPv6 address and a port (0: the system chooses one), or unix:/absolute/path."),
+      """
+      An IPv4 or IPv6 address and a port (0: the system chooses one), or unix:/absolute/path. An address that other \
+      machines can reach needs a rule under callers.
+      """),
     Row(
       .hosts, .texts,
       """
@@ -110,7 +113,9 @@ extension SectionShape {
   ])
 
   static let admin = SectionShape([
-    Row(.address, .address, isRequired: true, "The address of the admin listener."),
+    Row(
+      .address, .address, isRequired: true,
+      "The address of the admin listener, such as unix:/run/bearer-proxy/admin.sock."),
     Row(.callers, .section(adminCallers), default: .section, "Who may call, and for what."),
   ])
 

@@ -50,7 +50,9 @@ extension SectionShape {
       """
       What 'bearer-proxy check --live' requests below the upstream's path, with the token. Default: it only connects.
       """),
-    Row(.tls, .section(routeTLS), "TLS to this https upstream."),
+    Row(
+      .tls, .section(routeTLS),
+      "TLS to this https upstream. A certificate and its key must be in the same section."),
     Row(.timeouts, .section(routeTimeouts), default: .section, "Time limits of this route."),
     Row(.pool, .section(routePool), default: .section, "Upstream connections kept for the next request."),
   ])
