@@ -10,7 +10,9 @@ internal import Telemetry
 internal import Tokens
 
 extension Exchange {
-  /// Sends a problem document. Whether the connection can carry another exchange.
+  /// Sends a problem document. Whether the connection can carry another exchange. Outlined, like the other answers: in
+  /// the frame of a request each would take memory for as long as its connection lives.
+  @inline(never)
   @discardableResult
   func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
     request.trace?.problem = "\(ProblemDocument(failure).type.word)"
@@ -27,6 +29,7 @@ extension Exchange {
   }
 
   /// Grants a browser's preflight, so that the page of another site goes on.
+  @inline(never)
   func answerPreflight(keepsConnection: Bool) async -> Bool {
     beginAnswer(204)
     writeDate()
@@ -38,6 +41,7 @@ extension Exchange {
   }
 
   /// Answers OPTIONS with the methods that the route takes.
+  @inline(never)
   func answerOptions(keepsConnection: Bool) async -> Bool {
     beginAnswer(200)
     writeDate()

@@ -33,6 +33,7 @@ extension Exchange {
   }
 
   /// Judges the caller's own token if the loop does not believe it yet.
+  @inline(never)
   func judgeCallerToken() async throws(ExchangeFailure) {
     guard let check = caller.facts.listener.tokenCheck else { return }
     let name = try nameOfCallerToken(check)
@@ -144,6 +145,7 @@ extension Exchange {
   }
 
   /// Obtains the route's token from the broker.
+  @inline(never)
   func obtainCredential(for route: Route) async throws(ExchangeFailure) -> RequestCredential {
     guard let slot = request.slot else { return .callers }
     do throws(ExchangeFailure) {

@@ -60,6 +60,7 @@ struct Exchange {
     return route
   }
 
+  @inline(never)
   private func refuse(_ failure: ExchangeFailure) async -> Bool {
     await answer(failure, keepsConnection: failure.leavesConnectionUsable && mayGoOn)
   }
