@@ -25,7 +25,7 @@ import Tokens
   func `content keeps its end`(
     framing: BodyFraming, version: HTTPVersion, mustClose: Bool, writesChunks: Bool, closes: Bool
   ) {
-    let plan = ResponsePlan(framing: framing, version: version, closes: mustClose)
+    let plan = ResponsePlan(framing: framing, version: version, isEnding: mustClose)
     #expect(plan.writesChunks == writesChunks)
     #expect(plan.closes == closes)
   }
@@ -166,7 +166,7 @@ import Tokens
     date.append("now")
     var output = ByteBuffer(capacity: 16)
     ResponseRewriting.write(
-      attempt, ResponsePlan(framing: framing, version: row.version, closes: row.closes), to: request,
+      attempt, ResponsePlan(framing: framing, version: row.version, isEnding: row.closes), to: request,
       of: try Route("/orders/", upstream: "https://api.example/v1/"),
       callers: CallerCheck(names: nil, rules: CallerRules(origins: row.reader.isEmpty ? [] : [row.reader])),
       isTLS: false, date: date, pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
@@ -236,7 +236,7 @@ import Tokens
       timeouts: ExchangeTimeouts())
     var output = ByteBuffer(capacity: 16)
     ResponseRewriting.write(
-      attempt, ResponsePlan(framing: .fixed(0), version: .http11, closes: false), to: request, of: route,
+      attempt, ResponsePlan(framing: .fixed(0), version: .http11, isEnding: false), to: request, of: route,
       callers: CallerCheck(names: nil, rules: row.rules), isTLS: false, date: ByteBuffer(capacity: 1),
       pseudonym: Pseudonym(named: "bearer-proxy"), into: &output)
     let lines = output.text.split(separator: "\r\n").filter { $0.hasPrefix("Vary: ") }

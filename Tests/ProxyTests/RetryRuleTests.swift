@@ -18,12 +18,27 @@ import Testing
   func `only what is idempotent and has no content is repeated, once, after a connection that was used before`(
     method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
   ) {
-    for wasReused in [false, true] {
-      for isFirst in [false, true] {
-        let permitted = RetryRule.permits(
-          method: method.name, framing: framing.kind, connectionWasReused: wasReused, isFirstAttempt: isFirst)
-        #expect(permitted == (method.mayRepeat && framing.mayRepeat && wasReused && isFirst))
-      }
+    for (wasReused, isFirst, isKept) in Self.flags {
+      let permitted = RetryRule.permits(
+        .mayBeProcessed, method: method.name, framing: framing.kind, contentIsKept: isKept,
+        connectionWasReused: wasReused, isFirstAttempt: isFirst)
+      #expect(permitted == (method.mayRepeat && framing.mayRepeat && wasReused && isFirst))
     }
+  }
+
+  @Test(arguments: methods, framings)
+  func `what was not processed is repeated once, whatever the method, if its content can be sent again`(
+    method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
+  ) {
+    for (wasReused, isFirst, isKept) in Self.flags {
+      let permitted = RetryRule.permits(
+        .notProcessed, method: method.name, framing: framing.kind, contentIsKept: isKept,
+        connectionWasReused: wasReused, isFirstAttempt: isFirst)
+      #expect(permitted == (isFirst && isKept))
+    }
+  }
+
+  private static let flags: [(wasReused: Bool, isFirst: Bool, isKept: Bool)] = (0..<8).map {
+    ($0 & 1 == 0, $0 & 2 == 0, $0 & 4 == 0)
   }
 }

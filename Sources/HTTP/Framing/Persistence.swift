@@ -17,6 +17,14 @@ public enum Persistence: UInt8, Sendable, Hashable {
     return decide(head.version, head.connection)
   }
 
+  /// The downstream connection after an answer, however it came about. It goes on if the request allows it, all of the
+  /// request has been read, the answer's end can be told from the connection's, and the proxy does not end it.
+  public static func afterAnswer(
+    to request: Persistence, isRead: Bool, answerHasEnd: Bool = true, isEnding: Bool
+  ) -> Persistence {
+    request == .keepAlive && isRead && answerHasEnd && !isEnding ? .keepAlive : .close
+  }
+
   private static func decide(_ version: HTTPVersion, _ options: ConnectionOptions) -> Persistence {
     if options.close { return .close }
     return version.keepsConnections || options.keepAlive ? .keepAlive : .close

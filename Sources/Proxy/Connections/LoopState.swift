@@ -155,9 +155,11 @@ final class LoopClock {
   }
 }
 
-/// Steele, Lea and Flood's SplitMix64, from a random seed. One number reveals the next.
+/// Steele, Lea and Flood's SplitMix64, from a random seed unless a test gives one. One number reveals the next.
 struct SplitMix64: RandomNumberGenerator {
-  private var state = UInt64.random(in: .min ... .max)
+  private var state: UInt64
+
+  init(seed: UInt64 = .random(in: .min ... .max)) { state = seed }
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15

@@ -20,89 +20,121 @@ extension Exchange {
     defer { state.lent.giveBack(attempt) }
     var life = ExchangeState(terms(route))
     beginContent(route)
-    var next = life.begin()
+    var sources = life.begin()
     while true {
       request.trace?.beginAttempt(request, now: state.loop.now)
       let upstream =
-        if let open = openConnection(next, of: pool, for: route) { open } else { try await connect(pool, route) }
+        if let open = openConnection(sources, of: pool, for: route) { open } else { try await connect(pool, route) }
       beginAttempt(attempt, to: route)
       life.connected(isReused: upstream.isReused, contentHasBegun: request.content.hasBegun)
       request.trace?.sends(attempt)
-      var action = await relay(&life, attempt, on: upstream)
-      if case .hold = action {
-        let refusedAt = state.loop.now
-        if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
-          dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
-          request.credential = request.credential.replaced(by: value)
-          // Not the output to the caller: it may hold the rest of an interim answer.
-          attempt.clear()
-          next = life.refusalAnswered()
-          continue
-        }
-        if let callerRefusal = request.callerRefusal {
-          dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
-          state.upstreams.answered(route.index)
-          throw .token(callerRefusal)
-        }
-        if let page = await signInPage(insteadOfRefusalOf: route) {
-          let keepsConnection = mayGoOn
-          write(page, withFieldsOf: attempt, route, keepsConnection: keepsConnection)
-          dropAnswer(of: attempt, on: upstream, to: pool, route, life, at: refusedAt)
-          state.upstreams.answered(route.index)
-          return await flush() && keepsConnection
-        }
-        action = await passOn(&life, attempt, on: upstream)
-      }
-      request.record.bytesIn = request.content.contentBytes
-      request.record.bytesOut = attempt.answer.contentBytes
-      request.record.status = UInt16(attempt.status)
-      if let answered = attempt.answeredAt { request.record.upstream = (answered - began).nanoseconds }
-      switch action {
-      case .finish(let ending):
-        request.trace?.endAttempt(
-          route, pool.origin, status: attempt.status, error: ending.errorType, now: state.loop.now)
-        switch ending {
-        case .completed(let reusesUpstream, let keepsCaller):
-          state.upstreams.answered(route.index)
-          giveBack(
-            upstream, to: pool, isReusable: reusesUpstream, keepsCaller: keepsCaller,
-            isBound: attempt.binding.isBound, isCallersOwn: !request.credential.replacesCallers)
-          return keepsCaller
-        case .goingAway:
-          state.upstreams.answered(route.index)
+      relaying: while true {
+        switch await relay(&life, attempt, on: upstream) {
+        case .hold:
+          switch try await settleRefusal(&life, attempt, upstream, pool, route) {
+          case .passOn: continue relaying
+          case .replay(let allowed): sources = allowed
+          case .over(let keepsCaller): return keepsCaller
+          }
+        case .retry(let allowed):
+          request.trace?.endAttempt(
+            route, pool.origin, status: attempt.status, error: DeliveryFailure.upstreamClosed.errorType,
+            now: state.loop.now)
           pool.giveBack(upstream, .unusable)
-          return false
-        case .interrupted(let interruption):
-          pool.giveBack(upstream, .unusable)
-          settle(interruption, route)
-          return false
-        case .failed(let failure):
-          pool.giveBack(upstream, .unusable)
-          let failure = ExchangeFailure.delivery(failure)
-          if let fault = failure.upstreamFault { note(fault.words, route) }
-          throw failure
+          state.metrics.add(state.service.metrics.retries)
+          sources = allowed
+        case .finish(let ending):
+          if let answered = attempt.answeredAt { request.record.upstream = (answered - began).nanoseconds }
+          return try end(ending, attempt, upstream, pool, route)
         }
-      case .retry:
-        request.trace?.endAttempt(
-          route, pool.origin, status: attempt.status, error: DeliveryFailure.upstreamClosed.errorType,
-          now: state.loop.now)
-        pool.giveBack(upstream, .unusable)
-        state.metrics.add(state.service.metrics.retries)
+        // Not the output to the caller: it may hold the rest of an interim answer.
         attempt.clear()
-        next = action
-      default: preconditionFailure("an attempt ends with an ending, a retry or a refusal")
+        break
       }
     }
   }
 
-  /// Ends an attempt whose answer, which is held, is not passed on.
-  private func dropAnswer(
-    of attempt: UpstreamAttempt, on upstream: UpstreamConnection, to pool: OriginPool, _ route: Route,
-    _ life: ExchangeState, at refusedAt: MonotonicTime
-  ) {
-    request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
-    let isClean = life.wasSentBeforeRefusal && discardAnswer(attempt, from: upstream.stream)
-    pool.giveBack(upstream, isClean ? .reusable : .unusable)
+  /// Records how an exchange ended, and gives back its connection. False: the caller's connection is to be closed.
+  private func end(
+    _ ending: ExchangeState.Ending, _ attempt: UpstreamAttempt, _ upstream: UpstreamConnection, _ pool: OriginPool,
+    _ route: Route
+  ) throws(ExchangeFailure) -> Bool {
+    request.record.bytesIn = request.content.contentBytes
+    request.record.bytesOut = attempt.answer.contentBytes
+    request.record.status = UInt16(attempt.status)
+    request.trace?.endAttempt(
+      route, pool.origin, status: attempt.status, error: ending.errorType, now: state.loop.now)
+    switch ending {
+    case .completed(let reusesUpstream, let keepsCaller):
+      state.upstreams.answered(route.index)
+      giveBack(
+        upstream, to: pool, isReusable: reusesUpstream, keepsCaller: keepsCaller,
+        isBound: attempt.binding.isBound, isCallersOwn: !request.credential.replacesCallers)
+      return keepsCaller
+    case .goingAway:
+      state.upstreams.answered(route.index)
+      pool.giveBack(upstream, .unusable)
+    case .interrupted(let interruption):
+      pool.giveBack(upstream, .unusable)
+      settle(interruption, route)
+    case .failed(let failure):
+      pool.giveBack(upstream, .unusable)
+      let failure = ExchangeFailure.delivery(failure)
+      if let fault = failure.upstreamFault { note(fault.words, route) }
+      throw failure
+    }
+    return false
+  }
+
+  // MARK: Refusals
+
+  /// How a request goes on whose token was refused.
+  private enum RefusalEnd {
+    case passOn
+    case replay(ExchangeState.ConnectionSources)
+    case over(keepsCaller: Bool)
+  }
+
+  /// Looks for what helps a request whose token was refused, and does with the held answer what follows.
+  private func settleRefusal(
+    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: UpstreamConnection, _ pool: OriginPool,
+    _ route: Route
+  ) async throws(ExchangeFailure) -> RefusalEnd {
+    let refusedAt = state.loop.now
+    var remedy = ExchangeState.Remedy.none
+    var page: SignInAnswer?
+    if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
+      request.credential = request.credential.replaced(by: value)
+      remedy = .token
+    } else if request.callerRefusal != nil {
+      remedy = .problem
+    } else {
+      page = await signInPage(insteadOfRefusalOf: route)
+      if page != nil { remedy = .signInPage }
+    }
+    switch life.refusalSettled(remedy, callerMustEnd: caller.isLast) {
+    case .answer(let plan):
+      writeAnswer(plan, attempt)
+      return .passOn
+    case .drop(let framing, then: let replacement):
+      if case .signInPage(let keepsCaller) = replacement, let page {
+        write(page, withFieldsOf: attempt, route, keepsConnection: keepsCaller)
+      }
+      request.trace?.endAttempt(route, pool.origin, status: attempt.status, error: nil, now: refusedAt)
+      let isClean = framing.map { discardAnswer(attempt, $0, from: upstream.stream) } ?? false
+      pool.giveBack(upstream, isClean ? .reusable : .unusable)
+      switch replacement {
+      case .replay(let sources): return .replay(sources)
+      case .problem:
+        state.upstreams.answered(route.index)
+        if let refusal = request.callerRefusal { throw .token(refusal) }
+        return .over(keepsCaller: false)
+      case .signInPage(let keepsCaller):
+        state.upstreams.answered(route.index)
+        let isDelivered = await flush()
+        return .over(keepsCaller: isDelivered && keepsCaller)
+      }
+    }
   }
 
   private func terms(_ route: Route) -> ExchangeState.Terms {
@@ -185,13 +217,8 @@ extension Exchange {
 
   /// A connection that is open and may carry the request; nil where a new one is needed.
   private func openConnection(
-    _ action: ExchangeState.Action, of pool: OriginPool, for route: Route
+    _ sources: ExchangeState.ConnectionSources, of pool: OriginPool, for route: Route
   ) -> UpstreamConnection? {
-    let sources: ExchangeState.ConnectionSources
-    switch action {
-    case .connect(let allowed), .replay(let allowed): sources = allowed
-    default: return nil
-    }
     var upstream: UpstreamConnection?
     if sources.contains(.callersOwn) { upstream = caller.takeUpstream(of: pool) }
     if upstream == nil, sources.contains(.pool) {

@@ -16,7 +16,7 @@ extension Exchange {
     do throws(ExchangeFailure) {
       let wish = try admit(path)
       // It has no content.
-      keepsConnection = Persistence.after(request: request.head) == .keepAlive && !caller.isLast
+      keepsConnection = mayGoOn(isRead: true)
       if try !believesCallerToken() { try await judgeCallerToken() }
       let isHeld = try takeHeldCredential(for: route)
       if let refused = wish.refused, !isHeld || request.credential.owner == .proxy {

@@ -24,29 +24,37 @@ extension Exchange {
     request.content.rewind(&caller.buffers.input, &attempt.output, kept: request.replay)
   }
 
+  /// What ends the movement of bytes on an attempt.
+  enum RelayEnd {
+    /// The upstream refuses the token. Its answer is held.
+    case hold
+    case retry(ExchangeState.ConnectionSources)
+    case finish(ExchangeState.Ending)
+  }
+
   /// Drives both directions until the exchange ends, needs another connection, or its token is refused. Inlined, since
   /// the frame of a call would be allocated for each request.
   @inline(__always)
   func relay(
     _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: UpstreamConnection
-  ) async -> ExchangeState.Action {
+  ) async -> RelayEnd {
     while true {
-      if life.isTunnel, caller.isCutOff { return carryOut(life.cutOff(), attempt, upstream.stream) }
+      if life.isTunnel, caller.isCutOff { return breakOff(life.cutOff(), attempt, upstream.stream) }
       switch turn(&life, attempt, upstream.stream) {
-      case .ended(let action): return action
+      case .ended(let end): return end
       case .pause(.yield): await Task.yield()
       case .pause(.finish(let ending)): return .finish(ending)
       case .pause(.wait(let wait)):
         if await caller.waiter.wait(until: wait.until) == .timedOut {
-          return carryOut(life.timedOut(wait, at: state.loop.now), attempt, upstream.stream)
+          return breakOff(life.timedOut(wait, at: state.loop.now), attempt, upstream.stream)
         }
-        if caller.hasLeft, !life.isDelivering { return life.callerLeft() }
+        if caller.hasLeft, !life.isDelivering { return .finish(life.callerLeft()) }
       }
     }
   }
 
   private enum Turn {
-    case ended(ExchangeState.Action)
+    case ended(RelayEnd)
     case pause(ExchangeState.Pause)
   }
 
@@ -61,16 +69,10 @@ extension Exchange {
       switch life.requestMoved(step, contentHasBegun: request.content.hasBegun, at: now) {
       case .move: break
       case .endTowardsUpstream: upstream.closeWrite()
-      case let action: return .ended(action)
+      case .finish(let ending): return .ended(.finish(ending))
       }
     }
-    if life.movesAnswer {
-      switch moveAnswer(&life, attempt, upstream) {
-      case .move: break
-      case .endTowardsCaller: caller.end()
-      case let action: return .ended(action)
-      }
-    }
+    if life.movesAnswer, let end = moveAnswer(&life, attempt, upstream) { return .ended(end) }
     let pause = life.pause(moved: request.content.contentBytes &+ attempt.answer.sentBytes, at: now)
     if case .wait(let wait) = pause { watch(wait.needs, upstream, noticesEnd: !life.isDelivering) }
     return .pause(pause)
@@ -91,19 +93,17 @@ extension Exchange {
 
   // MARK: Back
 
+  /// Moves the answer as far as it goes now; nil if the relay goes on.
   private func moveAnswer(
     _ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: ByteStream
-  ) -> ExchangeState.Action {
+  ) -> RelayEnd? {
     while life.awaitsHead {
       if !attempt.input.isEmpty {
         switch attempt.input.withBytes({ attempt.parser.parse($0, into: &attempt.head, limits: headLimits) }) {
         case .complete(let byteCount):
-          switch takeHead(byteCount, &life, attempt, upstream) {
-          case .move: continue
-          case .switchProtocols: return .move
-          case let action: return action
-          }
-        case .invalid(let error): return life.answerRefused(UpstreamFault(error))
+          if let end = takeHead(byteCount, &life, attempt) { return end }
+          continue
+        case .invalid(let error): return .finish(life.answerRefused(UpstreamFault(error)))
         case .needsMore: break
         }
       }
@@ -113,8 +113,8 @@ extension Exchange {
         case .moved: continue
         case .wouldBlock:
           life.headNeeds(.callerRoom)
-          return .move
-        case .endOfStream, .failed: return life.callerLeft()
+          return nil
+        case .endOfStream, .failed: return .finish(life.callerLeft())
         }
       }
       attempt.input.reserve(1)
@@ -122,30 +122,44 @@ extension Exchange {
       case .moved: life.answerArrives()
       case .wouldBlock:
         life.headNeeds(.answer)
-        return .move
-      case .endOfStream, .failed: return life.upstreamEnded()
+        return nil
+      case .endOfStream, .failed: return upstreamEnded(&life)
       }
     }
     let step = attempt.answer.step(
       from: upstream, &attempt.input, to: caller.sink, &caller.buffers.output, &attempt.trailers, headLimits,
       keeping: &request.replay)
     let unsent = attempt.outputBefore - Int(clamping: attempt.answer.sentBytes)
-    let action = life.answerMoved(step, leavesBytes: !attempt.input.isEmpty, callerHasPart: unsent < 0)
-    // The head of the answer is taken back; the rest of an interim one stays.
-    if case .finish(.failed) = action { caller.buffers.output.truncate(to: unsent) }
-    return action
+    switch life.answerMoved(step, leavesBytes: !attempt.input.isEmpty, callerHasPart: unsent < 0) {
+    case .move: return nil
+    case .endTowardsCaller:
+      caller.end()
+      return nil
+    case .finish(let ending):
+      // The head of the answer is taken back; the rest of an interim one stays.
+      if case .failed = ending { caller.buffers.output.truncate(to: unsent) }
+      return .finish(ending)
+    }
   }
 
-  /// Acts on a head that is complete: `move` where it is dealt with.
-  private func takeHead(
-    _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: ByteStream
-  ) -> ExchangeState.Action {
+  @inline(never)
+  private func upstreamEnded(_ life: inout ExchangeState) -> RelayEnd {
+    let content = request.content
+    let fate = content.isUnsent ? ExchangeState.RequestFate.notProcessed : .mayBeProcessed
+    return switch life.upstreamEnded(fate, contentIsKept: content.canRewind) {
+    case .retry(let sources): .retry(sources)
+    case .finish(let ending): .finish(ending)
+    }
+  }
+
+  /// Acts on a head that is complete; nil if the relay goes on.
+  private func takeHead(_ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt) -> RelayEnd? {
     if attempt.head.isInterim { return takeInterim(byteCount, &life, attempt) }
     let framing: BodyFraming
     do throws(FramingError) {
       framing = try self.framing(of: attempt)
     } catch {
-      return life.answerRefused(UpstreamFault(error))
+      return .finish(life.answerRefused(UpstreamFault(error)))
     }
     if attempt.head.status == 101 { return takeSwitch(byteCount, &life, attempt) }
     attempt.headBytes = byteCount
@@ -156,7 +170,12 @@ extension Exchange {
       status: attempt.status, framing: framing,
       persistence: Persistence.after(response: attempt.head, framing: framing),
       hasChallenge: attempt.head.fields.contains(.wwwAuthenticate))
-    return carryOut(life.headArrived(head, callerMustEnd: caller.isLast), attempt, upstream)
+    switch life.headArrived(head, callerMustEnd: caller.isLast) {
+    case .hold: return .hold
+    case .answer(let plan):
+      writeAnswer(plan, attempt)
+      return nil
+    }
   }
 
   private func framing(of attempt: UpstreamAttempt) throws(FramingError) -> BodyFraming {
@@ -168,28 +187,26 @@ extension Exchange {
   @inline(never)
   private func takeInterim(
     _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt
-  ) -> ExchangeState.Action {
-    let action = life.interimArrived(status: attempt.head.status)
-    switch action {
-    case .forwardInterim:
+  ) -> RelayEnd? {
+    switch life.interimArrived(status: attempt.head.status) {
+    case .forward:
       attempt.input.withBytes {
         ResponseRewriting.writeInterim(
           attempt.head, $0, route: route, credential: request.credential, into: &caller.buffers.output)
       }
-    case .dropInterim: break
-    default: return action
+    case .drop: break
+    case .finish(let ending): return .finish(ending)
     }
     attempt.input.consume(byteCount)
-    return .move
+    return nil
   }
 
   @inline(never)
   private func takeSwitch(
     _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt
-  ) -> ExchangeState.Action {
+  ) -> RelayEnd? {
     let isAgreed = attempt.input.withBytes { WebSocketUpgrade.isAgreed(attempt.head, $0) }
-    let action = life.switchArrived(isAgreed: isAgreed)
-    guard case .switchProtocols = action else { return action }
+    if case .finish(let ending) = life.switchArrived(isAgreed: isAgreed) { return .finish(ending) }
     attempt.status = 101
     attempt.answeredAt = state.loop.now
     attempt.input.withBytes {
@@ -201,33 +218,21 @@ extension Exchange {
     request.content = .webSocket(bufferSize: bufferSize)
     attempt.answer = .webSocket(bufferSize: bufferSize)
     caller.becomesTunnel()
-    return action
+    return nil
   }
 
-  /// Passes on the answer that was held.
-  func passOn(
-    _ life: inout ExchangeState, _ attempt: UpstreamAttempt, on upstream: UpstreamConnection
-  ) async -> ExchangeState.Action {
-    let action = carryOut(life.refusalStands(callerMustEnd: caller.isLast), attempt, upstream.stream)
-    if case .move = action { return await relay(&life, attempt, on: upstream) }
-    return action
-  }
-
-  private func carryOut(
-    _ action: ExchangeState.Action, _ attempt: UpstreamAttempt, _ upstream: ByteStream
-  ) -> ExchangeState.Action {
-    switch action {
-    case .answer(let plan):
-      writeAnswer(plan, attempt)
-      return .move
-    case .finish(.goingAway(let tellsUpstream, let tellsCaller)):
+  /// Ends an exchange that did not end by itself.
+  private func breakOff(
+    _ ending: ExchangeState.Ending, _ attempt: UpstreamAttempt, _ upstream: ByteStream
+  ) -> RelayEnd {
+    if case .goingAway(let tellsUpstream, let tellsCaller) = ending {
       sayGoingAway(attempt, upstream: tellsUpstream ? upstream : nil, caller: tellsCaller)
-      return action
-    default: return action
     }
+    return .finish(ending)
   }
 
-  private func writeAnswer(_ plan: ResponsePlan, _ attempt: UpstreamAttempt) {
+  /// Writes the head of an answer that is passed on.
+  func writeAnswer(_ plan: ResponsePlan, _ attempt: UpstreamAttempt) {
     state.clock.refreshDate()
     attempt.outputBefore = caller.buffers.output.count
     ResponseRewriting.write(
@@ -248,19 +253,14 @@ extension Exchange {
 
   // MARK: Ends
 
-  /// Drops the answer that is held. Whether the connection is clean behind it: only where all of it has arrived.
+  /// Drops the answer that is held, with content of `framing`. False: not all of it has arrived, and the connection is
+  /// not clean behind it.
   @inline(never)
-  func discardAnswer(_ attempt: UpstreamAttempt, from upstream: ByteStream) -> Bool {
-    guard !attempt.binding.isBound else { return false }
-    do throws(FramingError) {
-      let framing = try self.framing(of: attempt)
-      guard Persistence.after(response: attempt.head, framing: framing) == .keepAlive else { return false }
-      attempt.input.consume(attempt.headBytes)
-      var content = ContentReader(framing, .removed)
-      return content.drop(&attempt.input, from: upstream, &attempt.trailers, headLimits) && attempt.input.isEmpty
-    } catch {
-      return false
-    }
+  func discardAnswer(_ attempt: UpstreamAttempt, _ framing: BodyFraming, from upstream: ByteStream) -> Bool {
+    if attempt.binding.isBound { return false }
+    attempt.input.consume(attempt.headBytes)
+    var content = ContentReader(framing, .removed)
+    return content.drop(&attempt.input, from: upstream, &attempt.trailers, headLimits) && attempt.input.isEmpty
   }
 
   /// Tells the sides of a WebSocket that it ends (status 1001, RFC 6455 §7.4.1). What a side does not take at once it

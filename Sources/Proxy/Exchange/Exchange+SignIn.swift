@@ -44,9 +44,7 @@ extension Exchange {
       whole.body = try await content(Int(count))
       // Only forms begin sign-ins.
       if count > 0 { whole.caller = await signInCaller() }
-      let keepsConnection =
-        count == 0 && Persistence.after(request: request.head) == .keepAlive
-        && !caller.isLast
+      let keepsConnection = mayGoOn(isRead: count == 0)
       let answer = await RequestScope.around(request.scope(spans: request.trace?.whole)) { [whole] in
         await handler.answer(whole)
       }

@@ -65,11 +65,15 @@ struct Exchange {
     await answer(failure, keepsConnection: failure.leavesConnectionUsable && mayGoOn)
   }
 
-  /// Whether nothing of the request is left to read behind its head, and neither side wants to end.
+  /// True if the caller's connection goes on behind an answer to a request without content.
   var mayGoOn: Bool {
-    Persistence.after(request: request.head) == .keepAlive
-      && !request.head.fields.contains(.contentLength)
-      && !request.head.fields.contains(.transferEncoding) && !caller.isLast
+    mayGoOn(isRead: !request.head.fields.contains(.contentLength) && !request.head.fields.contains(.transferEncoding))
+  }
+
+  /// True if the caller's connection goes on behind an answer of the proxy's own.
+  func mayGoOn(isRead: Bool) -> Bool {
+    Persistence.afterAnswer(to: .after(request: request.head), isRead: isRead, isEnding: caller.isLast)
+      == .keepAlive
   }
 
   // MARK: Before the upstream

@@ -95,27 +95,80 @@ extension ExchangeState {
     static let turn = Self(rawValue: 16)
   }
 
-  enum Action: Equatable {
+  /// What follows when the request's direction was moved.
+  enum RequestAction: Equatable {
     /// Nothing beyond moving bytes.
     case move
-    /// Take a connection from one of these or make a new one, and send the request's head on it.
-    case connect(ConnectionSources)
-    /// Close the connection, and send the request on a new one: this one had been closed before.
-    case retry
-    /// Drop the held answer, and send the request once more with the other token.
-    case replay(ConnectionSources)
-    case forwardInterim
-    case dropInterim
+    /// Tell the upstream that no more bytes follow.
+    case endTowardsUpstream
+    case finish(Ending)
+  }
+
+  /// What follows when the answer's direction was moved.
+  enum AnswerAction: Equatable {
+    /// Nothing beyond moving bytes.
+    case move
+    /// Tell the caller that no more bytes follow.
+    case endTowardsCaller
+    case finish(Ending)
+  }
+
+  enum InterimAction: Equatable {
+    case forward
+    case drop
+    case finish(Ending)
+  }
+
+  enum SwitchAction: Equatable {
+    case switchProtocols
+    case finish(Ending)
+  }
+
+  enum HeadAction: Equatable {
     /// Keep the head of the answer, and ask for another token.
     case hold
     /// Send the head of the answer, and its content behind it.
     case answer(ResponsePlan)
-    case switchProtocols
-    /// Tell the upstream that no more bytes follow.
-    case endTowardsUpstream
-    /// Tell the caller that no more bytes follow.
-    case endTowardsCaller
+  }
+
+  /// What is known of a request whose upstream ended the exchange without an answer.
+  enum RequestFate: CaseIterable {
+    case mayBeProcessed
+    /// No part of it was sent, or the upstream says so: whatever the method, it can be sent again.
+    case notProcessed
+  }
+
+  enum UpstreamEndAction: Equatable {
+    /// Send the request once more, on a connection from one of these or a new one.
+    case retry(ConnectionSources)
     case finish(Ending)
+  }
+
+  /// What was found for a request whose token was refused.
+  enum Remedy: CaseIterable {
+    /// Another token, and the request can be sent once more.
+    case token
+    /// A problem of the caller's own token, which the upstream's answer does not tell.
+    case problem
+    /// A page for a browser, with which its user signs in again.
+    case signInPage
+    case none
+  }
+
+  enum RefusalAction: Equatable {
+    /// Drop the held answer. Its connection can be used again behind content of this framing; never if that is nil.
+    case drop(BodyFraming?, then: Replacement)
+    /// Send the head of the held answer, and its content behind it.
+    case answer(ResponsePlan)
+  }
+
+  /// What comes in the place of a held answer.
+  enum Replacement: Equatable {
+    /// The request is sent once more, on a connection from one of these or a new one.
+    case replay(ConnectionSources)
+    /// An answer of the proxy's own says what is wrong.
+    case problem
+    case signInPage(keepsCaller: Bool)
   }
 
   /// What to do when neither direction can move.
@@ -201,16 +254,22 @@ extension ExchangeState.Interruption {
 
 /// When a request may be sent a second time without a refusal.
 enum RetryRule {
-  /// Whether a request that failed before any answer arrived is sent again on a fresh connection (RFC 9110 §9.2.2, RFC
-  /// 9112 §9.3.1): the connection had been used before, so the upstream may have closed it while it was idle, and doing
-  /// the request twice is like doing it once. Streamed content is gone, so only requests without content are repeated.
+  /// True if a request that failed before any answer arrived is sent again on a fresh connection, once (RFC 9110
+  /// §9.2.2, RFC 9112 §9.3.1). One that was not processed is, if its content can be sent again. Otherwise the
+  /// connection must have been used before, so that the upstream may have closed it while it was idle, and doing the
+  /// request twice must be like doing it once. Streamed content is gone: only requests without content are repeated.
   static func permits(
-    method: RequestMethod, framing: BodyFraming, connectionWasReused: Bool, isFirstAttempt: Bool
+    _ request: ExchangeState.RequestFate, method: RequestMethod, framing: BodyFraming, contentIsKept: Bool,
+    connectionWasReused: Bool, isFirstAttempt: Bool
   ) -> Bool {
-    isFirstAttempt && connectionWasReused && survivesRepetition(method: method, framing: framing)
+    switch request {
+    case .notProcessed: isFirstAttempt && contentIsKept
+    case .mayBeProcessed:
+      isFirstAttempt && connectionWasReused && survivesRepetition(method: method, framing: framing)
+    }
   }
 
-  /// Whether a connection that may turn out to be dead is good enough for a request.
+  /// True if a connection that may turn out to be dead is good enough for a request.
   static func survivesRepetition(method: RequestMethod, framing: BodyFraming) -> Bool {
     let hasNoContent = framing == .none || framing == .fixed(0)
     return hasNoContent && method.isIdempotent

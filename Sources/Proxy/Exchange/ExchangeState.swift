@@ -15,7 +15,7 @@ struct ExchangeState {
     case awaitingAnswer(Sending, Arrived)
     /// An answer that refuses the token is held.
     case refused(Sending, AnswerHead)
-    case answering(Rest, reusesUpstream: Bool, closesCaller: Bool)
+    case answering(Rest, reusesUpstream: Bool, keepsCaller: Bool)
     /// The answer is delivered, and the rest of the request goes to an upstream that goes on reading.
     case delivering(reusesUpstream: Bool)
     case tunnel(Tunnel)
@@ -83,18 +83,12 @@ struct ExchangeState {
     if case .tunnel = phase { true } else { false }
   }
 
-  /// Whether all of the request was sent before its token was refused: only then is the connection clean behind the
-  /// answer.
-  var wasSentBeforeRefusal: Bool {
-    if case .refused(.sent, _) = phase { true } else { false }
-  }
-
   private var hasContent: Bool { terms.framing != .none && terms.framing != .fixed(0) }
 
   // MARK: Connecting
 
   /// The first attempt begins.
-  mutating func begin() -> Action { .connect(sources) }
+  func begin() -> ConnectionSources { sources }
 
   private var sources: ConnectionSources {
     if attempt.isRetry { return [] }
@@ -120,9 +114,9 @@ struct ExchangeState {
   // MARK: Out
 
   /// The request's direction was moved as far as it goes now.
-  mutating func requestMoved(_ step: BodyPump.Step, contentHasBegun: Bool, at now: MonotonicTime) -> Action {
-    if contentHasBegun, case .answering(.withheld, let reusesUpstream, let closesCaller) = phase {
-      phase = .answering(.content, reusesUpstream: reusesUpstream, closesCaller: closesCaller)
+  mutating func requestMoved(_ step: BodyPump.Step, contentHasBegun: Bool, at now: MonotonicTime) -> RequestAction {
+    if contentHasBegun, case .answering(.withheld, let reusesUpstream, let keepsCaller) = phase {
+      phase = .answering(.content, reusesUpstream: reusesUpstream, keepsCaller: keepsCaller)
     }
     switch step {
     case .needsSource:
@@ -143,41 +137,41 @@ struct ExchangeState {
     }
   }
 
-  private mutating func requestSent(at now: MonotonicTime) -> Action {
+  private mutating func requestSent(at now: MonotonicTime) -> RequestAction {
     switch phase {
     case .awaitingAnswer(_, let arrived):
       phase = .awaitingAnswer(.sent(answerDue: now + terms.responseHead), arrived)
       return .move
-    case .answering(_, let reusesUpstream, let closesCaller):
-      phase = .answering(.sent, reusesUpstream: reusesUpstream, closesCaller: closesCaller)
+    case .answering(_, let reusesUpstream, let keepsCaller):
+      phase = .answering(.sent, reusesUpstream: reusesUpstream, keepsCaller: keepsCaller)
       return .move
     case .delivering(let reusesUpstream):
-      return finish(.completed(reusesUpstream: reusesUpstream, keepsCaller: false))
+      return .finish(finish(.completed(reusesUpstream: reusesUpstream, keepsCaller: false)))
     case .tunnel(.both):
       phase = .tunnel(.towardsCaller)
       return .endTowardsUpstream
-    case .tunnel: return finish(.delivered)
-    case .connecting, .refused, .over: preconditionFailure("a request was moved that has no connection")
+    case .tunnel: return .finish(finish(.delivered))
+    case .connecting, .refused, .over: misplaced()
     }
   }
 
-  private mutating func requestFailed(_ failure: BodyPump.Failure) -> Action {
+  private mutating func requestFailed(_ failure: BodyPump.Failure) -> RequestAction {
     switch (failure, phase) {
     // The caller has its answer, whatever becomes of the rest.
-    case (_, .delivering): return finish(.delivered)
-    case (.source, _): return finish(.interrupted(.callerLeft))
-    case (.sink, .tunnel): return finish(.interrupted(.upstreamBroke(.reset)))
+    case (_, .delivering): return .finish(finish(.delivered))
+    case (.source, _), (.sourceEnded, .tunnel): return .finish(finish(.interrupted(.callerLeft)))
+    case (.sink, .tunnel): return .finish(finish(.interrupted(.upstreamBroke(.reset))))
     // An upstream that has seen enough answers and closes; its answer may be on its way.
     case (.sink, .awaitingAnswer(_, let arrived)): phase = .awaitingAnswer(.abandoned, arrived)
     // A caller that has its answer may see no reason to go on.
-    case (.sink, .answering(_, let reusesUpstream, let closesCaller)),
-      (.sourceEnded, .answering(_, let reusesUpstream, let closesCaller)):
-      phase = .answering(.abandoned, reusesUpstream: reusesUpstream, closesCaller: closesCaller)
-    case (.sourceEnded, _): return finish(.failed(.contentCut))
-    case (.tooLarge, .awaitingAnswer): return finish(.failed(.tooLarge))
-    case (.content, .awaitingAnswer): return finish(.failed(.content))
-    case (.tooLarge, _), (.content, _): return finish(.interrupted(.contentRefused))
-    case (.sink, _): preconditionFailure("a request was moved that has no connection")
+    case (.sink, .answering(_, let reusesUpstream, let keepsCaller)),
+      (.sourceEnded, .answering(_, let reusesUpstream, let keepsCaller)):
+      phase = .answering(.abandoned, reusesUpstream: reusesUpstream, keepsCaller: keepsCaller)
+    case (.sourceEnded, _): return .finish(finish(.failed(.contentCut)))
+    case (.tooLarge, .awaitingAnswer): return .finish(finish(.failed(.tooLarge)))
+    case (.content, .awaitingAnswer): return .finish(finish(.failed(.content)))
+    case (.tooLarge, _), (.content, _): return .finish(finish(.interrupted(.contentRefused)))
+    case (.sink, _): misplaced()
     }
     return .move
   }
@@ -196,19 +190,22 @@ struct ExchangeState {
   }
 
   /// The head of an interim answer is there.
-  mutating func interimArrived(status: Int) -> Action {
+  mutating func interimArrived(status: Int) -> InterimAction {
     guard case .awaitingAnswer(var sending, let arrived) = phase else { misplaced() }
     var count = 1
     if case .some(let before) = arrived { count += before }
-    if count > Self.interimLimit { return finish(.failed(.upstreamMalformed(.interimAnswers))) }
+    if count > Self.interimLimit { return .finish(finish(.failed(.upstreamMalformed(.interimAnswers)))) }
     if status == 100, case .withheld = sending { sending = .content }
     phase = .awaitingAnswer(sending, .some(interimAnswers: count))
-    return terms.version.hasInterimResponses ? .forwardInterim : .dropInterim
+    return terms.version.hasInterimResponses ? .forward : .drop
   }
 
   /// The upstream answers with 101. `isAgreed`: to the switch that was asked for.
-  mutating func switchArrived(isAgreed: Bool) -> Action {
-    guard isAgreed, terms.asksForWebSocket else { return finish(.failed(.upstreamMalformed(.unaskedSwitch))) }
+  mutating func switchArrived(isAgreed: Bool) -> SwitchAction {
+    guard case .awaitingAnswer = phase else { misplaced() }
+    guard isAgreed, terms.asksForWebSocket else {
+      return .finish(finish(.failed(.upstreamMalformed(.unaskedSwitch))))
+    }
     phase = .tunnel(.both)
     // The request's direction was not moved as a tunnel yet.
     needs.insert(.turn)
@@ -216,17 +213,17 @@ struct ExchangeState {
   }
 
   /// The head of the final answer is there. `callerMustEnd`: this is the last answer on the caller's connection.
-  mutating func headArrived(_ head: AnswerHead, callerMustEnd: Bool) -> Action {
+  mutating func headArrived(_ head: AnswerHead, callerMustEnd: Bool) -> HeadAction {
     guard case .awaitingAnswer(let sending, _) = phase else { misplaced() }
     // Without a challenge a 403 is not about tokens.
     if terms.credential == .proxy, head.status == 401 || head.status == 403 && head.hasChallenge {
       phase = .refused(sending, head)
       return .hold
     }
-    return answer(head, sending, callerMustEnd)
+    return .answer(answer(head, sending, callerMustEnd))
   }
 
-  private mutating func answer(_ head: AnswerHead, _ sending: Sending, _ callerMustEnd: Bool) -> Action {
+  private mutating func answer(_ head: AnswerHead, _ sending: Sending, _ callerMustEnd: Bool) -> ResponsePlan {
     // An upstream that turns a request down and closes does not want the rest of it (RFC 9112 §9.5).
     let isTurnedDown = head.status >= 300 && head.persistence == .close
     let rest: Rest =
@@ -237,60 +234,59 @@ struct ExchangeState {
       case .abandoned: .abandoned
       }
     let plan = ResponsePlan(
-      framing: head.framing, version: terms.version,
-      closes: terms.persistence == .close || callerMustEnd || rest != .sent)
-    phase = .answering(rest, reusesUpstream: head.persistence == .keepAlive, closesCaller: plan.closes)
-    return .answer(plan)
+      framing: head.framing, version: terms.version, request: terms.persistence, isRead: rest == .sent,
+      isEnding: callerMustEnd)
+    phase = .answering(rest, reusesUpstream: head.persistence == .keepAlive, keepsCaller: !plan.closes)
+    return plan
   }
 
-  /// The upstream has ended or broken its connection before the head of an answer was there.
-  mutating func upstreamEnded() -> Action {
+  /// The upstream has ended the exchange before the head of an answer was there. `contentIsKept`: what was sent of the
+  /// content, if any, can be sent again.
+  mutating func upstreamEnded(_ request: RequestFate, contentIsKept: Bool) -> UpstreamEndAction {
     if case .awaitingAnswer(_, .nothing) = phase,
       RetryRule.permits(
-        method: terms.method, framing: terms.framing, connectionWasReused: attempt.connectionWasReused,
-        isFirstAttempt: !attempt.isRetry)
+        request, method: terms.method, framing: terms.framing, contentIsKept: contentIsKept,
+        connectionWasReused: attempt.connectionWasReused, isFirstAttempt: !attempt.isRetry)
     {
       attempt.isRetry = true
       phase = .connecting
-      return .retry
+      return .retry(sources)
     }
-    return finish(.failed(.upstreamClosed))
+    return .finish(finish(.failed(.upstreamClosed)))
   }
 
   /// The head of the answer is not acceptable.
-  mutating func answerRefused(_ fault: UpstreamFault) -> Action { finish(.failed(.upstreamMalformed(fault))) }
+  mutating func answerRefused(_ fault: UpstreamFault) -> Ending { finish(.failed(.upstreamMalformed(fault))) }
 
   /// The caller's connection broke.
-  mutating func callerLeft() -> Action {
+  mutating func callerLeft() -> Ending {
     if case .delivering = phase { return finish(.delivered) }
     return finish(.interrupted(.callerLeft))
   }
 
   /// The answer's direction was moved as far as it goes now. `leavesBytes`: more arrived than the answer.
   /// `callerHasPart`: of the answer.
-  mutating func answerMoved(_ step: BodyPump.Step, leavesBytes: Bool, callerHasPart: Bool) -> Action {
+  mutating func answerMoved(_ step: BodyPump.Step, leavesBytes: Bool, callerHasPart: Bool) -> AnswerAction {
     switch step {
     case .needsSource: needs.insert(.answer)
     case .needsSink: needs.insert(.callerRoom)
     case .tookItsTurn: needs.insert(.turn)
-    case .failed(.sink): return finish(.interrupted(.callerLeft))
+    case .failed(.sink): return .finish(finish(.interrupted(.callerLeft)))
     case .failed(.content(let error)) where !callerHasPart:
-      return finish(.failed(.upstreamMalformed(UpstreamFault(error))))
-    case .failed(let failure): return finish(.interrupted(.upstreamBroke(UpstreamFault(failure))))
+      return .finish(finish(.failed(.upstreamMalformed(UpstreamFault(error)))))
+    case .failed(let failure): return .finish(finish(.interrupted(.upstreamBroke(UpstreamFault(failure)))))
     case .finished:
       switch phase {
       case .answering(.content, let reusesUpstream, _):
         phase = .delivering(reusesUpstream: reusesUpstream && !leavesBytes)
         return .endTowardsCaller
-      case .answering(let rest, let reusesUpstream, let closesCaller):
-        return finish(
-          .completed(
-            reusesUpstream: rest == .sent && reusesUpstream && !leavesBytes,
-            keepsCaller: rest == .sent && !closesCaller))
+      case .answering(let rest, let reusesUpstream, let keepsCaller):
+        let isClean = rest == .sent && reusesUpstream && !leavesBytes
+        return .finish(finish(.completed(reusesUpstream: isClean, keepsCaller: keepsCaller)))
       case .tunnel(.both):
         phase = .tunnel(.towardsUpstream)
         return .endTowardsCaller
-      case .tunnel: return finish(.delivered)
+      case .tunnel: return .finish(finish(.delivered))
       case .connecting, .awaitingAnswer, .refused, .delivering, .over: misplaced()
       }
     }
@@ -299,18 +295,26 @@ struct ExchangeState {
 
   // MARK: Refusals
 
-  /// Another token was obtained, and the request can be sent once more.
-  mutating func refusalAnswered() -> Action {
-    guard case .refused = phase else { misplaced() }
-    attempt = Attempt(isReplay: true)
-    phase = .connecting
-    return .replay(sources)
-  }
-
-  /// The held answer is passed on.
-  mutating func refusalStands(callerMustEnd: Bool) -> Action {
+  /// It is known what the caller gets instead of the held answer, if anything.
+  mutating func refusalSettled(_ remedy: Remedy, callerMustEnd: Bool) -> RefusalAction {
     guard case .refused(let sending, let head) = phase else { misplaced() }
-    return answer(head, sending, callerMustEnd)
+    var isSent = false
+    if case .sent = sending { isSent = true }
+    let reusable = isSent && head.persistence == .keepAlive ? head.framing : nil
+    switch remedy {
+    case .none: return .answer(answer(head, sending, callerMustEnd))
+    case .token:
+      attempt = Attempt(isReplay: true)
+      phase = .connecting
+      return .drop(reusable, then: .replay(sources))
+    case .problem:
+      phase = .over
+      return .drop(reusable, then: .problem)
+    case .signInPage:
+      phase = .over
+      let caller = Persistence.afterAnswer(to: terms.persistence, isRead: isSent, isEnding: callerMustEnd)
+      return .drop(reusable, then: .signInPage(keepsCaller: caller == .keepAlive))
+    }
   }
 
   // MARK: Waiting
@@ -351,7 +355,7 @@ struct ExchangeState {
   }
 
   /// A wait has lasted to its end.
-  mutating func timedOut(_ wait: Wait, at now: MonotonicTime) -> Action {
+  mutating func timedOut(_ wait: Wait, at now: MonotonicTime) -> Ending {
     let isWholeOver = now >= terms.whole
     switch phase {
     case .tunnel(let tunnel): return goAway(tunnel)
@@ -364,19 +368,19 @@ struct ExchangeState {
   }
 
   /// The process ends what is still going on: a tunnel has a way to say so to its sides.
-  mutating func cutOff() -> Action {
+  mutating func cutOff() -> Ending {
     guard case .tunnel(let tunnel) = phase else { return finish(.interrupted(.callerLeft)) }
     return goAway(tunnel)
   }
 
-  private mutating func goAway(_ tunnel: Tunnel) -> Action {
+  private mutating func goAway(_ tunnel: Tunnel) -> Ending {
     finish(.goingAway(tellsUpstream: tunnel != .towardsCaller, tellsCaller: tunnel != .towardsUpstream))
   }
 
-  private mutating func finish(_ ending: Ending) -> Action {
+  private mutating func finish(_ ending: Ending) -> Ending {
     phase = .over
-    return .finish(ending)
+    return ending
   }
 
-  private func misplaced() -> Never { preconditionFailure("an answer arrived where none was expected") }
+  private func misplaced() -> Never { preconditionFailure("an event that this phase of an exchange does not have") }
 }

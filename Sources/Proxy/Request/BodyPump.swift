@@ -24,6 +24,7 @@ struct BodyPump {
     case failed(Failure)
   }
 
+  /// True if what was sent of the content, if any, can be sent to another sink.
   /// Why content could not be moved.
   enum Failure {
     /// The source ended its direction in the middle of the content.
@@ -51,10 +52,18 @@ struct BodyPump {
   private(set) var hasBegun = false
   /// Bytes of content received so far.
   private(set) var contentBytes: UInt64 = 0
-  /// Bytes handed to the sink so far, heads and framing included.
+  /// Bytes handed to the present sink so far, heads and framing included.
   private(set) var sentBytes: UInt64 = 0
+  /// True if the present sink, when it was full, may have taken bytes that `sentBytes` does not count yet: TLS records.
+  private var wasBlocked = false
   /// Bytes of content up to which everything is kept for a second sink; nil where nothing is kept, or was too much.
   private(set) var keepLimit: UInt64?
+
+  /// True if what the present sink was sent of the content, if any, can be sent to another one.
+  var canRewind: Bool { !hasBegun || keepLimit != nil }
+
+  /// True if not a byte of the message has reached the present sink.
+  var isUnsent: Bool { sentBytes == 0 && !wasBlocked }
 
   /// Content up to this size is copied behind a head that waits to be sent, so that both leave in one call.
   private var gatherLimit: Int { min(16 * 1024, bufferSize) }
@@ -117,7 +126,9 @@ struct BodyPump {
         case .moved(let count):
           sentBytes &+= UInt64(count)
           continue
-        case .wouldBlock: return .needsSink
+        case .wouldBlock:
+          wasBlocked = true
+          return .needsSink
         case .endOfStream: return .failed(.sink(.reset))
         case .failed(let error): return .failed(.sink(error))
         }
@@ -198,6 +209,8 @@ struct BodyPump {
     // What the first sink has not taken is kept too.
     input.consume(approved)
     approved = 0
+    sentBytes = 0
+    wasBlocked = false
     output.append(kept.bytes)
   }
 

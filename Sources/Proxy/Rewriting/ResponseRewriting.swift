@@ -12,16 +12,20 @@ struct ResponsePlan: Equatable {
 
   /// Plans the response. Content that ends with the upstream's connection is chunked for HTTP/1.1, so that a caller can
   /// tell its end from a broken connection; an HTTP/1.0 caller gets the end of the connection instead.
-  init(framing: BodyFraming, version: HTTPVersion, closes: Bool) {
+  init(
+    framing: BodyFraming, version: HTTPVersion, request: Persistence = .keepAlive, isRead: Bool = true,
+    isEnding: Bool = false
+  ) {
     self.framing = framing
-    switch framing {
-    case .none, .fixed:
-      writesChunks = false
-      self.closes = closes
-    case .chunked, .untilClose:
-      writesChunks = version.hasChunks
-      self.closes = closes || !version.hasChunks
-    }
+    let hasLength =
+      switch framing {
+      case .none, .fixed: true
+      case .chunked, .untilClose: false
+      }
+    writesChunks = !hasLength && version.hasChunks
+    let caller = Persistence.afterAnswer(
+      to: request, isRead: isRead, answerHasEnd: hasLength || writesChunks, isEnding: isEnding)
+    closes = caller == .close
   }
 }
 
