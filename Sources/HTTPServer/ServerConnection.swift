@@ -19,7 +19,7 @@ final class ServerConnection {
     var persistence: Persistence
     var version: HTTPVersion
     var isHead: Bool
-    var expectsContinue: Bool
+    var expectation: ExpectContinue
   }
 
   let waiter: Waiter
@@ -86,12 +86,12 @@ final class ServerConnection {
       persistence = .close
     case .accepted(let request, let rule):
       if rule == .unread, arrival.framing != .none { persistence = .close }
-      let content = try await receiveContent(arrival.framing, rule, arrival.version, arrival.expectsContinue, deadline)
+      let content = try await receiveContent(arrival.framing, rule, arrival.expectation, deadline)
       response = await handler.answer(request, content)
     }
     let framing = ResponseFraming(response.content, to: arrival.version)
     if case .untilClose = framing { persistence = .close }
-    output.appendHead(response, framing, closes: persistence == .close, date: clock?())
+    output.appendHead(response, framing, persistence, arrival.version, date: clock?())
     if !arrival.isHead { try await send(response.content, framing) }
     try await flush()
     return (response, persistence)
@@ -125,22 +125,19 @@ final class ServerConnection {
       guard case .accepted(_, .unread) = reading else { throw .refused(status: error.status) }
       framing = .untilClose
     }
-    let expectation = head.fields.first(named: Array("expect".utf8), in: bytes)
     return Arrival(
       reading: reading, framing: framing, persistence: .after(request: head), version: head.version,
-      isHead: head.method == .head,
-      expectsContinue: expectation.map { bytes.extracting($0.value).equalsIgnoringCase("100-continue") } ?? false)
+      isHead: head.method == .head, expectation: .of(head, bytes))
   }
 
   /// Content that is kept has to arrive within the request's time; digested content may be large, and has it for each
   /// piece.
   private func receiveContent(
-    _ framing: BodyFraming, _ rule: ContentRule, _ version: HTTPVersion, _ expectsContinue: Bool,
-    _ deadline: MonotonicTime
+    _ framing: BodyFraming, _ rule: ContentRule, _ expectation: ExpectContinue, _ deadline: MonotonicTime
   ) async throws(End) -> ReceivedContent {
     guard rule != .unread else { return .whole([]) }
     let sink = try sink(rule)
-    if expectsContinue, version.hasInterimResponses, framing != .none {
+    if expectation == .continue100, framing != .none {
       output.append("HTTP/1.1 100 Continue\r\n\r\n")
       try await flush()
     }
@@ -199,7 +196,7 @@ final class ServerConnection {
 
   private func sendLast(_ response: ServerResponse) async {
     guard case .whole(let bytes) = response.content else { return }
-    output.appendHead(response, .length(bytes.count), closes: true, date: clock?())
+    output.appendHead(response, .length(bytes.count), .close, .http11, date: clock?())
     output.append(bytes)
     // The peer may not stay for the answer; the connection is closed either way.
     do throws(End) { try await flush() } catch {}

@@ -45,7 +45,10 @@ enum ResponseFraming {
 
 extension ByteBuffer {
   /// Writes the head of `response`. `date`: seconds since 1970; nil leaves the field out.
-  mutating func appendHead(_ response: ServerResponse, _ framing: ResponseFraming, closes: Bool, date: Int64?) {
+  mutating func appendHead(
+    _ response: ServerResponse, _ framing: ResponseFraming, _ persistence: Persistence, _ version: HTTPVersion,
+    date: Int64?
+  ) {
     HeadWriter.statusLine(response.status, into: &self)
     if let date {
       append("Date: ")
@@ -58,8 +61,12 @@ extension ByteBuffer {
     case .chunked: HeadWriter.chunkedCoding(into: &self)
     case .untilClose: break
     }
-    if closes { HeadWriter.field("Connection", "close", into: &self) }
-    HeadWriter.end(into: &self)
+    let notice: ConnectionNotice =
+      switch persistence {
+      case .keepAlive: .kept
+      case .close: .closed
+      }
+    HeadWriter.end(notice, for: version, into: &self)
   }
 
   /// Writes a piece of the content.

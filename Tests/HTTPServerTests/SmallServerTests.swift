@@ -139,6 +139,10 @@ struct SmallServerTests {
       end: "Connection: close\r\n\r\nno\n", statuses: [403]),
     Row(testDescription: "no HTTP", request: "nothing of the kind\r\n\r\n", end: "unreadable\n", statuses: [400]),
     Row(
+      testDescription: "two on one connection of HTTP/1.0, which is told that it goes on",
+      request: "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\nHEAD /b HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+      end: "Connection: keep-alive\r\n\r\n", statuses: [200, 200]),
+    Row(
       testDescription: "pieces in chunks", request: "GET /paced HTTP/1.1\r\nHost: h\r\n\r\n",
       end: "\r\n\r\n7\r\npiece 0\r\n7\r\npiece 1\r\n0\r\n\r\n"),
     Row(

@@ -8,6 +8,24 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
 }
 
 @Suite struct HeadWriterTests {
+  static let notices: [(notice: ConnectionNotice, http10: String, http11: String)] = [
+    (.kept, "Connection: keep-alive\r\n", ""), (.closed, "Connection: close\r\n", "Connection: close\r\n"),
+    (
+      .webSocket, "Connection: Upgrade\r\nUpgrade: websocket\r\n",
+      "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+    ),
+    (.trailersAccepted, "TE: trailers\r\nConnection: TE\r\n", "TE: trailers\r\nConnection: TE\r\n"),
+  ]
+
+  @Test(arguments: notices)
+  func `a head ends with the notice about its connection`(notice: ConnectionNotice, http10: String, http11: String) {
+    for (version, expected) in [(HTTPVersion.http10, http10), (.http11, http11)] {
+      var output = ByteBuffer(capacity: 64)
+      HeadWriter.end(notice, for: version, into: &output)
+      #expect(text(output) == expected + "\r\n")
+    }
+  }
+
   @Test func `a head written from a head that was read reads the same again`() {
     let source = Array(
       ("GET /a?b=c HTTP/1.1\r\nHost: h\r\nA:b\r\nC: d\r\nE: f\r\nConnection: x-drop\r\nX-Drop: g\r\nH:  i\r\nJ: "

@@ -11,9 +11,10 @@ public struct RequestHead: ~Copyable {
   public internal(set) var version = HTTPVersion.http11
   /// The request's `host[:port]`: the target's if it has one, else the `Host` field's. Empty in an HTTP/1.0 request
   /// without `Host`; a valid `HostName` in all others.
-  public internal(set) var authority = ByteRange()
+  @inlinable public var authority: ByteRange { place.authority }
   /// The host within `authority`: without port, an IPv6 address without brackets.
-  public internal(set) var host = ByteRange()
+  @inlinable public var host: ByteRange { place.host }
+  @usableFromInline var place = RequestHost()
   /// The options of `Connection`.
   public internal(set) var connection = ConnectionOptions()
   /// The field lines.
@@ -27,8 +28,7 @@ public struct RequestHead: ~Copyable {
   /// Resets the head. Keeps the storage.
   package mutating func reset() {
     fields.removeAll()
-    authority = ByteRange()
-    host = ByteRange()
+    place = RequestHost()
     connection.removeAll()
   }
 }

@@ -1,4 +1,4 @@
-// Reads a request head from the bytes received so far, as strict as RFC 9112 allows. Hosts (`RequestHead.settle`),
+// Reads a request head from the bytes received so far, as strict as RFC 9112 allows. Hosts (`RequestHost`),
 // bodies (`BodyFraming`), paths (`NormalPath`) and forwarding (`HopByHop`) are judged elsewhere.
 //
 //     HTTP-message = start-line CRLF *( field-line CRLF ) CRLF [ message-body ]           (RFC 9112 §2.1)
@@ -70,7 +70,12 @@ public struct RequestHeadParser: Sendable {
     case .needsMore: return .needsMore
     case .invalid(let error): return .invalid(.field(error))
     case .complete(let byteCount):
-      if let error = head.settle(bytes) { return .invalid(error) }
+      if !head.connection.read(head.fields, bytes) { return .invalid(.connectionOptions) }
+      do throws(RequestHeadError) {
+        head.place = try RequestHost(head, bytes)
+      } catch {
+        return .invalid(error)
+      }
       return .complete(byteCount: byteCount)
     }
   }
