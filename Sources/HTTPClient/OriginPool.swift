@@ -111,7 +111,7 @@ package final class OriginPool {
     case .reusable:
       if let tls = connection.stream.tls, resumption == nil || !connection.wasUsed { resumption = tls.resumption }
     case .reserved: connection.hasOwner = true
-    case .unusable: break
+    case .reset, .unusable: break
     }
     connection.wasUsed = true
     if connection.isStale { condition = .unusable }

@@ -30,6 +30,9 @@ package struct PoolState: Sendable {
     case reusable
     /// Another exchange may follow, of the same caller only: the caller may have authenticated the connection.
     case reserved
+    /// The exchange was reset by itself: the other exchanges of a shared connection go on, and more may follow. A
+    /// connection for one exchange at a time ends with it.
+    case reset
     /// Nothing may follow.
     case unusable
   }
@@ -51,6 +54,10 @@ package struct PoolState: Sendable {
     var use: Use
     /// Exchanges it carries at once.
     var capacity = 1
+    /// True if it was made for several at once, whatever its capacity is now.
+    var isShared = false
+
+    func hasRoom(beside exchanges: Int) -> Bool { exchanges < capacity }
   }
 
   private let limits: PoolLimits
@@ -90,10 +97,10 @@ package struct PoolState: Sendable {
       if now - since >= limits.idleTimeout { return close(index) }
       idleCount -= 1
       connections[index].use = .busy(1)
-      if connections[index].capacity == 1 { open.removeLast() }
+      if !connections[index].hasRoom(beside: 1) { open.removeLast() }
     case .busy(let exchanges):
       connections[index].use = .busy(exchanges + 1)
-      if connections[index].capacity == exchanges + 1 { open.removeLast() }
+      if !connections[index].hasRoom(beside: exchanges + 1) { open.removeLast() }
     case .none, .connecting, .reserved, .leaving:
       preconditionFailure("a connection without room was among those with room")
     }
@@ -113,9 +120,30 @@ package struct PoolState: Sendable {
   /// A requested connection is there. It carries the exchange that asked for it, and up to `capacity` at once.
   package mutating func connectionMade(_ id: ID, capacity: Int = 1) -> Action {
     guard case .connecting = connections[id.index].use else { preconditionFailure("a connection was made twice") }
-    connections[id.index] = Connection(use: isRetired ? .leaving(1) : .busy(1), capacity: capacity)
+    connections[id.index] = Connection(
+      use: isRetired ? .leaving(1) : .busy(1), capacity: capacity, isShared: capacity > 1)
     if capacity > 1, !isRetired { open.append(id.index) }
     return .lend(id)
+  }
+
+  /// The peer changed the number of exchanges that a connection carries at once. Those on it go on. A peer that takes
+  /// none (0) is left.
+  package mutating func capacityChanged(_ id: ID, to capacity: Int) -> Action {
+    let index = id.index
+    if capacity == 0 { return closedByPeer(id) }
+    let former = connections[index]
+    connections[index].capacity = capacity
+    switch former.use {
+    case .busy(let exchanges):
+      switch (former.hasRoom(beside: exchanges), connections[index].hasRoom(beside: exchanges)) {
+      case (true, false): close(to: index)
+      case (false, true): open.append(index)
+      case (true, true), (false, false): break
+      }
+    case .idle, .reserved, .leaving: break
+    case .none, .connecting: preconditionFailure("a connection was changed before it was made")
+    }
+    return .keep(id)
   }
 
   /// A requested connection could not be made.
@@ -139,8 +167,9 @@ package struct PoolState: Sendable {
     switch connections[index].use {
     case .leaving(let exchanges): return leave(index, exchanges - 1)
     case .busy(let exchanges):
-      let hadRoom = exchanges < connections[index].capacity
-      if condition == .unusable || isRetired {
+      let connection = connections[index]
+      let hadRoom = connection.hasRoom(beside: exchanges)
+      if condition == .unusable || condition == .reset && !connection.isShared || isRetired {
         if hadRoom { close(to: index) }
         return leave(index, exchanges - 1)
       }
@@ -156,7 +185,7 @@ package struct PoolState: Sendable {
         idleCount += 1
         connections[index].use = .idle(since: now)
       }
-      if !hadRoom { open.append(index) }
+      if !hadRoom, connection.hasRoom(beside: exchanges - 1) { open.append(index) }
       return .keep(id)
     case .none, .connecting, .idle, .reserved: preconditionFailure("an exchange ended where there was none")
     }

@@ -17,6 +17,7 @@ import Testing
     case failed(Int)
     case ended(Int, PoolState.Condition = .reusable)
     case closedByPeer(Int)
+    case capacity(Int, of: Int)
     case lentInVain(Int)
     case reserved(Int)
     case reservationEnded(Int)
@@ -40,6 +41,7 @@ import Testing
         }()
       case .ended(let index, let condition): state.exchangeEnded(id(index), condition, at: now)
       case .closedByPeer(let index): state.closedByPeer(id(index))
+      case .capacity(let capacity, let index): state.capacityChanged(id(index), to: capacity)
       case .lentInVain(let index): state.lentInVain(id(index))
       case .reserved(let index): state.reservedRequested(id(index), at: now)
       case .reservationEnded(let index): state.reservationEnded(id(index))
@@ -169,6 +171,36 @@ import Testing
       [
         Step(.connect, "lend 0"), Step(.made(0, capacity: 2), "lend 0"), Step(.lease, "lend 0"),
         Step(.ended(0, .unusable), "keep 0"), Step(.lease, "nothing"), Step(.ended(0), "close 0"),
+      ]
+    ),
+    (
+      "a reset exchange leaves a shared connection to the others and to more, and ends one of its own",
+      [
+        Step(.connect, "lend 0"), Step(.made(0, capacity: 2), "lend 0"), Step(.lease, "lend 0"),
+        Step(.ended(0, .reset), "keep 0"), Step(.lease, "lend 0"), Step(.ended(0, .reset), "keep 0"),
+        Step(.ended(0, .reset), "keep 0", idle: 1), Step(.lease, "lend 0"), Step(.capacity(1, of: 0), "keep 0"),
+        Step(.ended(0, .reset), "keep 0", idle: 1), Step(.connect, "lend 1", idle: 1),
+        Step(.made(1), "lend 1", idle: 1),
+        Step(.ended(1, .reset), "close 1", idle: 1),
+      ]
+    ),
+    (
+      "a larger capacity is lent at once, and a smaller one when enough exchanges are over",
+      [
+        Step(.connect, "lend 0"), Step(.made(0, capacity: 2), "lend 0"), Step(.lease, "lend 0"),
+        Step(.lease, "nothing"), Step(.capacity(3, of: 0), "keep 0"), Step(.capacity(4, of: 0), "keep 0"),
+        Step(.lease, "lend 0"), Step(.capacity(2, of: 0), "keep 0"), Step(.lease, "nothing"),
+        Step(.capacity(1, of: 0), "keep 0"), Step(.ended(0), "keep 0"), Step(.lease, "nothing"),
+        Step(.ended(0), "keep 0"), Step(.lease, "nothing"), Step(.ended(0), "keep 0", idle: 1),
+        Step(.capacity(2, of: 0), "keep 0", idle: 1), Step(.lease, "lend 0"), Step(.lease, "lend 0"),
+        Step(.lease, "nothing"),
+      ]
+    ),
+    (
+      "a peer whose capacity is 0 is left when its exchanges are over, at once if there are none",
+      open + [
+        Step(.ended(1), "keep 1", idle: 1), Step(.capacity(0, of: 1), "close 1"), Step(.capacity(0, of: 0), "keep 0"),
+        Step(.capacity(5, of: 0), "keep 0"), Step(.lease, "nothing"), Step(.ended(0), "close 0"),
       ]
     ),
     (
