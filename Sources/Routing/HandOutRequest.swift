@@ -92,7 +92,9 @@ package struct HandOutRequest: Sendable, Hashable {
   ) {
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      if line.known == .other, bytes.extracting(line.name).equalsIgnoringCase("x-bearer-challenge") {
+      if line.known == .other, !line.value.isEmpty,
+        bytes.extracting(line.name).equalsIgnoringCase("x-bearer-challenge")
+      {
         body(bytes.extracting(line.value))
       }
     }

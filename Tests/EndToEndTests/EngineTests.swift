@@ -63,8 +63,36 @@ struct NginxEngine {
   }
 }
 
+/// Caddy with the recipe's file in front of the API.
+struct CaddyEngine {
+  let port: Int
+  let process: ChildProcess
+
+  init(_ stage: EngineStage) async throws {
+    port = try freePort()
+    let api = String(stage.api.upstream.dropLast("/api".count))
+    let text = try EngineStage.replacing(
+      textOfFile(testsDirectory + "/../config/recipes/engines/Caddyfile"),
+      [
+        ("/run/bearer-proxy/tokens.sock", stage.socket), ("https://orders.example", api),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:\(port)"),
+      ])
+    let file = try stage.directory.write(text, to: "Caddyfile")
+    process = try ChildProcess(
+      "caddy", ["caddy", "run", "--adapter", "caddyfile", "--config", file], in: stage.directory,
+      environment: ["HOME": stage.directory.path])
+    try await waitForPort(port, of: process)
+  }
+
+  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
+    try await curl(options + ["http://127.0.0.1:\(port)/orders/\(path)"])
+  }
+}
+
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTests {
+  // MARK: nginx
+
   @Test func `nginx: tokens, refused tokens that are mended with the body, and challenges for callers`() async throws {
     let stage = try await EngineStage()
     let engine = try await NginxEngine(stage)
@@ -139,5 +167,56 @@ struct EngineTests {
       let direct = try await curl(["--path-as-is", "http://127.0.0.1:\(engine.port)/\(path)"])
       #expect(direct.status == 404)
     }
+  }
+
+  // MARK: Caddy
+
+  @Test func `Caddy: tokens, refused tokens that are mended without a body, and challenges for callers`() async throws {
+    let stage = try await EngineStage()
+    let engine = try await CaddyEngine(stage)
+    for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
+    #expect(stage.api.asked.count == 1)
+    // A body cannot be sent again: its caller gets the challenge, and the next request the new token.
+    let body = ["--data-binary", "@/etc/services"]
+    let challenged = try await engine.get("alpha", body)
+    #expect(challenged.status == 401)
+    #expect(challenged["www-authenticate"]?.contains("insufficient_claims") == true)
+    #expect(challenged["authorization"] == nil)
+    #expect(try await engine.get("alpha", body).status == 200)
+    stage.api.revoke()
+    #expect(try await engine.get("valid").status == 200)
+    #expect(stage.api.asked == ["", "alpha", ""])
+    let refused = try await engine.get("anew")
+    #expect(refused.status == 401)
+    #expect(refused["www-authenticate"]?.contains("insufficient_user_authentication") == true)
+    #expect(refused.body.contains("token-refused"))
+    #expect(refused["authorization"] == nil)
+  }
+
+  @Test func `Caddy: without the provider its caller gets our 503, and without us a 502`() async throws {
+    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
+    let engine = try await CaddyEngine(stage)
+    let unavailable = try await engine.get("free")
+    #expect(unavailable.status == 503)
+    #expect(unavailable["retry-after"] != nil)
+    #expect(unavailable.body.contains("identity-provider-unavailable"))
+    stage.proxy.process.send(SIGKILL)
+    _ = try await stage.proxy.process.wait()
+    #expect(try await engine.get("free").status == 502)
+  }
+
+  @Test(
+    arguments: [
+      (["-H", "X-Bearer-Refused: Bearer x", "-H", "X-Bearer-Status: 402"], 200),
+      (["-H", "X-Bearer-Answer: refusal"], 200), (["-H", "Authorization: Bearer own"], 200),
+      (["-H", "Origin: https://evil.example"], 403), (["-H", "Sec-Fetch-Site: cross-site"], 403),
+    ])
+  func `Caddy: a caller's own fields change nothing, and a page gets nothing`(options: [String], status: Int)
+    async throws
+  {
+    let stage = try await EngineStage()
+    let engine = try await CaddyEngine(stage)
+    #expect(try await engine.get("free", options).status == status)
+    #expect(stage.api.requests == (status == 200 ? 1 : 0))
   }
 }

@@ -104,7 +104,7 @@ struct HandOutTests {
   @Test(
     arguments: [
       // A 401 without a reason does not blame a new token.
-      ("X-Bearer-Status: 401\r\n", 401, "Bearer"),
+      ("X-Bearer-Status: 401\r\n", 401, "Bearer"), ("X-Bearer-Challenge: \r\nX-Bearer-Status:\r\n", 401, "Bearer"),
       (
         "X-Bearer-Status: 403\r\nX-Bearer-Challenge: Bearer error=\"insufficient_scope\", scope=\"Admin\"\r\n", 403,
         "Bearer error=\"insufficient_scope\", scope=\"Admin\""
