@@ -55,7 +55,7 @@ struct Row: Sendable {
 }
 
 /// The values that a key takes. `Sendable` is written out, here and below: derived, each waits for the other.
-indirect enum Kind: Sendable {
+enum Kind: Sendable {
   case boolean
   case text
   /// Texts without repetition.
