@@ -26,7 +26,7 @@ extension SectionShape {
     Row(
       .handOut, .choice(HandOut.self), default: .value(HandOut.none.rawValue),
       """
-      The programs that get the tokens of routes here: proxies (nginx, Envoy, Caddy, HAProxy, Traefik) ask at \
+      The programs that get the tokens of routes here: proxies (nginx, Caddy and others) ask at \
       /.bearer/authorize/ROUTE and forward requests themselves. callers must name them by unix, header or certificate. \
       proxies or none.
       """),
