@@ -61,7 +61,8 @@ final class DemandingAPI: Sendable {
           await stream.answer(#"{"issuer": "\#(issuer)", "token_endpoint": "\#(issuer)/token"}"#)
         } else if path.hasPrefix("/api/") {
           record.requests.add(1, ordering: .relaxed)
-          let token = head.between("Authorization: Bearer ", "\r\n") ?? ""
+          // HAProxy writes names in lower case.
+          let token = head.between("uthorization: Bearer ", "\r\n") ?? ""
           let part = path.split(separator: "/").last.map(String.init) ?? ""
           let number = token.split(separator: ".").dropFirst().first.flatMap { Int($0) } ?? 0
           let isValid = number > record.revoked.load(ordering: .relaxed)

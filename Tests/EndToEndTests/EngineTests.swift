@@ -89,6 +89,37 @@ struct CaddyEngine {
   }
 }
 
+/// HAProxy with the recipe's files in front of the API.
+struct HAProxyEngine {
+  let port: Int
+  let process: ChildProcess
+
+  init(_ stage: EngineStage) async throws {
+    port = try freePort()
+    let api = String(stage.api.upstream.dropFirst("http://".count).dropLast("/api".count))
+    let recipes = testsDirectory + "/../config/recipes/engines/"
+    let script = try EngineStage.replacing(
+      textOfFile(recipes + "bearer.lua"), [("/run/bearer-proxy/tokens.sock", stage.socket)])
+    let text = try EngineStage.replacing(
+      textOfFile(recipes + "haproxy.cfg"),
+      [
+        ("/etc/haproxy/bearer.lua", try stage.directory.write(script, to: "bearer.lua")),
+        ("127.0.0.1:8000", "127.0.0.1:\(port)"), ("Host orders.example", "Host \(api)"),
+        (
+          "orders.example:443 ssl verify required ca-file /etc/ssl/certs/ca-certificates.crt sni str(orders.example)",
+          api
+        ),
+      ])
+    let file = try stage.directory.write(text, to: "haproxy.cfg")
+    process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: stage.directory)
+    try await waitForPort(port, of: process)
+  }
+
+  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
+    try await curl(options + ["http://127.0.0.1:\(port)/orders/\(path)"])
+  }
+}
+
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTests {
   // MARK: nginx
@@ -216,6 +247,54 @@ struct EngineTests {
   {
     let stage = try await EngineStage()
     let engine = try await CaddyEngine(stage)
+    #expect(try await engine.get("free", options).status == status)
+    #expect(stage.api.requests == (status == 200 ? 1 : 0))
+  }
+
+  // MARK: HAProxy
+
+  @Test func `HAProxy: tokens, refusals that are reported, and challenges for callers`() async throws {
+    let stage = try await EngineStage()
+    let engine = try await HAProxyEngine(stage)
+    for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
+    #expect(stage.api.asked.count == 1)
+    // The caller gets the API's own answer, and the next request the new token.
+    let challenged = try await engine.get("alpha")
+    #expect(challenged.status == 401)
+    #expect(challenged["www-authenticate"]?.contains("insufficient_claims") == true)
+    #expect(challenged.body == "refused")
+    #expect(try await engine.get("alpha", ["--data-binary", "@/etc/services"]).status == 200)
+    stage.api.revoke()
+    #expect(try await engine.get("valid").status == 401)
+    #expect(try await engine.get("valid").status == 200)
+    #expect(stage.api.asked == ["", "alpha", ""])
+    #expect(try await engine.get("anew").status == 401)
+  }
+
+  @Test func `HAProxy: without the provider its caller gets our 503, and without us one of its own`() async throws {
+    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
+    let engine = try await HAProxyEngine(stage)
+    let unavailable = try await engine.get("free")
+    #expect(unavailable.status == 503)
+    #expect(unavailable["retry-after"] != nil)
+    #expect(unavailable.body.contains("identity-provider-unavailable"))
+    stage.proxy.process.send(SIGKILL)
+    _ = try await stage.proxy.process.wait()
+    #expect(try await engine.get("free").status == 503)
+    #expect(stage.api.requests == 0)
+  }
+
+  @Test(
+    arguments: [
+      (["-H", "X-Bearer-Refused: Bearer x", "-H", "X-Bearer-Status: 402"], 200),
+      (["-H", "X-Bearer-Answer: refusal"], 200), (["-H", "Authorization: Bearer own"], 200),
+      (["-H", "Origin: https://evil.example"], 403), (["-H", "Sec-Fetch-Site: cross-site"], 403),
+    ])
+  func `HAProxy: a caller's own fields change nothing, and a page gets nothing`(options: [String], status: Int)
+    async throws
+  {
+    let stage = try await EngineStage()
+    let engine = try await HAProxyEngine(stage)
     #expect(try await engine.get("free", options).status == status)
     #expect(stage.api.requests == (status == 200 ? 1 : 0))
   }
