@@ -13,6 +13,8 @@ package enum HandOutRefusal: Error, Sendable, Hashable {
   case fields
   /// The route's tokens are not handed out.
   case route
+  /// The described request is not one for the named route, or its path has more than one meaning.
+  case otherRoute
   /// The engine asks for the refusal that it got a moment ago, and there is a token by now.
   case overtaken
 }
@@ -120,8 +122,8 @@ package struct RequestLine: Sendable, Hashable {
 /// itself. The two families of fields are not mixed: a caller may have sent the one that the engine does not set.
 extension RequestLine {
   /// Reads `X-Forwarded-Method`, `-Uri` and `-Host` (Caddy, Traefik), or `X-Original-Method` and `-URI` (nginx), with
-  /// the request's own `Host`.
-  package init(describedBy head: borrowing RequestHead, _ bytes: Span<UInt8>) throws(HandOutRefusal) {
+  /// the request's own `Host`; nil if none of them names a method or a path.
+  package init?(describedBy head: borrowing RequestHead, _ bytes: Span<UInt8>) throws(HandOutRefusal) {
     func only(_ name: StaticString) throws(HandOutRefusal) -> ByteRange? {
       var found: ByteRange?
       for index in 0..<head.fields.count {
@@ -145,6 +147,7 @@ extension RequestLine {
         path: try Self.path(of: uri, bytes), method: method)
     case (nil, nil, let method?, let uri?):
       self.init(host: head.host, path: try Self.path(of: uri, bytes), method: method)
+    case (nil, nil, nil, nil): return nil
     default: throw .description
     }
   }

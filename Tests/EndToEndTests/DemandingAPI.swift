@@ -25,6 +25,8 @@ final class DemandingAPI: Sendable {
     let revoked = Atomic(0)
     /// Requests to neither.
     let astray = Atomic(0)
+    /// The paths with two dots in them.
+    let climbed = Locked<[String]>([])
   }
 
   private let record: Record
@@ -37,6 +39,8 @@ final class DemandingAPI: Sendable {
   var upstream: String { "http://127.0.0.1:\(servers.api.port)/api" }
   var asked: [String] { record.asked.withLock { $0 } }
   var requests: Int { record.requests.load(ordering: .relaxed) }
+  /// The paths that came here with two dots in them.
+  var climbed: [String] { record.climbed.withLock { $0 } }
   /// How often an address was asked that only a challenge names.
   var astray: Int { record.astray.load(ordering: .relaxed) }
 
@@ -54,6 +58,8 @@ final class DemandingAPI: Sendable {
         guard let path = head.split(separator: " ").dropFirst().first.map(String.init) else { return }
         let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
         let content = String(decoding: await stream.receiveAll(length).bytes, as: UTF8.self)
+        let decoded = path.replacing("%2e", with: ".").replacing("%2E", with: ".")
+        if decoded.contains("..") { record.climbed.withLock { $0.append(path) } }
         let issuer = "http://\(head.between("ost: ", "\r\n") ?? "")"
         if path == "/token" {
           await stream.answer(Self.token(content, record))

@@ -45,115 +45,172 @@ struct EngineStage {
   }
 }
 
-/// nginx in front of the API, with what `bearer-proxy engine nginx` prints.
-struct NginxEngine {
+/// An engine in front of the API.
+struct RunningEngine {
+  enum Kind: CaseIterable {
+    case nginx, caddy, haproxy
+
+    /// The status for its caller while bearer-proxy does not run.
+    var statusWithoutUs: Int {
+      switch self {
+      case .nginx: 500
+      case .caddy: 502
+      case .haproxy: 503
+      }
+    }
+  }
+
   let port: Int
   let process: ChildProcess
 
-  init(_ stage: EngineStage) async throws {
-    port = try freePort()
+  init(_ kind: Kind, _ stage: EngineStage) async throws {
+    let port = try freePort()
+    self.port = port
+    switch kind {
+    case .nginx: process = try await Self.nginx(stage, port)
+    case .caddy: process = try await Self.caddy(stage, port)
+    case .haproxy: process = try await Self.haproxy(stage, port)
+    }
+  }
+
+  /// A request whose path is sent as it is written.
+  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
+    try await curl(options + ["--path-as-is", "http://127.0.0.1:\(port)/orders/\(path)"])
+  }
+
+  /// nginx with what `bearer-proxy engine nginx` prints.
+  private static func nginx(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
     let printed = try await run([binary(), "engine", "nginx", "-c", stage.proxy.configuration])
     try #require(printed.status == 0, "\(printed.errors)")
     let server = try EngineStage.replacing(printed.output, [("127.0.0.1:8000", "127.0.0.1:\(port)")])
-    process = try await nginx(serving: server, at: port, in: stage.directory)
+    return try await EndToEndTests.nginx(serving: server, at: port, in: stage.directory)
   }
 
-  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
-    try await curl(options + ["http://127.0.0.1:\(port)/orders/\(path)"])
-  }
-}
-
-/// Caddy with the recipe's file in front of the API.
-struct CaddyEngine {
-  let port: Int
-  let process: ChildProcess
-
-  init(_ stage: EngineStage) async throws {
-    port = try freePort()
-    let api = String(stage.api.upstream.dropLast("/api".count))
-    let text = try EngineStage.replacing(
-      textOfFile(testsDirectory + "/../config/recipes/engines/Caddyfile"),
+  private static func caddy(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    let file = try stage.write(
+      "Caddyfile",
       [
-        ("/run/bearer-proxy/tokens.sock", stage.socket), ("https://orders.example", api),
+        ("/run/bearer-proxy/tokens.sock", stage.socket), ("https://orders.example", "http://\(stage.apiAuthority)"),
         ("http://127.0.0.1:8000", "http://127.0.0.1:\(port)"),
       ])
-    let file = try stage.directory.write(text, to: "Caddyfile")
-    process = try ChildProcess(
+    let process = try ChildProcess(
       "caddy", ["caddy", "run", "--adapter", "caddyfile", "--config", file], in: stage.directory,
       environment: ["HOME": stage.directory.path])
     try await waitForPort(port, of: process)
+    return process
   }
 
-  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
-    try await curl(options + ["http://127.0.0.1:\(port)/orders/\(path)"])
+  private static func haproxy(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    let script = try stage.write("bearer.lua", [("/run/bearer-proxy/tokens.sock", stage.socket)])
+    let file = try stage.write(
+      "haproxy.cfg",
+      [
+        ("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", "127.0.0.1:\(port)"),
+        ("Host orders.example", "Host \(stage.apiAuthority)"),
+        (
+          "orders.example:443 ssl verify required ca-file /etc/ssl/certs/ca-certificates.crt sni str(orders.example)",
+          stage.apiAuthority
+        ),
+      ])
+    let process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: stage.directory)
+    try await waitForPort(port, of: process)
+    return process
   }
 }
 
-/// HAProxy with the recipe's files in front of the API.
-struct HAProxyEngine {
-  let port: Int
-  let process: ChildProcess
+extension EngineStage {
+  fileprivate var apiAuthority: String { String(api.upstream.dropFirst("http://".count).dropLast("/api".count)) }
 
-  init(_ stage: EngineStage) async throws {
-    port = try freePort()
-    let api = String(stage.api.upstream.dropFirst("http://".count).dropLast("/api".count))
-    let recipes = testsDirectory + "/../config/recipes/engines/"
-    let script = try EngineStage.replacing(
-      textOfFile(recipes + "bearer.lua"), [("/run/bearer-proxy/tokens.sock", stage.socket)])
-    let text = try EngineStage.replacing(
-      textOfFile(recipes + "haproxy.cfg"),
-      [
-        ("/etc/haproxy/bearer.lua", try stage.directory.write(script, to: "bearer.lua")),
-        ("127.0.0.1:8000", "127.0.0.1:\(port)"), ("Host orders.example", "Host \(api)"),
-        (
-          "orders.example:443 ssl verify required ca-file /etc/ssl/certs/ca-certificates.crt sni str(orders.example)",
-          api
-        ),
-      ])
-    let file = try stage.directory.write(text, to: "haproxy.cfg")
-    process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: stage.directory)
-    try await waitForPort(port, of: process)
-  }
-
-  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
-    try await curl(options + ["http://127.0.0.1:\(port)/orders/\(path)"])
+  /// Writes a recipe's file with the test's own words.
+  fileprivate func write(_ name: String, _ changes: [(from: String, to: String)]) throws -> String {
+    let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/\(name)")
+    return try directory.write(Self.replacing(recipe, changes), to: name)
   }
 }
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTests {
-  // MARK: nginx
-
-  @Test func `nginx: tokens, refused tokens that are mended with the body, and challenges for callers`() async throws {
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `one token serves an engine's callers, and a challenge that no token answers reaches them`(
+    kind: RunningEngine.Kind
+  ) async throws {
     let stage = try await EngineStage()
-    let engine = try await NginxEngine(stage)
-    // Cold and warm.
+    let engine = try await RunningEngine(kind, stage)
     for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
     #expect(stage.api.asked.count == 1)
-    // Refused, and mended silently: for claims, for a revoked token, with a body.
-    #expect(try await engine.get("alpha").status == 200)
+    let refused = try await engine.get("anew")
+    #expect(refused.status == 401)
+    #expect(refused["www-authenticate"]?.contains("insufficient_user_authentication") == true)
+    #expect(refused["authorization"] == nil)
+    #expect(stage.api.asked.count == 1)
+  }
+
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `without the provider an engine's callers get our 503, and without us its own answer`(
+    kind: RunningEngine.Kind
+  ) async throws {
+    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
+    let engine = try await RunningEngine(kind, stage)
+    let unavailable = try await engine.get("free")
+    #expect(unavailable.status == 503)
+    #expect(unavailable["retry-after"] != nil)
+    #expect(unavailable.body.contains("identity-provider-unavailable"))
+    stage.proxy.process.send(SIGKILL)
+    _ = try await stage.proxy.process.wait()
+    #expect(try await engine.get("free").status == kind.statusWithoutUs)
+    #expect(stage.api.requests == 0)
+  }
+
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `fields of an engine's callers change nothing, and a page gets nothing`(kind: RunningEngine.Kind) async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(kind, stage)
+    for fields in [
+      ["X-Bearer-Refused: Bearer x", "X-Bearer-Status: 402", "X-Bearer-Unavailable: 200"], ["X-Bearer-Answer: refusal"],
+      ["Authorization: Bearer own"],
+    ] {
+      #expect(try await engine.get("free", fields.flatMap { ["-H", $0] }).status == 200, "\(fields)")
+    }
+    #expect(stage.api.requests == 3)
+    for field in ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site"] {
+      #expect(try await engine.get("free", ["-H", field]).status == 403, "\(field)")
+    }
+    #expect(stage.api.requests == 3)
+  }
+
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `a path that leads out of the route reaches no API with its token`(kind: RunningEngine.Kind) async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(kind, stage)
+    for path in [
+      "../free", "../../free", "%2e%2e/free", "..%2ffree", "%2E%2E%2Ffree", "x/../../free", "..;/free", "..%5cfree",
+      "..\\free", ".%2e/%2e./free", "../orders/../free",
+    ] {
+      _ = try await engine.get(path)
+      #expect(stage.api.climbed == [], "\(path)")
+    }
+  }
+
+  // MARK: What each engine does about a refused token
+
+  @Test func `nginx sends a request again with another token and its body`() async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(.nginx, stage)
+    for _ in 0..<2 { #expect(try await engine.get("alpha").status == 200) }
     #expect(stage.api.asked == ["", "alpha"])
-    #expect(try await engine.get("alpha").status == 200)
-    #expect(stage.api.asked.count == 2)
     stage.api.revoke()
     let body = String(repeating: "0123456789abcdef", count: 4096)
     let file = try stage.directory.write(body, to: "body")
     let answer = try await engine.get("valid", ["--data-binary", "@\(file)"])
-    #expect(answer.status == 200)
     let isWhole = answer.body.hasSuffix(body)
+    #expect(answer.status == 200)
     #expect(isWhole)
-    #expect(stage.api.asked.count == 3)
-    // Refused for good: the caller gets the API's challenge.
-    let refused = try await engine.get("anew")
-    #expect(refused.status == 401)
-    #expect(refused["www-authenticate"]?.contains("error=\"insufficient_user_authentication\"") == true)
-    #expect(refused["authorization"] == nil)
     #expect(stage.api.asked.count == 3)
   }
 
-  @Test func `nginx: many callers of one refused token cost one token request`() async throws {
+  @Test func `many callers of nginx with one refused token cost one token request`() async throws {
     let stage = try await EngineStage()
-    let engine = try await NginxEngine(stage)
+    let engine = try await RunningEngine(.nginx, stage)
     #expect(try await engine.get("valid").status == 200)
     stage.api.revoke()
     let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -164,50 +221,19 @@ struct EngineTests {
     #expect(stage.api.asked.count == 2)
   }
 
-  @Test func `nginx: without the provider its caller gets our 503, and without us a 500`()
-    async throws
-  {
-    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
-    let engine = try await NginxEngine(stage)
-    let unavailable = try await engine.get("free")
-    #expect(unavailable.status == 503)
-    #expect(unavailable["retry-after"] != nil)
-    #expect(unavailable.body.contains("identity-provider-unavailable"))
-    #expect(stage.api.requests == 0)
-    stage.proxy.process.send(SIGKILL)
-    _ = try await stage.proxy.process.wait()
-    #expect(try await engine.get("free").status == 500)
-  }
-
-  @Test(
-    arguments: [
-      (["-H", "X-Bearer-Refused: Bearer x", "-H", "X-Bearer-Unavailable: 200"], 200),
-      (["-H", "Authorization: Bearer own"], 200), (["-H", "Origin: https://evil.example"], 403),
-      (["-H", "Sec-Fetch-Site: cross-site", "-H", "Sec-Fetch-Mode: no-cors"], 403),
-    ])
-  func `nginx: a caller's own fields change nothing, and a page gets nothing`(options: [String], status: Int)
-    async throws
-  {
+  @Test func `nginx's own questions are not its callers' to ask`() async throws {
     let stage = try await EngineStage()
-    let engine = try await NginxEngine(stage)
-    let answer = try await engine.get("free", options)
-    #expect(answer.status == status)
-    #expect(stage.api.requests == (status == 200 ? 1 : 0))
-    // The questions themselves are not the callers' to ask.
+    let engine = try await RunningEngine(.nginx, stage)
     for path in [".bearer/orders", ".bearer/orders/again", ".bearer/orders/answer", "orders/../.bearer/orders"] {
       let direct = try await curl(["--path-as-is", "http://127.0.0.1:\(engine.port)/\(path)"])
       #expect(direct.status == 404)
     }
   }
 
-  // MARK: Caddy
-
-  @Test func `Caddy: tokens, refused tokens that are mended without a body, and challenges for callers`() async throws {
+  @Test func `Caddy sends a request without a body again, and the next one with a body has the new token`() async throws
+  {
     let stage = try await EngineStage()
-    let engine = try await CaddyEngine(stage)
-    for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
-    #expect(stage.api.asked.count == 1)
-    // A body cannot be sent again: its caller gets the challenge, and the next request the new token.
+    let engine = try await RunningEngine(.caddy, stage)
     let body = ["--data-binary", "@/etc/services"]
     let challenged = try await engine.get("alpha", body)
     #expect(challenged.status == 401)
@@ -217,48 +243,12 @@ struct EngineTests {
     stage.api.revoke()
     #expect(try await engine.get("valid").status == 200)
     #expect(stage.api.asked == ["", "alpha", ""])
-    let refused = try await engine.get("anew")
-    #expect(refused.status == 401)
-    #expect(refused["www-authenticate"]?.contains("insufficient_user_authentication") == true)
-    #expect(refused.body.contains("token-refused"))
-    #expect(refused["authorization"] == nil)
+    #expect(try await engine.get("anew").body.contains("token-refused"))
   }
 
-  @Test func `Caddy: without the provider its caller gets our 503, and without us a 502`() async throws {
-    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
-    let engine = try await CaddyEngine(stage)
-    let unavailable = try await engine.get("free")
-    #expect(unavailable.status == 503)
-    #expect(unavailable["retry-after"] != nil)
-    #expect(unavailable.body.contains("identity-provider-unavailable"))
-    stage.proxy.process.send(SIGKILL)
-    _ = try await stage.proxy.process.wait()
-    #expect(try await engine.get("free").status == 502)
-  }
-
-  @Test(
-    arguments: [
-      (["-H", "X-Bearer-Refused: Bearer x", "-H", "X-Bearer-Status: 402"], 200),
-      (["-H", "X-Bearer-Answer: refusal"], 200), (["-H", "Authorization: Bearer own"], 200),
-      (["-H", "Origin: https://evil.example"], 403), (["-H", "Sec-Fetch-Site: cross-site"], 403),
-    ])
-  func `Caddy: a caller's own fields change nothing, and a page gets nothing`(options: [String], status: Int)
-    async throws
-  {
+  @Test func `HAProxy reports a refused token, and the next request has the new one`() async throws {
     let stage = try await EngineStage()
-    let engine = try await CaddyEngine(stage)
-    #expect(try await engine.get("free", options).status == status)
-    #expect(stage.api.requests == (status == 200 ? 1 : 0))
-  }
-
-  // MARK: HAProxy
-
-  @Test func `HAProxy: tokens, refusals that are reported, and challenges for callers`() async throws {
-    let stage = try await EngineStage()
-    let engine = try await HAProxyEngine(stage)
-    for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
-    #expect(stage.api.asked.count == 1)
-    // The caller gets the API's own answer, and the next request the new token.
+    let engine = try await RunningEngine(.haproxy, stage)
     let challenged = try await engine.get("alpha")
     #expect(challenged.status == 401)
     #expect(challenged["www-authenticate"]?.contains("insufficient_claims") == true)
@@ -268,34 +258,5 @@ struct EngineTests {
     #expect(try await engine.get("valid").status == 401)
     #expect(try await engine.get("valid").status == 200)
     #expect(stage.api.asked == ["", "alpha", ""])
-    #expect(try await engine.get("anew").status == 401)
-  }
-
-  @Test func `HAProxy: without the provider its caller gets our 503, and without us one of its own`() async throws {
-    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
-    let engine = try await HAProxyEngine(stage)
-    let unavailable = try await engine.get("free")
-    #expect(unavailable.status == 503)
-    #expect(unavailable["retry-after"] != nil)
-    #expect(unavailable.body.contains("identity-provider-unavailable"))
-    stage.proxy.process.send(SIGKILL)
-    _ = try await stage.proxy.process.wait()
-    #expect(try await engine.get("free").status == 503)
-    #expect(stage.api.requests == 0)
-  }
-
-  @Test(
-    arguments: [
-      (["-H", "X-Bearer-Refused: Bearer x", "-H", "X-Bearer-Status: 402"], 200),
-      (["-H", "X-Bearer-Answer: refusal"], 200), (["-H", "Authorization: Bearer own"], 200),
-      (["-H", "Origin: https://evil.example"], 403), (["-H", "Sec-Fetch-Site: cross-site"], 403),
-    ])
-  func `HAProxy: a caller's own fields change nothing, and a page gets nothing`(options: [String], status: Int)
-    async throws
-  {
-    let stage = try await EngineStage()
-    let engine = try await HAProxyEngine(stage)
-    #expect(try await engine.get("free", options).status == status)
-    #expect(stage.api.requests == (status == 200 ? 1 : 0))
   }
 }

@@ -72,6 +72,7 @@ import Tokens
     Row(failure: .handOut(.description), status: 400, kind: "bad-request"),
     Row(failure: .handOut(.fields), status: 400, kind: "bad-request"),
     Row(failure: .handOut(.overtaken), status: 503, kind: "identity-provider-unavailable", retryAfter: 1),
+    Row(failure: .handOut(.otherRoute), status: 403, kind: "bad-path"),
     Row(failure: .handOut(.route), status: 403, kind: "caller-refused"),
     Row(failure: .refusedToken(status: 403), status: 403, kind: "token-refused"),
     Row(failure: .noRoute, status: 404, kind: "no-route"),
@@ -116,6 +117,7 @@ import Tokens
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
     case choiceRefused, suspectedLoop, refusedToken
     case handOutBrowser, handOutContent, handOutDescription, handOutFields, handOutRoute, handOutOvertaken
+    case handOutOtherRoute
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
     case connect, tls, timedOut, proxyUnreachable, proxy
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
@@ -150,6 +152,7 @@ import Tokens
       case .handOut(.fields): self = .handOutFields
       case .handOut(.route): self = .handOutRoute
       case .handOut(.overtaken): self = .handOutOvertaken
+      case .handOut(.otherRoute): self = .handOutOtherRoute
       case .refusedToken: self = .refusedToken
       case .noRoute: self = .noRoute
       case .choiceRefused: self = .choiceRefused

@@ -1,4 +1,4 @@
-// The list of everything that is in force and where it came from: the values of the file, those that override it, and
+// The list of all values in force with their sources: the values of the file, those that override it, and
 // the defaults of everything else.
 
 internal import Bytes

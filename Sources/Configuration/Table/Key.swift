@@ -1,4 +1,4 @@
-// The words of the configuration file. The rows beside this file say which may stand where.
+// The words of the configuration file. The rows beside this file list the keys of each section.
 
 /// A key of the configuration file.
 enum Key: String, CaseIterable {

@@ -38,7 +38,7 @@ struct RegisteredUser: Sendable {
   /// `preferred_username`, which is typed to sign in.
   var userName: String
   var displayName: String
-  /// Nil for the account of an agent, to which nobody signs in.
+  /// Nil for the account of an agent: it has no sign-in.
   var password: Secret?
   /// The `client_id` of the agent identity with this account.
   var agent: String?

@@ -18,7 +18,7 @@ extension IdentityProvider {
       audiences.formUnion([api.clientIdentifier, api.identifierURI])
     }
     let (token, claims) = try trusted(text, audiences, of: application, in: tenant, now: now)
-    // An application's own token is nobody's authorization.
+    // An application's own token carries no person's authorization.
     guard claims.identityType != "app", let object = claims.object,
       let person = directory.person(known: object, in: tenant)
     else { throw .assertionUntrusted }

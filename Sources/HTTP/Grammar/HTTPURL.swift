@@ -116,7 +116,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     return port == scheme.defaultPort ? name : "\(name):\(port)"
   }
 
-  /// Scheme and authority, which decide where a token may go.
+  /// Scheme and authority: the origin to which a token may go.
   public var origin: String { "\(scheme.text)://\(authority)" }
 
   /// The URL as text.

@@ -242,6 +242,11 @@ struct ProblemDocument {
       ProblemDocument(
         403, .callerRefused, "Caller refused",
         "The tokens of this route are not handed out: it lacks 'hand_out: proxies', or adds no token.")
+    case .otherRoute:
+      ProblemDocument(
+        403, .badPath, "Bad path",
+        "The request that the engine describes is not one for this route: its path has no one meaning, or leads to "
+          + "another route, or the method is not the route's.")
     case .overtaken:
       ProblemDocument(
         503, .identityProviderUnavailable, "Token arrived",

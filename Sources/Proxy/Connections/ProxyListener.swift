@@ -112,7 +112,7 @@ package struct ProxyListener: Sendable {
     return listener
   }
 
-  /// The listener with the endpoint below `/.bearer/authorize`, where engines get the tokens of routes.
+  /// The listener with the endpoint `/.bearer/authorize`, which hands the tokens of routes to engines.
   package func handingOut() -> ProxyListener {
     var listener = self
     listener.context.handsOut = true

@@ -27,23 +27,37 @@ struct HandOutAdmission {
     } catch {
       throw .handOut(error)
     }
+    let described: Route?
+    do throws(HandOutRefusal) {
+      described = try Self.describedRoute(head, bytes, table, found: &found)
+    } catch {
+      throw .handOut(error)
+    }
     switch path {
     case .ambiguous: throw .path(.hiddenDotSegment)
     case .named(let name):
       guard let named = table.route(named: bytes.extracting(head.target.path).extracting(name)) else { throw .noRoute }
+      if let described, described !== named { throw .handOut(.otherRoute) }
       route = named
     case .described:
-      let line: RequestLine
-      do throws(HandOutRefusal) {
-        line = try RequestLine(describedBy: head, bytes)
-      } catch {
-        throw .handOut(error)
-      }
-      var normalPath = ByteBuffer(capacity: 256)
-      (route, _) = try Admission.route(
-        of: line, head, bytes, table: table, normalPath: &normalPath, found: &found)
+      guard let described else { throw .handOut(.description) }
+      route = described
     }
     found = route
     guard route.token.isHandedOut, route.bearerSlot != nil else { throw .handOut(.route) }
+  }
+
+  /// The route of the request that the engine describes, by the rules for a request of our own: engines read paths less
+  /// strictly. nil if it describes none.
+  private static func describedRoute(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ table: borrowing RouteTable, found: inout Route?
+  ) throws(HandOutRefusal) -> Route? {
+    guard let line = try RequestLine(describedBy: head, bytes) else { return nil }
+    var normalPath = ByteBuffer(capacity: 256)
+    do throws(ExchangeFailure) {
+      return try Admission.route(of: line, head, bytes, table: table, normalPath: &normalPath, found: &found).0
+    } catch {
+      throw .otherRoute
+    }
   }
 }

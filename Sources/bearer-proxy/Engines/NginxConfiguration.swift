@@ -136,7 +136,8 @@ struct NginxConfiguration {
     var lines = [
       "internal;", "proxy_pass \(scheme)://bearer_proxy/.bearer/authorize/\(route.name);", "proxy_http_version 1.1;",
       "proxy_pass_request_body off;", "proxy_pass_request_headers off;", #"proxy_set_header Content-Length "";"#,
-      #"proxy_set_header Connection "";"#, "proxy_set_header Host localhost;",
+      #"proxy_set_header Connection "";"#, "proxy_set_header Host \(route.host ?? "localhost");",
+      "proxy_set_header X-Original-Method $request_method;", "proxy_set_header X-Original-URI $request_uri;",
     ]
     if let header = listener.callers.rules.header {
       lines += ["# CHANGE: the secret of callers.header.", #"proxy_set_header \#(header.name) "SECRET";"#]

@@ -207,8 +207,10 @@ struct HandOutTests {
       ("X-Original-Method: GET\r\nX-Original-URI: /a\r\nX-Forwarded-Uri: /b\r\n", 400),
       ("X-Forwarded-Method: GET\r\nX-Forwarded-Uri: /a\r\n", 400),
       ("X-Forwarded-Method: GET\r\nX-Forwarded-Uri: /a\r\nX-Forwarded-Host: a@b\r\n", 400),
-      ("X-Original-Method: GET\r\nX-Original-URI: /../a\r\n", 400),
-      ("X-Original-Method: GET\r\nX-Original-URI: /%zz\r\n", 400),
+      ("X-Original-Method: GET\r\nX-Original-URI: /../a\r\n", 403),
+      ("X-Original-Method: GET\r\nX-Original-URI: /%zz\r\n", 403),
+      ("X-Original-Method: GET\r\nX-Original-URI: /a/..;/b\r\n", 403),
+      ("X-Original-Method: GET\r\nX-Original-URI: /a/..%5cb\r\n", 403),
     ])
   func `without a name, the engine's description chooses the route, if it has one meaning`(
     fields: String, status: Int
@@ -217,6 +219,8 @@ struct HandOutTests {
     let answer = try await bench.get("/.bearer/authorize", fields)
     #expect(statusOf(answer) == status)
     #expect(answer.contains("Authorization: Bearer T1") == (status == 200))
+    // Beside a name, the description is judged as well, if there is one.
+    #expect(statusOf(try await bench.get(Self.path, fields)) == (fields.isEmpty ? 200 : status))
   }
 }
 

@@ -24,7 +24,9 @@ end
 
 -- Adds the route's token to the request.
 core.register_action("bearer", { "http-req" }, function(txn, route)
-  local sent, fields = txn.http:req_get_headers(), {}
+  local sent = txn.http:req_get_headers()
+  -- What the caller asks for: HAProxy does not normalise paths, and one that leads elsewhere gets no token.
+  local fields = { ["x-original-method"] = { txn.f:method() }, ["x-original-uri"] = { txn.f:pathq() } }
   -- Requests of browsers get no token. Remove the fields from this list if HAProxy itself decides which pages may call.
   for _, name in ipairs{ "authorization", "accept", "origin", "sec-fetch-site", "sec-fetch-mode" } do
     if sent[name] then fields[name] = { sent[name][0] } end

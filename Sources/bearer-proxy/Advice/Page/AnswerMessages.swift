@@ -152,6 +152,10 @@ extension TroubleshootingPage {
       X-Bearer-Unavailable is a status from 400 up, and X-Bearer-Answer is 'refusal'; each occurs once.`\
       The proxy in front reports a refusal in another form. **Cure:** Compare it with
       [docs/engines.md](../docs/engines.md).
+    - `The request that the engine describes is not one for this route: its path has no one meaning, or leads to another
+      route, or the method is not the route's.`\
+      The proxy in front took a request for this route that bearer-proxy would not take: `/orders/..;/x`, for example.
+      **Cure:** For an honest caller, see `encoded_path` and `methods`, or correct the route that is asked for.
     - `There was no token when the request came, and there is one now. Repeat the request.`\
       The proxy in front asked twice, and the provider answered in between. **Cure:** None is needed.
     - `The tokens of this route are not handed out: it lacks 'hand_out: proxies', or adds no token.`\
