@@ -87,7 +87,7 @@ package final class DemoCertificateAuthority {
     }
   }
 
-  /// Whether a byte may stand in a DNS name or an IP address: none that OpenSSL's extension syntax would act on.
+  /// True if a byte may stand in a DNS name or an IP address: none that OpenSSL's extension syntax would act on.
   private static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39,

@@ -7,7 +7,7 @@ internal import Tokens
 /// Something that answers requests, and how it is called in the demonstration's log.
 struct DemoService: Sendable {
   var name: String
-  /// Whether a body is to be digested as it arrives, so that it may be of any size. Others are kept, up to 64 KiB.
+  /// True if a body is to be digested as it arrives, so that it may be of any size. Others are kept, up to 64 KiB.
   var digestsBody: @Sendable (_ method: String, _ path: String) -> Bool = { _, _ in false }
   var answer: @Sendable (_ request: DemoRequest, _ now: UnixTime) -> DemoAnswer
 }

@@ -23,17 +23,17 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
   /// Seconds after which a caller that was told so may ask again: the cache is looked for at least that often.
   static let cachePause: Int64 = 2
 
-  /// Whether a person can help, by signing in (MSAL's "UI required").
+  /// True if a person can help, by signing in (MSAL's "UI required").
   public var isInteractionRequired: Bool {
     if case .interactionRequired = self { true } else { false }
   }
 
-  /// Whether the token that the caller brought is what is not enough.
+  /// True if the token that the caller brought is what is not enough.
   public var isAssertionRefused: Bool {
     if case .assertionRefused = self { true } else { false }
   }
 
-  /// Whether the cache alone is in the way.
+  /// True if the cache alone is in the way.
   var isAboutCache: Bool {
     if case .cacheUnavailable = self { true } else { false }
   }

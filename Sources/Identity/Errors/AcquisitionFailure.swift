@@ -97,7 +97,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
     return AssertionRefused(refusal, key, reply: reply, retryAfter: seconds)
   }
 
-  /// Whether a failure with one caller's token would meet every other caller: the application is refused itself, told
+  /// True if a failure with one caller's token would meet every other caller: the application is refused itself, told
   /// to wait, or has nothing to prove itself with. `inTenant`: every other caller of the same tenant only.
   func isOfEveryCaller(inTenant: Bool) -> Bool {
     switch self {
@@ -113,7 +113,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
     }
   }
 
-  /// Whether it is this refresh token, or the person behind it, that the provider does not take. Another one may still
+  /// True if it is this refresh token, or the person behind it, that the provider does not take. Another one may still
   /// serve; after every other failure it would fare no better.
   var isAboutRefreshToken: Bool {
     switch errorClass {
@@ -122,7 +122,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
     }
   }
 
-  /// Whether no provider was asked: the cache alone says so.
+  /// True if no provider was asked: the cache alone says so.
   var isLocal: Bool {
     switch self {
     case .interaction(.userMismatch): false

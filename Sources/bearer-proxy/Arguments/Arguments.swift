@@ -63,7 +63,7 @@ struct Arguments {
       word, suggestion: suggestion ?? nearestWord(to: word, among: CommandName.allCases.map(\.rawValue)))
   }
 
-  /// Whether a word is probably the name of a configuration file.
+  /// True if a word is probably the name of a configuration file.
   private static func isConfigurationName(_ word: String) -> Bool {
     [".yaml", ".yml"].contains { word.hasSuffix($0) }
   }

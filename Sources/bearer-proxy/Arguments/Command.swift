@@ -98,7 +98,7 @@ struct TokenOptions: Equatable {
   var route: String
   /// How to answer.
   var form: OutputForm
-  /// Whether the token itself may be shown.
+  /// True if the token itself may be shown.
   var reveal: Bool
 }
 
@@ -123,7 +123,7 @@ struct LogoutOptions: Equatable {
   var account: String
   /// One of the applications that they are signed in to, where several identity providers know a person of that name.
   var application: String?
-  /// Whether the provider is told to end the tokens, too.
+  /// True if the provider is told to end the tokens, too.
   var revokes = false
 }
 

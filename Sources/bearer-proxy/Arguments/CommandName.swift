@@ -129,7 +129,7 @@ enum Option: String, CaseIterable {
     }
   }
 
-  /// Whether it may stand without its value; then the value is attached with '='.
+  /// True if it may stand without its value; then the value is attached with '='.
   var isValueOptional: Bool { self == .wait }
 
   /// The words its value may be; `nil` where it is free.
@@ -151,7 +151,7 @@ enum Option: String, CaseIterable {
     }
   }
 
-  /// Whether it may stand several times, each with a value of its own.
+  /// True if it may stand several times, each with a value of its own.
   var isRepeatable: Bool { self == .extraScope }
 
   /// The environment variable that stands in for the option.

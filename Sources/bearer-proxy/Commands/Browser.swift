@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Whether this process has every right on the machine.
+/// True if this process has every right on the machine.
 func isRoot() -> Bool { geteuid() == 0 }
 
 /// The users whose browser opens what this process starts a browser for: its own, root, and who called sudo.

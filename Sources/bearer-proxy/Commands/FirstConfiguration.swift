@@ -16,7 +16,7 @@ struct FirstConfiguration: Equatable {
 
   var authority: String?
   var clientID: String?
-  /// Whether the application has a secret, and so tokens of its own. Without one, people sign in.
+  /// True if the application has a secret, and so tokens of its own. Without one, people sign in.
   var hasSecret = false
   var upstream: String?
   var path: String?
@@ -154,7 +154,7 @@ struct NewFileError: Error, Equatable {
   var reason: String { String(cString: strerror(number)) }
 }
 
-/// Whether anything has this name, a link that leads nowhere included.
+/// True if anything has this name, a link that leads nowhere included.
 func exists(_ path: String) -> Bool {
   var status = stat()
   return lstat(path, &status) == 0

@@ -119,7 +119,7 @@ struct LoginExpectation: Equatable {
   /// What the provider shows.
   var prompt: Prompt?
 
-  /// Whether it has to be asked if the right person signed in.
+  /// True if it has to be asked if the right person signed in.
   var isOpen: Bool { account == nil }
 
   /// Works it out.

@@ -13,7 +13,7 @@ struct LoginReport {
   let path: String
   /// Who was signed in before.
   let people: [CachedAccount]
-  /// Whether there is a refresh token.
+  /// True if there is a refresh token.
   let canRefresh: Bool
   let now: UnixTime
 
@@ -41,7 +41,7 @@ struct LoginReport {
     return lines.map { $0.printable(limit: 4000) + "\n" }.joined()
   }
 
-  /// Whether a scope was granted. Providers answer with full names for short ones and with the API's own for
+  /// True if a scope was granted. Providers answer with full names for short ones and with the API's own for
   /// `.default`.
   private func isCovered(_ word: String) -> Bool {
     if word.hasSuffix("/.default") { return true }
@@ -74,7 +74,7 @@ extension SignInError {
 }
 
 extension LoginOptions.Way {
-  /// Whether the person is to see nothing.
+  /// True if the person is to see nothing.
   fileprivate var isSilent: Bool {
     if case .browser(prompt: .some(.none), _) = self { true } else { false }
   }

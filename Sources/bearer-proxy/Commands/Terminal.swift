@@ -17,7 +17,7 @@ struct Terminal: Sendable {
     writeError(question)
     return isSecret ? readHiddenLine() : readLine(strippingNewline: true)
   }
-  /// Whether the answer is yes. Everything else, an interrupt too, is no.
+  /// True if the answer is yes. Everything else, an interrupt too, is no.
   var confirm: @Sendable (_ question: String) async -> Bool = { question in
     writeError(question)
     return ["y", "yes"].contains(await nextLine()?.lowercased().filter { $0 != " " } ?? "")

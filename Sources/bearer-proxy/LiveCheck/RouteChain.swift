@@ -120,7 +120,7 @@ struct RouteChain: Sendable {
     }
   }
 
-  /// Whether the provider knows the redirect URIs and the scopes of sign-ins; nil where that does not show. `login` may
+  /// True if the provider knows the redirect URIs and the scopes of sign-ins; nil where that does not show. `login` may
   /// use other redirect URIs than its usual one, so that one is tried only where a sign-in is needed.
   private func signIn(_ metadata: ProviderMetadata, isNeeded: Bool) async -> CheckStep? {
     guard let application, case .account(_, _, let scopes) = route.token, let endpoint = metadata.authorizationEndpoint,

@@ -129,7 +129,7 @@ extension ApplicationSettings {
     return machineIdentity?.identity.host.endpoint
   }
 
-  /// Whether another issuer hands out what proves it to its provider.
+  /// True if another issuer hands out what proves it to its provider.
   var isProvenByOthers: Bool {
     switch credential {
     case .federated?, .assertionFile?, .assertionCommand?: true

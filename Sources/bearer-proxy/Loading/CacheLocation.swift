@@ -79,7 +79,7 @@ extension CacheSettings {
     if case .file(let path) = self { path.value } else { nil }
   }
 
-  /// Whether another place is meant, or the same one under other rights.
+  /// True if another place is meant, or the same one under other rights.
   func isElsewhere(than other: CacheSettings) -> Bool {
     switch (self, other) {
     case (.memory, .memory): false

@@ -112,7 +112,7 @@ struct ConfigurationSource: Sendable {
     /// The applications whose former certificate stays, because the changed one obtained no token.
     var keptCertificates: Set<String> = []
 
-    /// Whether there is something to go over to: trying certificates again, with the files as they were, may come to
+    /// True if there is something to go over to: trying certificates again, with the files as they were, may come to
     /// nothing.
     func isNews(_ reason: ReadingReason, since known: State, _ kept: Set<String>) -> Bool {
       result != nil && (reason != .certificateRetry || state != known || keptCertificates != kept)

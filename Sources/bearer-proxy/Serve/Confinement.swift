@@ -68,7 +68,7 @@ extension Log {
 }
 
 extension Machine.Confinement {
-  /// Whether the process is kept from making files elsewhere.
+  /// True if the process is kept from making files elsewhere.
   var isFull: Bool { if case .full = self { true } else { false } }
 
   /// Writes a record: an operator who reviews a deployment looks for it.

@@ -29,12 +29,12 @@ struct TokenEndpointRequest: Equatable {
   var client: ClientAuthentication
   /// The words of `scope`; nil: those of the sign-in.
   var scopes: [String]?
-  /// Whether the application wants to know the account by `client_info`.
+  /// True if the application wants to know the account by `client_info`.
   var wantsClientInfo: Bool
   /// What the token is to say.
   var claims: ClaimsAsked
 
-  /// Whether no person was at hand.
+  /// True if no person was at hand.
   var isSilent: Bool {
     switch grant {
     case .refreshToken, .onBehalfOf, .tokenExchange, .userFederation: true

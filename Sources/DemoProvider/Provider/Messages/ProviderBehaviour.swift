@@ -29,9 +29,9 @@ package struct ProviderBehaviour: Sendable, Hashable {
   package var refreshIn: Int64?
   /// Seconds for which a refresh token lives unused.
   package var refreshTokenLifetime: Int64 = 90 * 86_400
-  /// Whether each use of a refresh token brings a new one.
+  /// True if each use of a refresh token brings a new one.
   package var rotatesRefreshTokens = true
-  /// Whether a refresh token that has been replaced is refused and ends its family. Entra tolerates it.
+  /// True if a refresh token that has been replaced is refused and ends its family. Entra tolerates it.
   package var refusesReplacedTokens = false
   /// Seconds between two polls of a device.
   package var deviceInterval: Int64 = 5

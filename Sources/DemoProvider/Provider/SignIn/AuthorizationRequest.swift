@@ -98,7 +98,7 @@ struct RequestedScopes: Hashable {
     var prefix: String
     /// Scope names, spelled as registered.
     var names: [String]
-    /// Whether `.default` was among them: everything that was consented to, or can be.
+    /// True if `.default` was among them: everything that was consented to, or can be.
     var isDefault = false
   }
 

@@ -26,11 +26,11 @@ struct Interaction {
   var expiresAt: UnixTime
   /// Who it is, by the `oid` at home, once they said so.
   var person: String?
-  /// Whether the password was typed in this sign-in.
+  /// True if the password was typed in this sign-in.
   var hasTypedPassword = false
-  /// Whether another person than those signed in wants to.
+  /// True if another person than those signed in wants to.
   var wantsAnother = false
-  /// Whether the consent page was accepted in this sign-in.
+  /// True if the consent page was accepted in this sign-in.
   var hasConsented = false
 
   /// The one-time code that its page waits for.
@@ -102,7 +102,7 @@ struct Browser {
 struct Authentication: Hashable {
   /// When the password was typed.
   var at: UnixTime
-  /// Whether a one-time code was typed too.
+  /// True if a one-time code was typed too.
   var isTwofold = false
 
   /// The authentication contexts that the code is good for.

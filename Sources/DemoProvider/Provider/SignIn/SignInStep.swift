@@ -107,7 +107,7 @@ enum SignInStep {
 }
 
 extension DemoDirectory {
-  /// Whether a tenant segment leaves the tenant to who signs in.
+  /// True if a tenant segment leaves the tenant to who signs in.
   static func isAnyTenant(_ segment: String) -> Bool { ["common", "organizations"].contains(segment.lowercased()) }
 
   /// The application that a request under `segment` means, and the tenant to read its scopes in before a person has
@@ -138,7 +138,7 @@ struct SecondFactorRule {
     always = Set(behaviour.secondFactorUsers.map { $0.lowercased() })
   }
 
-  /// Whether a sign-in of `person` needs it. Of `acr_values` only the one that there is counts; the others are wishes
+  /// True if a sign-in of `person` needs it. Of `acr_values` only the one that there is counts; the others are wishes
   /// (OpenID Connect Core 1.0 §3.1.2.1).
   func isNeeded(_ person: Person, _ request: AuthorizationRequest?) -> Bool {
     if always.contains(person.user.userName.lowercased()) { return true }
