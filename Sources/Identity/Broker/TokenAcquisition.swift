@@ -283,7 +283,8 @@ extension TokenAcquisition {
   ) async -> Answer {
     guard let patience else { return await filing() }
     let early = Task {
-      do { try await Task.sleep(for: patience) } catch { return }
+      await store.surroundings.sleep(patience)
+      if Task.isCancelled { return }
       var document = await store.snapshot()
       guard document.add(issued, now: arrival), !Task.isCancelled else { return }
       serve(Report(result: usable(value), wasSent: true))

@@ -53,9 +53,7 @@ extension TokenBroker {
 
   private nonisolated func keepReady(_ subscription: TokenSubscription) async {
     while !Task.isCancelled {
-      let due = await refresh(subscription)
-      // Short waits: the wall clock may be set, and the machine may sleep.
-      await surroundings.sleep(min(max(due - surroundings.now(), 1), 60))
+      await surroundings.wait(await refresh(subscription))
     }
   }
 }

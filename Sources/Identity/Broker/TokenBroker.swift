@@ -19,6 +19,8 @@ package actor TokenBroker {
     package var jitter: @Sendable () -> Double
     /// Waits for seconds, or until the task is cancelled.
     package var sleep: @Sendable (Int64) async -> Void
+    /// Waits for an instant of the wall clock, or until the task is cancelled.
+    package var wait: @Sendable (UnixTime) async -> Void
     /// Time that callers wait until a token that has arrived is stored; nil: until it is, which programs need that end
     /// right after.
     package var filingPatience: Duration?
@@ -41,6 +43,13 @@ package actor TokenBroker {
       self.now = now
       self.jitter = jitter
       self.sleep = sleep
+      wait = { instant in
+        let start = now()
+        // Short waits: the wall clock may be set, and the machine may sleep.
+        repeat {
+          await sleep(min(max(instant - now(), 1), 60))
+        } while (start..<max(instant, start)).contains(now()) && !Task.isCancelled
+      }
       self.filingPatience = filingPatience
       self.patience = patience
       self.observe = observe
@@ -230,7 +239,7 @@ package actor TokenBroker {
     _ subscription: TokenSubscription, for purpose: TokenAcquisition.Purpose
   ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
-    let start = ContinuousClock.now
+    let start = store.surroundings.now()
     var (wanted, isSupply) = (subscription, true)
     if case .replacement(let rejection, _) = purpose {
       (wanted, isSupply) = (subscription.answering(rejection), false)
@@ -261,7 +270,8 @@ package actor TokenBroker {
     if report.wasSent {
       let event = TokenEvent(
         key: subscription.routeKey, application: subscription.application.name, authority: key.authority,
-        scopes: wanted.key.scopes, grantType: subscription.grantType, duration: ContinuousClock.now - start,
+        scopes: wanted.key.scopes, grantType: subscription.grantType,
+        duration: store.surroundings.duration(since: start),
         outcome: report.outcome(result, servedUntil: state.usable(at: now)?.lifetime.expiresAt),
         isOfChangedCredential: isOfChangedCredential)
       RequestScope.$current.withValue(scope) { surroundings.observe(event) }

@@ -1,14 +1,14 @@
 // The requirements of a shared cache's place: a file or a Redis server, with one `CacheStore` for both.
 
-internal import Bytes
+package import Bytes
 internal import Platform
-internal import Tokens
+package import Tokens
 
 /// A place where processes share the unified cache.
 ///
 /// `CacheStore` calls `read` and `replace` one at a time, and `replace` only after a `read`. The other functions may be
 /// called at any time.
-protocol CacheBackend: Sendable {
+package protocol CacheBackend: Sendable {
   /// Pause from a failed write to the next attempt, if no change comes before.
   var retryPause: Duration { get }
 
@@ -40,19 +40,26 @@ protocol CacheBackend: Sendable {
 }
 
 /// A written document.
-struct CacheReplacement: Sendable {
-  var document: CacheDocument
+package struct CacheReplacement: Sendable {
+  package var document: CacheDocument
   /// Bytes written; 0 if the place held all of it already.
-  var bytes: Int
+  package var bytes: Int
+
+  package init(document: CacheDocument, bytes: Int) {
+    self.document = document
+    self.bytes = bytes
+  }
 }
 
 /// A lock against other processes, until it is ended.
-struct CacheLease: Sendable {
+package struct CacheLease: Sendable {
   let end: @Sendable () async -> Void
+
+  package init(end: @escaping @Sendable () async -> Void) { self.end = end }
 }
 
 /// A text beside the cache.
-enum SharedTextName: String {
+package enum SharedTextName: String {
   /// The requirements for sign-ins.
   case challenges
   case providers
@@ -67,7 +74,7 @@ enum SharedTextName: String {
 }
 
 /// A small text beside the cache that several processes change. It holds no token; losing it loses a convenience.
-protocol SharedText: Sendable {
+package protocol SharedText: Sendable {
   /// The text, empty if there is none; nil if it cannot be read, or not soon.
   func read() async -> [UInt8]?
 
@@ -77,10 +84,10 @@ protocol SharedText: Sendable {
 }
 
 /// A lease's key as a number (FNV-1a), the same in every process. Two keys with one number only wait for each other.
-struct LeaseDigest {
-  let value: UInt64
+package struct LeaseDigest {
+  package let value: UInt64
 
-  init(_ key: String) {
+  package init(_ key: String) {
     value = key.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }
 }

@@ -23,9 +23,11 @@ extension CacheStore {
   /// Tries to write the missing changes until all are written, or the time is over, or the task is cancelled.
   package func writeEverything(until deadline: MonotonicTime) async {
     guard let backend else { return }
-    while state.withLock({ $0.isWriting || !$0.waiting.isEmpty || !$0.unwritten.isEmpty }), .now < deadline {
+    while state.withLock({ $0.isWriting || !$0.waiting.isEmpty || !$0.unwritten.isEmpty }) {
+      let now = surroundings.now()
+      guard now < deadline, !Task.isCancelled else { return }
       if !backend.isPaused { startWriting() }
-      do { try await Task.sleep(for: min(Self.endPause, Duration(deadline - .now))) } catch { return }
+      await surroundings.sleep(min(Self.endPause, Duration(deadline - now)))
     }
   }
 

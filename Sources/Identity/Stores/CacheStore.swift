@@ -41,14 +41,17 @@ public final class CacheStore: Sendable {
   let state: Locked<State>
   let backend: (any CacheBackend)?
   private let observe: @Sendable (CacheStoreEvent) -> Void
+  let surroundings: StoreSurroundings
   /// Readings and writings, one after another.
   private let turns = TaskQueue()
   /// The providers' tenants, stored beside the document.
   package let tenants: KnownTenants
 
   private init(
-    _ document: CacheDocument, _ backend: (any CacheBackend)?, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+    _ document: CacheDocument, _ backend: (any CacheBackend)?, _ surroundings: StoreSurroundings,
+    observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) {
+    self.surroundings = surroundings
     state = Locked(State(document: document))
     self.backend = backend
     self.observe = observe
@@ -59,13 +62,18 @@ public final class CacheStore: Sendable {
   public static func memory() -> CacheStore { memory(CacheDocument()) }
 
   /// A cache in memory that holds `document` at first.
-  package static func memory(_ document: CacheDocument) -> CacheStore { CacheStore(document, nil) { _ in } }
+  package static func memory(
+    _ document: CacheDocument, surroundings: StoreSurroundings = StoreSurroundings()
+  ) -> CacheStore {
+    CacheStore(document, nil, surroundings) { _ in }
+  }
 
   /// A cache in a shared place; it has been read, and its changes are followed.
-  static func open(
-    _ backend: any CacheBackend, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  package static func open(
+    _ backend: any CacheBackend, surroundings: StoreSurroundings = StoreSurroundings(),
+    observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) async -> CacheStore {
-    let store = CacheStore(CacheDocument(), backend, observe: observe)
+    let store = CacheStore(CacheDocument(), backend, surroundings, observe: observe)
     // First the watch, so that no change between the two is missed.
     backend.watch { [weak store] in
       await store?.look()
@@ -113,9 +121,9 @@ public final class CacheStore: Sendable {
     _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
   ) async -> Result {
     guard let backend else { return await body() }
-    let began = MonotonicTime.now
+    let began = surroundings.now()
     let lease = await backend.lease(key, within: limit)
-    observe(.waited(.refresh, Duration(MonotonicTime.now - began)))
+    observe(.waited(.refresh, surroundings.duration(since: began)))
     await look()
     let result = await body()
     await lease?.end()
@@ -162,7 +170,7 @@ extension CacheStore {
 
   /// In turn: serves the place's present document.
   private func pull(_ backend: any CacheBackend) async throws(CacheStoreError) {
-    let began = MonotonicTime.now
+    let began = surroundings.now()
     let document: CacheDocument?
     do throws(CacheStoreError) {
       document = try await backend.read()
@@ -179,7 +187,7 @@ extension CacheStore {
     }
     guard let document else { return }
     observe(
-      .read(duration: Duration(MonotonicTime.now - began), isEmptied: document.isEmpty && !former.isEmpty))
+      .read(duration: surroundings.duration(since: began), isEmptied: document.isEmpty && !former.isEmpty))
   }
 
   private var troubles: Troubles {
@@ -295,8 +303,8 @@ extension CacheStore {
   }
 
   private func lock(_ backend: any CacheBackend) async throws(CacheStoreError) -> CacheLease? {
-    let began = MonotonicTime.now
-    let wait = { [observe] in observe(.waited(.file, Duration(MonotonicTime.now - began))) }
+    let began = surroundings.now()
+    let wait = { [observe, surroundings] in observe(.waited(.file, surroundings.duration(since: began))) }
     do throws(CacheStoreError) {
       guard let lease = try await backend.lock() else { return nil }
       wait()
@@ -316,7 +324,7 @@ extension CacheStore {
 
   /// In turn: applies everything to the place's document. If others wrote meanwhile, again to theirs.
   private func write(_ batch: [Job], _ backend: any CacheBackend) async throws(CacheStoreError) {
-    let began = MonotonicTime.now
+    let began = surroundings.now()
     for attempt in 0..<Self.attempts {
       try await pull(backend)
       let unwritten = state.withLock { $0.unwritten }
@@ -326,8 +334,8 @@ extension CacheStore {
       }
       guard let replacement else {
         // Lets the others finish, too.
-        let pause = Double.random(in: 0...1) * Double(min(attempt, 8)) * 5
-        do { try await Task.sleep(for: .milliseconds(pause)) } catch {}
+        let pause = surroundings.fraction() * Double(min(attempt, 8)) * 5
+        await surroundings.sleep(.milliseconds(pause))
         continue
       }
       let former = state.withLock { $0.document }
@@ -339,7 +347,7 @@ extension CacheStore {
       observe(
         .written(
           changes: unwritten.count + batch.count, bytes: replacement.bytes,
-          duration: Duration(MonotonicTime.now - began)))
+          duration: surroundings.duration(since: began)))
       return
     }
     throw .contended
@@ -375,8 +383,8 @@ extension CacheStore {
       return !state.isRetryScheduled
     }
     guard mustSchedule else { return }
-    Task { [weak self] in
-      repeat { do { try await Task.sleep(for: backend.retryPause) } catch {} } while backend.isPaused
+    Task { [weak self, sleep = surroundings.sleep] in
+      repeat { await sleep(backend.retryPause) } while backend.isPaused
       self?.state.withLock { $0.isRetryScheduled = false }
       self?.startWriting()
     }

@@ -4,12 +4,6 @@ package import Platform
 package import Tokens
 
 extension CacheStore {
-  /// Returns when the time is over or the task is cancelled.
-  package typealias Pause = @Sendable (Duration) async -> Void
-
-  /// The pause of a real store.
-  package static let sleep: Pause = { pause in do { try await Task.sleep(for: pause) } catch {} }
-
   /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. If the
   /// server cannot be used, the cache is empty until it can.
   /// - Parameter tls: trust, and our certificate if the server asks for one; nil is plain TCP.
@@ -18,7 +12,18 @@ extension CacheStore {
     timing: RedisTiming = RedisTiming(),
     observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> CacheStore {
-    await open(RedisBackend(server, tls: tls, loop: loop, resolver: resolver, timing: timing), observe: observe)
+    let client = RedisClient(server, tls: tls, loop: loop, resolver: resolver, timing: timing)
+    return await redis(over: client, prefix: server.keyPrefix, timing: timing, observe: observe)
+  }
+
+  /// The same over another way to a server.
+  package static func redis(
+    over transport: any RedisTransport, prefix: String, timing: RedisTiming = RedisTiming(),
+    surroundings: StoreSurroundings = StoreSurroundings(), observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) async -> CacheStore {
+    await open(
+      RedisBackend(transport, prefix: prefix, timing: timing, surroundings: surroundings),
+      surroundings: surroundings, observe: observe)
   }
 }
 
@@ -30,8 +35,8 @@ package struct RedisTiming: Sendable {
   package var command = TimeSpan.seconds(5)
   /// Life of a lease without renewal: after a replica died, the longest wait of the others.
   package var lease = TimeSpan.seconds(6)
-  /// Waits between two renewals of a lease.
-  package var leasePause: CacheStore.Pause = CacheStore.sleep
+  /// Waits between two renewals of a lease; nil: as every other pause.
+  package var leasePause: StoreSurroundings.Pause?
 
   package init() {}
 }
@@ -79,15 +84,17 @@ final class RedisBackend: CacheBackend {
   private static let renewPause = Duration.seconds(2)
 
   let retryPause = lookPause
-  private let client: RedisClient
+  private let client: any RedisTransport
   private let keys: Keys
   private let timing: RedisTiming
+  private let surroundings: StoreSurroundings
   private let state = Locked(State())
 
-  init(_ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver, timing: RedisTiming) {
-    client = RedisClient(server, tls: tls, loop: loop, resolver: resolver, timing: timing)
-    keys = Keys(prefix: server.keyPrefix)
+  init(_ transport: any RedisTransport, prefix: String, timing: RedisTiming, surroundings: StoreSurroundings) {
+    client = transport
+    keys = Keys(prefix: prefix)
     self.timing = timing
+    self.surroundings = surroundings
   }
 
   var isPaused: Bool { client.pausing != nil }
@@ -95,16 +102,13 @@ final class RedisBackend: CacheBackend {
   private var leaseMilliseconds: String { "\(timing.lease.nanoseconds / 1_000_000)" }
 
   func watch(_ look: @escaping @Sendable () async -> Bool) {
-    Task {
-      while true {
-        do { try await Task.sleep(for: Self.lookPause) } catch { return }
-        guard await look() else { return }
-      }
+    Task { [sleep = surroundings.sleep] in
+      repeat { await sleep(Self.lookPause) } while await look()
     }
   }
 
   func text(_ name: SharedTextName) -> any SharedText {
-    RedisText(client: client, key: keys.text(name), lifetime: name.lifetime)
+    RedisText(client: client, key: keys.text(name), lifetime: name.lifetime, sleep: surroundings.sleep)
   }
 
   // MARK: Reading
@@ -238,7 +242,7 @@ final class RedisBackend: CacheBackend {
 
   /// Takes a lease that no other process waits for and releases it.
   func tryLock() async throws(CacheStoreError) {
-    let holder = String(UInt64.random(in: 0 ... .max), radix: 16)
+    let holder = String(surroundings.random(), radix: 16)
     let name = keys.lease("trial \(holder)")
     do throws(RedisFailure) {
       _ = try await client.perform(RedisCommand("SET", name, holder, "NX", "PX", leaseMilliseconds))
@@ -251,7 +255,7 @@ final class RedisBackend: CacheBackend {
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
     let name = keys.lease(key)
     // Only its holder knows the value, so that no other can renew or release the lease.
-    let holder = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let holder = String(surroundings.random(), radix: 16) + String(surroundings.random(), radix: 16)
     guard await take(name, holder, within: limit) else { return nil }
     let renewal = Task { await renew(name, holder) }
     return CacheLease { [self] in
@@ -262,7 +266,7 @@ final class RedisBackend: CacheBackend {
 
   /// True if the lease was taken. False also if the server is away.
   private func take(_ name: String, _ holder: String, within limit: TimeSpan) async -> Bool {
-    let end = MonotonicTime.now + limit
+    let end = surroundings.now() + limit
     var pause = 20.0
     while true {
       do throws(RedisFailure) {
@@ -272,15 +276,16 @@ final class RedisBackend: CacheBackend {
       } catch {
         return false
       }
-      guard MonotonicTime.now < end else { return false }
-      do { try await Task.sleep(for: .milliseconds(pause * Double.random(in: 0.75...1.25))) } catch { return false }
+      guard surroundings.now() < end else { return false }
+      await surroundings.sleep(.milliseconds(pause * (0.75 + surroundings.fraction() / 2)))
+      if Task.isCancelled { return false }
       pause = min(pause * 1.5, 150)
     }
   }
 
   private func renew(_ name: String, _ holder: String) async {
     while true {
-      await timing.leasePause(Self.renewPause)
+      await (timing.leasePause ?? surroundings.sleep)(Self.renewPause)
       guard !Task.isCancelled else { return }
       await perform(RedisCommand.renew, name, [holder, leaseMilliseconds])
     }

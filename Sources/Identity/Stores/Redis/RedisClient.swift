@@ -3,17 +3,37 @@ internal import HTTPClient
 internal import Platform
 internal import Tokens
 
+/// A way to a Redis server.
+package protocol RedisTransport: Sendable {
+  /// The reason why nothing is sent at present; nil if it would be.
+  var pausing: RedisFailure? { get }
+
+  /// Performs commands together, and throws if one of them is refused, at once during a pause.
+  func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer
+}
+
+extension RedisTransport {
+  func perform(_ command: RedisCommand) async throws(RedisFailure) -> RedisReply {
+    try await perform([command]).replies[0]
+  }
+}
+
+/// The replies to commands.
+package struct RedisAnswer: Sendable {
+  /// One for each command; none of them a refusal.
+  package var replies: [RedisReply]
+  /// The connection's number: after a change of it, the events in between are unknown.
+  package var connection: UInt64
+
+  package init(replies: [RedisReply], connection: UInt64) {
+    self.replies = replies
+    self.connection = connection
+  }
+}
+
 /// Performs commands on one Redis server, over one connection that one task uses at a time. It connects if there is no
 /// connection, after a failure not at once.
-final class RedisClient: Sendable {
-  /// The replies to commands.
-  struct Answer: Sendable {
-    /// One for each command; none of them a refusal.
-    var replies: [RedisReply]
-    /// The connection's number: after a change of it, the events in between are unknown.
-    var connection: UInt64
-  }
-
+final class RedisClient: RedisTransport {
   private struct State {
     var connection: Confined<RedisConnection>?
     var number: UInt64 = 0
@@ -47,19 +67,14 @@ final class RedisClient: Sendable {
     state.withLock { $0.pause.isOn(at: .now) ? $0.failure : nil }
   }
 
-  /// Performs commands together, and throws if one of them is refused, at once during a pause.
-  func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> Answer {
+  func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
     let result = await queue.run { [self] in
       await Task(executorPreference: loop) { await self.attempt(commands) }.value
     }
     return try result.get()
   }
 
-  func perform(_ command: RedisCommand) async throws(RedisFailure) -> RedisReply {
-    try await perform([command]).replies[0]
-  }
-
-  private func attempt(_ commands: [RedisCommand]) async -> Result<Answer, RedisFailure> {
+  private func attempt(_ commands: [RedisCommand]) async -> Result<RedisAnswer, RedisFailure> {
     if let failure = pausing { return .failure(failure) }
     do throws(RedisFailure) {
       let connection = try await connected()
@@ -68,7 +83,7 @@ final class RedisClient: Sendable {
         guard case .refusal(let code) = reply else { continue }
         throw .refused(command: command.name, code: code)
       }
-      return .success(Answer(replies: replies, connection: state.withLock { $0.number }))
+      return .success(RedisAnswer(replies: replies, connection: state.withLock { $0.number }))
     } catch {
       fail(error)
       return .failure(error)

@@ -3,10 +3,10 @@
 internal import Bytes
 internal import Tokens
 
-struct RedisCommand: Sendable {
+package struct RedisCommand: Sendable {
   /// Its name for people.
-  let name: String
-  let bytes: [UInt8]
+  package let name: String
+  package let bytes: [UInt8]
 
   /// A command of these words.
   init(_ name: String, _ arguments: [[UInt8]] = []) {
@@ -41,7 +41,7 @@ extension RedisCommand {
   /// Keys: the counter, the counter's value at the last removal, the index, and the shards. Arguments: the highest
   /// version this process has seen (a server that lost its data must not count twice), and for each shard its name, the
   /// version expected, and its text; an empty one removes it.
-  static let write = """
+  package static let write = """
     for i = 4, #KEYS do
       local at = 2 + (i - 4) * 3
       if (redis.call('HGET', KEYS[i], 'version') or '0') ~= ARGV[at + 1] then return 0 end
@@ -64,20 +64,20 @@ extension RedisCommand {
 
   /// Replaces the text that was read by one with an end in milliseconds, or removes it if the new one is empty; 0 if
   /// another text is there by now.
-  static let replace = """
+  package static let replace = """
     if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
     if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
     return 1
     """
 
   /// Lengthens a lease that is still ours.
-  static let renew = """
+  package static let renew = """
     if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
     return 0
     """
 
   /// Ends a lease that is still ours.
-  static let release = """
+  package static let release = """
     if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
     return 0
     """

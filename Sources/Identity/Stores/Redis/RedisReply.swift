@@ -2,7 +2,7 @@
 // meaning of a command.
 
 /// A server's reply to one command.
-enum RedisReply: Sendable, Hashable {
+package enum RedisReply: Sendable, Hashable {
   /// A string of any kind.
   case text([UInt8])
   /// A whole number.
@@ -17,7 +17,7 @@ enum RedisReply: Sendable, Hashable {
 
 extension RedisReply {
   /// The text of a string; nil for everything else.
-  var string: String? {
+  package var string: String? {
     if case .text(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
   }
 
@@ -27,15 +27,15 @@ extension RedisReply {
   }
 
   /// The elements of a list; nil for everything else.
-  var elements: [RedisReply]? {
+  package var elements: [RedisReply]? {
     if case .list(let elements) = self { elements } else { nil }
   }
 }
 
 /// Reads replies out of a buffer that grows.
-struct RedisReplyReader {
+package struct RedisReplyReader {
   /// The beginning of a buffer.
-  enum Outcome: Hashable {
+  package enum Outcome: Hashable {
     /// A reply, and its length in bytes.
     case reply(RedisReply, count: Int)
     /// The beginning of one.
@@ -60,7 +60,7 @@ struct RedisReplyReader {
     case invalid
   }
 
-  static func read(_ bytes: Span<UInt8>) -> Outcome {
+  package static func read(_ bytes: Span<UInt8>) -> Outcome {
     var index = 0
     do throws(Stop) {
       let reply = try value(bytes, &index, depth: 0)

@@ -4,10 +4,11 @@ internal import Tokens
 
 /// A key on the Redis server that holds the cache. The server removes it when it was not written for its lifetime.
 struct RedisText: SharedText {
-  let client: RedisClient
+  let client: any RedisTransport
   let key: String
   /// Seconds.
   let lifetime: Int64
+  let sleep: StoreSurroundings.Pause
 
   /// Wait of a reader: probes are among them, and a server that hangs must not fail them.
   private static let patience = Duration.milliseconds(500)
@@ -17,7 +18,7 @@ struct RedisText: SharedText {
   func read() async -> [UInt8]? {
     await FirstAnswer.wait { answer in
       let limit = Task {
-        do { try await Task.sleep(for: Self.patience) } catch { return }
+        await sleep(Self.patience)
         answer.give(nil)
       }
       Task {
