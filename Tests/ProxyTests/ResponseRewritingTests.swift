@@ -37,6 +37,7 @@ import Tokens
     var version = HTTPVersion.http11
     var closes = false
     var reader = ""
+    var sendsCallersToken = false
     var expected: String
     var testDescription: String { name }
   }
@@ -148,6 +149,18 @@ import Tokens
       response: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0",
       expected: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0\n"
         + "Date: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "a challenge loses the upstream's metadata, which the caller's client cannot use",
+      response: "HTTP/1.1 401 Unauthorized\nX: 1\nWWW-Authenticate: Bearer scope=\"a\", resource_metadata=\"x\"\nY: 2\n"
+        + "www-authenticate: Basic realm=b\nContent-Length: 0",
+      expected: "HTTP/1.1 401 Unauthorized\nX: 1\nWWW-Authenticate: Bearer scope=\"a\"\nY: 2\n"
+        + "www-authenticate: Basic realm=b\nContent-Length: 0\nDate: now\nVia: 1.1 bearer-proxy"),
+    Row(
+      name: "a caller whose own token the upstream gets learns the upstream's metadata",
+      response: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer resource_metadata=\"x\"\nContent-Length: 0",
+      sendsCallersToken: true,
+      expected: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer resource_metadata=\"x\"\nContent-Length: 0\n"
+        + "Date: now\nVia: 1.1 bearer-proxy"),
   ]
 
   @Test(arguments: rows) func `the caller gets the upstream's head without what belongs to its connection`(
@@ -157,6 +170,7 @@ import Tokens
     let origin = row.reader.isEmpty ? "" : "Origin: \(row.reader)\r\n"
     let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(origin)\r\n")
     request.admitted = AdmittedRequest(method: row.method, version: row.version)
+    if row.sendsCallersToken { request.credential = .callers }
     request.corsOrigin = request.head.fields.first(.origin)?.value ?? ByteRange()
     let attempt = try UpstreamAttempt(text)
     let framing = try attempt.input.withBytes {

@@ -15,6 +15,8 @@ struct ChallengeScanner: ~Escapable {
 
   private let bytes: Span<UInt8>
   private var index = 0
+  /// The place of the last element.
+  private(set) var last = 0..<0
   /// True if a scheme was just read, so that a token68 may follow.
   private var isBehindScheme = false
 
@@ -28,10 +30,12 @@ struct ChallengeScanner: ~Escapable {
   mutating func next() -> Element? {
     let mayBeToken68 = isBehindScheme && skipWhitespace()
     isBehindScheme = false
+    var start = index
+    defer { last = start..<index }
     if mayBeToken68, let text = token68() { return .token68(text) }
     while index < bytes.count, bytes[index] == ASCII.comma || isWhitespace(index) { index += 1 }
+    start = index
     guard index < bytes.count else { return nil }
-    let start = index
     while index < bytes.count, ByteClass.of(bytes[index], ByteClass.token) { index += 1 }
     guard index > start else { return garbage() }
     let name = lowered(start..<index)

@@ -77,7 +77,8 @@ extension Exchange {
   func takeHeldCredential(for route: Route) throws(ExchangeFailure) -> Bool {
     request.slot = try chosenSlot(route)
     guard let slot = request.slot else {
-      request.credential = .callers
+      // A token that proves the caller here stays here.
+      request.credential = caller.facts.listener.tokenCheck == nil ? .callers : .none
       return true
     }
     if route.token.existing != .replace, callerSentAuthorization() {

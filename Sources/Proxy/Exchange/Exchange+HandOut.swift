@@ -110,13 +110,14 @@ extension Exchange {
     writeEnd(keepsConnection: keepsConnection)
   }
 
-  /// Writes the upstream's challenges as one field, as engines pass on one alone.
+  /// Writes the upstream's challenges as one field, as engines pass on one alone, without the upstream's metadata: the
+  /// engine replaces its callers' tokens, too.
   func writeReportedChallenges() {
     var isFirst = true
     request.headBytes.withBytes { bytes in
       HandOutRequest.eachChallenge(request.head, bytes) { value in
         caller.buffers.output.append(isFirst ? "WWW-Authenticate: " : ", ")
-        caller.buffers.output.append(value)
+        RelayedChallenge.write(value, into: &caller.buffers.output)
         isFirst = false
       }
     }

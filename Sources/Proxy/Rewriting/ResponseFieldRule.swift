@@ -12,6 +12,8 @@ enum ResponseFieldRule: Sendable, Equatable {
   case drop
   /// Its value is a reference to the upstream's own space, and becomes one to the route's.
   case relocate(Relocation)
+  /// It is a challenge that names the upstream's metadata, which it loses.
+  case hideMetadata
 
   /// Decides about a line of an answer to a request that carried `credential`.
   init(
@@ -30,8 +32,17 @@ enum ResponseFieldRule: Sendable, Equatable {
       } else {
         self = .pass
       }
+    case .wwwAuthenticate where credential.hidesMetadata(in: line, bytes): self = .hideMetadata
     default: self = .pass
     }
+  }
+}
+
+extension RequestCredential {
+  /// True if a challenge names the upstream's metadata (RFC 9728) to a caller whose own token the upstream never sees:
+  /// the caller's client would get another token at the upstream's provider, and the same challenge again.
+  func hidesMetadata(in line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
+    replacesCallers && RelayedChallenge.namesMetadata(bytes.extracting(line.value))
   }
 }
 

@@ -75,6 +75,9 @@ enum ResponseRewriting {
         output.append(": ")
         place.write(bytes.extracting(line.value), route: route, into: &output)
         output.append("\r\n")
+      case .hideMetadata:
+        run.finish(from: bytes, into: &output)
+        writeChallenge(line, bytes, into: &output)
       }
     }
     run.finish(from: bytes, into: &output)
@@ -158,9 +161,18 @@ enum ResponseRewriting {
     guard HopByHop.forwards(line, head.connection, in: bytes) else { return }
     if OriginClaim.names.contains(line.known) {
       OriginClaim.write(line, bytes, route: route, credential: credential, into: &output)
+    } else if line.known == .wwwAuthenticate, credential.hidesMetadata(in: line, bytes) {
+      if !credential.isRepeated(by: line, bytes) { writeChallenge(line, bytes, into: &output) }
     } else if !credential.isRepeated(by: line, bytes) {
       HeadWriter.field(line, from: bytes, into: &output)
     }
+  }
+
+  @inline(never)
+  private static func writeChallenge(_ line: FieldLine, _ bytes: Span<UInt8>, into output: inout ByteBuffer) {
+    output.append("WWW-Authenticate: ")
+    RelayedChallenge.write(bytes.extracting(line.value), into: &output)
+    output.append("\r\n")
   }
 
   // Without the upstream's words if these repeat the token.

@@ -110,6 +110,10 @@ struct HandOutTests {
         "Bearer error=\"insufficient_scope\", scope=\"Admin\""
       ),
       (
+        "X-Bearer-Status: 401\r\nX-Bearer-Challenge: Bearer scope=\"a\", resource_metadata=\"x\"\r\n",
+        401, "Bearer scope=\"a\""
+      ),
+      (
         "X-Bearer-Status: 401\r\nX-Bearer-Challenge: Basic realm=x\r\nX-Bearer-Challenge: "
           + "Bearer error=\"insufficient_user_authentication\", max_age=\"5\"\r\n", 401,
         "Basic realm=x, Bearer error=\"insufficient_user_authentication\", max_age=\"5\""
