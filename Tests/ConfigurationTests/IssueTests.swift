@@ -231,6 +231,31 @@ import Testing
       "cache: {redis: redis://cache.example}",
       ["cache.redis: tokens would travel in clear to 'cache.example'; use rediss://, or allow_plaintext: true"]
     ),
+    (
+      "cache: {redis: rediss://cache.example, entra: desk}",
+      ["cache.entra: there is no application 'desk'"]
+    ),
+    (
+      "cache: {redis: rediss://cache.example, entra: desk}\napplications: {desk: {authority: 'https://id.example', "
+        + "client_id: d}}",
+      [
+        "cache.entra: application 'desk' has no credential, so its tokens are those of people whose sign-ins are in "
+          + "this cache, which they would have to open; name one with a credential"
+      ]
+    ),
+    (
+      "cache: {redis: redis://cache.example, allow_plaintext: true, entra: job}\napplications: {job: {authority: "
+        + "'https://id.example', client_id: j, client_secret: s3cret-of-job}}",
+      ["cache.entra needs rediss://: the token would travel in clear to 'cache.example'"]
+    ),
+    (
+      "cache: {redis: 'rediss://a:s3cret@cache.example', entra: job}\napplications: {job: {authority: "
+        + "'https://id.example', client_id: j, client_secret: s3cret-of-job}}",
+      [
+        "cache.redis has a password in it; use password_file, or a variable for the whole URL",
+        "cache.entra: 'redis' has a password; keep one",
+      ]
+    ),
     ("cache: {fil: tokens.json}", ["unknown key 'fil' in cache; did you mean 'file'?"]),
     ("limits: {head_bytes: 32}", ["limits.head_bytes is a size such as 512B, 64KiB or 1MiB, not '32'"]),
     ("limits: {head_bytes: 1KiB}", ["limits.head_bytes is from 4KiB to 1MiB, not '1KiB'"]),

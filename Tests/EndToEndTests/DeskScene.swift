@@ -27,9 +27,10 @@ struct DeskScene {
   }
 
   /// A proxy with the route `/orders/` for Alice, and these `routes`, in a directory of its own; `place` is where its
-  /// tokens are kept, if not in the scene's file. `top` comes before the applications.
+  /// tokens are kept, if not in the scene's file. `top` comes before the applications, `applications` behind the first.
   func proxy(
-    place: String? = nil, top: String = "", routes: String = "", environment: [String: String] = [:]
+    place: String? = nil, top: String = "", applications: String = "", routes: String = "",
+    environment: [String: String] = [:]
   ) async throws -> (
     proxy: ProxyUnderTest, directory: TemporaryDirectory
   ) {
@@ -44,6 +45,7 @@ struct DeskScene {
           authority: "\(services.issuer)"
           client_id: \(DemoDirectory.Sample.desk)
           tls: {ca_file: "\(settings.authorityPath)"}
+      \(applications)
       routes:
         - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(nginx.port)/echo/", application: desk,
            token: {account: alice@contoso.example, scopes: ["api://orders/Orders.Read"]}}

@@ -1,5 +1,6 @@
 // Replicas that have a Redis server in common: one token request for all, and what happens while the server is away.
 
+import DemoProvider
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -178,6 +179,46 @@ struct RedisTests {
       #expect(answer.errors.contains("warning: rediss://127.0.0.1:"), "\(answer)")
       #expect(answer.errors.contains(words), "\(answer)")
     }
+    _ = _own
+    await scene.stop()
+  }
+
+  @Test func `an application's tokens open the server, and are in no cache`() async throws {
+    let scene = try await DeskScene()
+    let object = "c0a7050d-0000-4000-8000-0000000000c1"
+    // What the token says is the judgement of another test; here the name counts.
+    let redis = try await RedisPeer(
+      in: scene.directory, user: "\(object) on nopass ~bearer-proxy:* resetchannels \(RedisPeer.commands)")
+    let portal = """
+        portal:
+          authority: "\(scene.services.issuer)"
+          client_id: \(DemoDirectory.Sample.portal)
+          client_secret_file: "\(scene.settings.secretPath)"
+          tls: {ca_file: "\(scene.settings.authorityPath)"}
+      """
+    let (proxy, _own) = try await scene.proxy(
+      place: "{redis: \"redis://127.0.0.1:\(redis.port)\", entra: portal}", applications: portal)
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    let accounts = try await run([binary(), "accounts", "-c", proxy.configuration])
+    #expect(accounts.output.contains("alice@contoso.example") && accounts.errors.isEmpty, "\(accounts)")
+    let live = try await run([binary(), "check", "--live", "-c", proxy.configuration])
+    #expect(live.output.contains("redis://127.0.0.1:\(redis.port)/0: 1 person"), "\(live)")
+
+    let text = textOfFile(proxy.configuration)
+    let circle = try scene.directory.write(text.replacing("entra: portal", with: "entra: desk"), to: "circle.yaml")
+    let check = try await run([binary(), "check", "-c", circle])
+    #expect(check.status == 2 && check.errors.contains("application 'desk' has no credential"), "\(check)")
+    let unknown = try scene.directory.write(
+      text.replacing(DemoDirectory.Sample.portal, with: DemoDirectory.Sample.visitor), to: "unknown.yaml")
+    let refusal = try await run([binary(), "accounts", "-c", unknown])
+    #expect(refusal.errors.contains("user or password are wrong (WRONGPASS)"), "\(refusal)")
+
+    let logout = try await run([
+      binary(), "logout", "-c", proxy.configuration, "--account", "alice@contoso.example",
+    ])
+    #expect(logout.status == 0, "\(logout)")
+    #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
     _ = _own
     await scene.stop()
   }

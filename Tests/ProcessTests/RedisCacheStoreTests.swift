@@ -42,7 +42,7 @@ struct RedisCacheStoreTests {
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
       case .recovered: recoveries.withLock { $0 += 1 }
-      case .read, .written, .waited: break
+      case .read, .written, .waited, .refusedRenewal: break
       }
     }
   }

@@ -4,11 +4,11 @@ internal import Bytes
 internal import Tokens
 
 extension SettingsDecoder {
-  mutating func cache(_ file: Section) -> CacheSettings {
+  mutating func cache(_ file: Section, _ applications: [String: DecodedApplication]) -> CacheSettings {
     guard let section = section(file, .cache) else { return .memory }
     let memory = boolean(section, .memory)
     let file = path(section, .file)
-    let redis = self.redis(section)
+    let redis = self.redis(section, applications)
     let places = [Key.file, .memory, .redis].compactMap { key in section.members[key].map { (key, $0.place) } }
     if places.count > 1, let last = places.last {
       let names = places.map { "'\($0.0.rawValue)'" }.joined(separator: " and ")
@@ -29,8 +29,12 @@ extension SettingsDecoder {
     return .memory
   }
 
-  private mutating func redis(_ section: Section) -> RedisSettings? {
+  private mutating func redis(
+    _ section: Section, _ applications: [String: DecodedApplication]
+  ) -> RedisSettings? {
     guard let scalar = scalar(section, .redis) else { return nil }
+    let entra = self.scalar(section, .entra)
+    if let entra { reportTokens(of: entra, applications) }
     let secret = self.secret(section, .password, file: .passwordFile)
     let name = self.scalar(section, .user)
     let prefix = self.scalar(section, .keyPrefix)
@@ -53,7 +57,13 @@ extension SettingsDecoder {
     if server.password != nil, let member = members.first {
       report(member.place, "\(section.path) has a user or password in 'redis' and beside it; keep one")
     }
-    if let name, secret == nil, server.password == nil,
+    if let entra, server.password != nil {
+      report(entra.place, "\(entra.key): 'redis' has a password; keep one")
+    }
+    if let entra, !server.isSecure, !server.isLoopback {
+      report(entra.place, "\(entra.key) needs rediss://: the token would travel in clear to '\(server.host)'")
+    }
+    if let name, entra == nil, secret == nil, server.password == nil,
       section.members[.password] ?? section.members[.passwordFile] == nil
     {
       report(name.place, "\(name.key) needs 'password' or 'password_file'")
@@ -69,7 +79,23 @@ extension SettingsDecoder {
     if let name { server.user = name.text }
     if let secret { server.password = secret }
     if let prefix { server.keyPrefix = prefix.text }
-    return RedisSettings(server: scalar.located(server), caFile: caFile, clientCertificate: certificate)
+    return RedisSettings(
+      server: scalar.located(server), entra: entra.map { $0.located($0.text) }, caFile: caFile,
+      clientCertificate: certificate)
+  }
+
+  /// Whether an application has tokens without the cache that they open.
+  private mutating func reportTokens(of entra: Scalar, _ applications: [String: DecodedApplication]) {
+    guard let known = applications[entra.text] else {
+      return report(
+        entra.place, "\(entra.key): there is no application '\(entra.text)'",
+        suggestion: nearestWord(to: entra.text, among: applications.keys.sorted()))
+    }
+    guard let application = known.settings, !application.isConfidential else { return }
+    report(
+      entra.place,
+      "\(entra.key): application '\(entra.text)' has no credential, so its tokens are those of people whose sign-ins "
+        + "are in this cache, which they would have to open; name one with a credential")
   }
 }
 

@@ -77,7 +77,7 @@ struct SettingsDecoder {
     reportCallersWithoutToken(routes, listeners)
     let loops = integer(file, .loops)
     let log = log(file)
-    let cache = cache(file)
+    let cache = cache(file, applications)
     var limits = limits(file, defaults)
     let shutdown = shutdown(file, &limits)
     return Settings(

@@ -35,6 +35,8 @@ package enum CacheSettings: Sendable, Hashable {
 /// A Redis server, and the files by which it is trusted and entered.
 package struct RedisSettings: Sendable, Hashable {
   package let server: Located<RedisServer>
+  /// The application whose own tokens open it, in the place of a password.
+  package let entra: Located<String>?
   /// A PEM file of certification authorities for the server, instead of the system's.
   package let caFile: Located<String>?
   /// The certificate shown to a server that asks for one.

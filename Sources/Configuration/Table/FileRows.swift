@@ -88,8 +88,17 @@ extension SectionShape {
       database number. rediss:// uses TLS; redis:// is for loopback addresses. Clusters are not supported.
       """),
     Row(
+      .entra, .text, beside: .redis, without: [.password, .passwordFile],
+      """
+      The application whose own tokens take the place of a password, as Azure Managed Redis demands it. Its tokens are \
+      kept in memory. The server must use TLS, or be on a loopback address.
+      """),
+    Row(
       .user, .text, beside: .redis,
-      "The user of the server's access control list. Default: the server's own default user."),
+      """
+      The user of the server's access control list. Default: the server's own default user; with entra the object id \
+      that the token names.
+      """),
     Row(
       .password, .text, beside: .redis, without: [.passwordFile],
       "That user's password; take it from the environment."),

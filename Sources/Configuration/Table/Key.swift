@@ -48,6 +48,7 @@ enum Key: String, CaseIterable {
   case delay
   case displayName = "display_name"
   case domainHint = "domain_hint"
+  case entra
   case environment
   case encodedPath = "encoded_path"
   case exchange

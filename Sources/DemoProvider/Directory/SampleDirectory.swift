@@ -153,6 +153,7 @@ extension DemoDirectory {
         [("Ledger.Read", "See the ledger"), ("Ledger.Post", "Post entries to the ledger for you")]),
       api(Sample.gateway, Sample.gatewayURI, "Gateway", [("Gateway.Access", "Call other APIs for you")]),
       api(Sample.branch, Sample.branchURI, "Branch", [("Branch.Access", "Call the branch's APIs for you")]),
+      api("acca5fbb-b7e4-4009-81f1-37e38fd66d78", "https://redis.azure.com", "Azure Cache for Redis", []),
       api(Sample.blueprint, Sample.blueprintURI, "Agents", [("Agents.Access", "Have agents work for you")]),
     ]
   }

@@ -72,6 +72,10 @@ public enum RedisFailure: Error, Sendable, Hashable {
   case malformed
   /// User or password are wrong, or missing.
   case credentials(code: String)
+  /// The application whose tokens open the server gets none.
+  case token(application: String, AcquisitionError)
+  /// The token names no object id.
+  case nameless(application: String)
   /// The server refuses a command, with this word (`NOPERM`, `READONLY`, `LOADING`, `OOM`, …).
   case refused(command: String, code: String)
   /// A shard is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
@@ -83,7 +87,7 @@ extension RedisFailure {
   fileprivate var reason: String {
     switch self {
     case .unreachable, .closed, .timedOut, .malformed: "unreachable"
-    case .credentials: "credentials"
+    case .credentials, .token, .nameless: "credentials"
     case .refused: "refused"
     case .damaged: "damaged"
     }
@@ -100,6 +104,8 @@ extension RedisFailure: CustomStringConvertible {
     case .malformed: "the answer is not Redis's protocol"
     case .credentials("NOAUTH"): "the server wants a password (NOAUTH)"
     case .credentials(let code): "user or password are wrong (\(code))"
+    case .token(let name, let error): "application '\(name)' gets no token for the server: \(error.detail)"
+    case .nameless(let name): "the token of application '\(name)' names no object id (oid)"
     case .refused(let command, "NOPERM"): "the user may not use \(command) on these keys (NOPERM)"
     case .refused(let command, let code): "the server refuses \(command) (\(code))"
     case .damaged(let shard, _): "\(shard) is no token cache"

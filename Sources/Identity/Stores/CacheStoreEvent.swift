@@ -17,6 +17,8 @@ package enum CacheStoreEvent: Sendable {
   case recovered
   /// A lock was waited for, until it was taken or the time was over.
   case waited(CacheLock, Duration)
+  /// The server refused a newer token on an open connection, which goes on with the former one.
+  case refusedRenewal(code: String)
 }
 
 /// A lock of processes that share a cache.
@@ -68,6 +70,7 @@ package struct CacheMetrics: Sendable {
       if let counter = failures[error.reason] { writer.add(counter) }
       writer.set(unwritten, Int64(kept))
     case .recovered: writer.set(unwritten, 0)
+    case .refusedRenewal: break
     case .waited(let lock, let duration):
       let row = CacheLock.allCases.firstIndex(of: lock) ?? 0
       writer.observe(waits[row], nanoseconds: TimeSpan(duration).nanoseconds)
@@ -112,6 +115,10 @@ extension CacheStoreEvent {
         ["file": .string(path), "duration_ms": .milliseconds(duration)])
     case .waited(let lock, let duration):
       log.debug("token cache lock", ["lock": .string(lock.rawValue), "duration_ms": .milliseconds(duration)])
+    case .refusedRenewal(let code):
+      log.warning(
+        "the Redis server refuses the newer token; its connection goes on until the former one ends",
+        ["server": .string(path), "code": .string(code), "next": .next(.redisUser)])
     case .recovered: log.info("token cache can be used again", ["file": .string(path)])
     }
   }
@@ -161,7 +168,7 @@ package final class CacheCondition: Sendable {
     let now = now()
     state.withLock { report in
       switch event {
-      case .read, .waited: break
+      case .read, .waited, .refusedRenewal: break
       case .written, .recovered:
         report.trouble = nil
         report.troubleSince = nil

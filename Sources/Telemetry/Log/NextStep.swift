@@ -16,6 +16,7 @@ package enum NextStep: String, CaseIterable, Sendable {
   case restart = "restart the proxy"
   case socketUnit = "add it to listeners, or remove it from the socket unit"
   case inheritedDescriptor = "remove it from the unit that starts the proxy"
+  case redisUser = "compare the access policy of the server with the object id of the application"
   case oneSignal = "send one signal only, and wait for shutdown.limit"
   case accessFile = "let the proxy's user write to log.access_file, then send SIGUSR1"
   case accessSpace = "free space on the file system of log.access_file"

@@ -17,6 +17,9 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
   /// No scopes: the provider decides.
   public static let none = ScopeSet(validated: [])
 
+  /// A token that opens a Redis server of Azure.
+  package static let azureRedis = ScopeSet(validated: ["https://redis.azure.com/.default"])
+
   package init(_ words: some Sequence<String>) throws(ScopeSetError) {
     var unique: Set<String> = []
     for word in words {

@@ -6,7 +6,7 @@ import Platform
 /// Cures for a token cache that cannot be used.
 enum CacheCure: Cure {
   case damaged, abandoned, space, readOnly, rights, writer, size, directory, owner, contended, locked
-  case credentials, commands, entry, server
+  case credentials, token, objectID, commands, entry, server
   case host, forbiddenAddress, listening, noTLS, firewall, authority
 
   func text(_ parts: CureParts) -> String {
@@ -28,6 +28,10 @@ enum CacheCure: Cure {
     case .contended: "Fewer processes may have to share this cache: look at how often each of them writes it."
     case .locked: "If the process that holds the lock is gone, remove the lock file."
     case .credentials: "Check `user` and `password` of the cache against the server's access control list."
+    case .token:
+      "Look at that application: `bearer-proxy check --live` tries it if a route uses it. The provider must know "
+        + "https://redis.azure.com."
+    case .objectID: "Name the object id in `user` of the cache."
     case .commands:
       "The server's user needs the commands that config/cache.md lists, on keys that begin with `key_prefix`; a "
         + "replica takes no writes."
@@ -75,6 +79,8 @@ enum CacheCure: Cure {
     case .contended: cure = .contended
     case .locked: cure = .locked
     case .server(.credentials): cure = .credentials
+    case .server(.token): cure = .token
+    case .server(.nameless): cure = .objectID
     case .server(.refused): cure = .commands
     case .server(.damaged): cure = .entry
     case .server(.unreachable(let error)): return words(error)

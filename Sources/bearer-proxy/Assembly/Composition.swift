@@ -180,7 +180,14 @@ struct Composition {
     }
     let cache = configuration.cache
     let condition = CacheCondition(path: cache.place, kind: cache.kind, now: { .now })
-    let store = await cache.open(loop: machinery.loops[0], resolver: machinery.resolver) { event in
+    let observeTokens: @Sendable (TokenEvent) -> Void = { event in
+      event.write(to: log)
+      let metrics = metrics.withLock { $0 }
+      metrics.tokens.count(event, in: metrics.registry.shared)
+    }
+    let store = await cache.open(
+      loop: machinery.loops[0], resolver: machinery.resolver, observeTokens: observeTokens
+    ) { event in
       condition.take(event)
       event.write(to: log, path: cache.place ?? "") { CacheCure.words($0) }
       let metrics = metrics.withLock { $0 }
@@ -261,6 +268,7 @@ struct Composition {
     let commands = OperatorCommands(settings, cache: first.cache, configuration: machinery.options.configurationPath)
     var credentials = former?.credentials ?? CredentialVersions()
     credentials.follow(settings.applications, configuration.certificates)
+    if former != nil { configuration.cache.entrance?.follow(configuration) }
     let plan = routePlan(configuration, credentials)
     let requested = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
     let advisors = zip(plan.routes, settings.routes).compactMap { route, settings in

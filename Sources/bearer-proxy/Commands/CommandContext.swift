@@ -45,6 +45,10 @@ struct CommandContext: Sendable {
   func settingsAndCache(_ file: String) throws(CommandError) -> (Settings, CacheLocation) {
     let settings = try settings(file)
     do throws(ConfigurationError) {
+      // An application that opens the cache is asked for; otherwise certificates do not matter.
+      if case .redis(let redis) = settings.cache, redis.entra != nil {
+        return (settings, try LoadedConfiguration(settings, environment: environment).cache)
+      }
       return (settings, try CacheLocation(settings))
     } catch {
       throw .configuration(error)

@@ -43,7 +43,7 @@ struct CacheCheck {
 
   /// The way to a server.
   private func way() async -> [CheckStep] {
-    guard case .redis(let server, let tls) = cache else { return [] }
+    guard case .redis(let server, let tls, _) = cache else { return [] }
     let origin = Origin(host: server.host, port: server.port, tls: tls)
     let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
     return CheckStep.steps(of: result, name: .cacheName, connection: .cacheConnection, tls: .cacheTLS) { stage, error in

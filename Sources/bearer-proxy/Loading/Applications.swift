@@ -210,17 +210,22 @@ struct Providers {
   private let tracer: Tracer?
 
   init(_ configuration: LoadedConfiguration, fetcher: Fetcher, tracer: Tracer? = nil) {
-    let applications = configuration.settings.applications
+    self.init(configuration.settings.applications, configuration.contexts, fetcher: fetcher, tracer: tracer)
+  }
+
+  init(
+    _ applications: [ApplicationSettings], _ loaded: TLSContexts, fetcher: Fetcher, tracer: Tracer? = nil
+  ) {
     func named(_ contexts: [TLSContext?]) -> [String: TLSContext] {
       Dictionary(
         uniqueKeysWithValues: zip(applications, contexts).compactMap { application, context in
           context.map { (application.name, $0) }
         })
     }
-    contexts = named(configuration.contexts.applications)
-    machines = named(configuration.contexts.machines)
-    tokenProxies = named(configuration.contexts.tokenProxies)
-    federation = configuration.contexts.federation
+    contexts = named(loaded.applications)
+    machines = named(loaded.machines)
+    tokenProxies = named(loaded.tokenProxies)
+    federation = loaded.federation
     self.fetcher = fetcher
     self.tracer = tracer
   }

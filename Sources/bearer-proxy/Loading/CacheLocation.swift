@@ -2,6 +2,7 @@
 
 import Bytes
 import Configuration
+import HTTPClient
 import Identity
 import Platform
 import Tokens
@@ -12,12 +13,13 @@ enum CacheLocation: Sendable {
   case memory
   /// The file's path.
   case file(String)
-  /// The server, and what it is trusted by; nil is plain TCP.
-  case redis(RedisServer, tls: TLSContext?)
+  /// The server, and what it is trusted by; nil is plain TCP. `entrance` has the tokens in the place of a password.
+  case redis(RedisServer, tls: TLSContext?, entrance: CacheEntrance?)
 
   /// Refuses a cache file that must not be used, or a server that could not be trusted, where it is written in the
   /// configuration. A file need not be there yet; its directory must. A server is not asked.
-  init(_ settings: Settings) throws(ConfigurationError) {
+  /// - Parameter entrance: the application whose tokens open a server.
+  init(_ settings: Settings, entrance: CacheEntrance? = nil) throws(ConfigurationError) {
     switch settings.cache {
     case .memory: self = .memory
     case .file(let path):
@@ -36,20 +38,23 @@ enum CacheLocation: Sendable {
       let tls =
         redis.server.value.isSecure
         ? try TLSContexts.client(caFile: redis.caFile, certificate: redis.clientCertificate, user: redis.server) : nil
-      self = .redis(redis.server.value, tls: tls)
+      self = .redis(redis.server.value, tls: tls, entrance: entrance)
     }
   }
 
   /// The store; what is there is read before this returns. `observe` hears of its troubles. The connection to a server
   /// lives on `loop`.
   func open(
-    loop: EventLoop, resolver: Resolver, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+    loop: EventLoop, resolver: Resolver, observeTokens: @escaping @Sendable (TokenEvent) -> Void = { _ in },
+    observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) async -> CacheStore {
     switch self {
     case .memory: .memory()
     case .file(let path): await .file(path: path, observe: observe)
-    case .redis(let server, let tls):
-      await .redis(server, tls: tls, loop: loop, resolver: resolver, observe: observe)
+    case .redis(let server, let tls, let entrance):
+      await .redis(
+        server, tokens: entrance?.open(Fetcher(loop: loop, resolver: resolver), observe: observeTokens), tls: tls,
+        loop: loop, resolver: resolver, observe: observe)
     }
   }
 
@@ -59,8 +64,13 @@ enum CacheLocation: Sendable {
     switch self {
     case .memory: nil
     case .file(let path): path
-    case .redis(let server, _): server.description
+    case .redis(let server, _, _): server.description
     }
+  }
+
+  /// The application whose tokens open a server.
+  var entrance: CacheEntrance? {
+    if case .redis(_, _, let entrance) = self { entrance } else { nil }
   }
 
   /// The key of the configuration that says where.
@@ -84,7 +94,8 @@ extension CacheSettings {
     switch (self, other) {
     case (.memory, .memory): false
     case (.file(let mine), .file(let others)): mine.value != others.value
-    case (.redis(let mine), .redis(let others)): mine.server.value != others.server.value
+    case (.redis(let mine), .redis(let others)):
+      mine.server.value != others.server.value || mine.entra?.value != others.entra?.value
     case (.memory, _), (.file, _), (.redis, _): true
     }
   }

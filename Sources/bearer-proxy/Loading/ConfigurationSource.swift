@@ -31,7 +31,7 @@ final class LoadedConfiguration: Sendable {
     if let former, !former.settings.cache.isElsewhere(than: settings.cache) {
       cache = former.cache
     } else {
-      cache = try CacheLocation(settings)
+      cache = try CacheLocation(settings, entrance: CacheEntrance(settings, contexts, certificates))
     }
   }
 

@@ -6,13 +6,16 @@ package import Tokens
 extension CacheStore {
   /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. If the
   /// server cannot be used, the cache is empty until it can.
-  /// - Parameter tls: trust, and our certificate if the server asks for one; nil is plain TCP.
+  /// - Parameters:
+  ///   - tokens: tokens in the place of the server's password.
+  ///   - tls: trust, and our certificate if the server asks for one; nil is plain TCP.
   package static func redis(
-    _ server: RedisServer, tls: TLSContext? = nil, loop: EventLoop, resolver: Resolver,
+    _ server: RedisServer, tokens: RedisTokens? = nil, tls: TLSContext? = nil, loop: EventLoop, resolver: Resolver,
     timing: RedisTiming = RedisTiming(),
     observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> CacheStore {
-    let client = RedisClient(server, tls: tls, loop: loop, resolver: resolver, timing: timing)
+    let client = RedisClient(
+      server, tokens: tokens, tls: tls, loop: loop, resolver: resolver, timing: timing, observe: observe)
     return await redis(over: client, prefix: server.keyPrefix, timing: timing, observe: observe)
   }
 

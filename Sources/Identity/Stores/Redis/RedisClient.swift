@@ -37,11 +37,20 @@ final class RedisClient: RedisTransport {
   private struct State {
     var connection: Confined<RedisConnection>?
     var number: UInt64 = 0
+    /// The credential of the connection.
+    var credential: UInt64 = 0
+    /// The credential that the server refused on the open connection, and the time of the next attempt.
+    var refused: (credential: UInt64, until: MonotonicTime)?
     var pause = RedisPause()
     var failure: RedisFailure?
   }
 
+  /// The pause after a refused renewal on an open connection.
+  private static let refusalPause = TimeSpan.seconds(30)
+
   private let server: RedisServer
+  private let tokens: RedisTokens?
+  private let observe: @Sendable (CacheStoreEvent) -> Void
   private let tls: TLSContext?
   private let loop: EventLoop
   private let resolver: Resolver
@@ -49,8 +58,13 @@ final class RedisClient: RedisTransport {
   private let state = Locked(State())
   private let queue = TaskQueue()
 
-  init(_ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver, timing: RedisTiming) {
+  init(
+    _ server: RedisServer, tokens: RedisTokens?, tls: TLSContext?, loop: EventLoop, resolver: Resolver,
+    timing: RedisTiming, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) {
     self.server = server
+    self.tokens = tokens
+    self.observe = observe
     self.tls = tls
     self.loop = loop
     self.resolver = resolver
@@ -78,6 +92,7 @@ final class RedisClient: RedisTransport {
     if let failure = pausing { return .failure(failure) }
     do throws(RedisFailure) {
       let connection = try await connected()
+      try await renewCredential(connection)
       let replies = try await connection.value.perform(commands, until: .now + timing.command)
       for (command, reply) in zip(commands, replies) {
         guard case .refusal(let code) = reply else { continue }
@@ -92,16 +107,39 @@ final class RedisClient: RedisTransport {
 
   private func connected() async throws(RedisFailure) -> Confined<RedisConnection> {
     if let connection = state.withLock({ $0.connection }) { return connection }
+    var credential = server.password.map { RedisCredential(user: server.user, password: $0) }
+    if let tokens { credential = try await tokens.credential() }
     let made = try await RedisConnection(
-      server, tls: tls, loop: loop, resolver: resolver, until: .now + timing.connect)
+      server, credential, tls: tls, loop: loop, resolver: resolver, until: .now + timing.connect)
     let connection = Confined(made, to: loop)
-    state.withLock { state in
+    state.withLock { [credential] state in
       state.connection = connection
+      state.credential = credential?.id ?? 0
       state.number += 1
       state.pause.succeeded()
       state.failure = nil
     }
     return connection
+  }
+
+  /// Authenticates an open connection again with a newer token: the server cuts it at the end of the former one. If it
+  /// refuses the newer one, the connection serves until it is cut.
+  private func renewCredential(_ connection: Confined<RedisConnection>) async throws(RedisFailure) {
+    guard let credential = tokens?.newest else { return }
+    let isDue = state.withLock { state in
+      if state.credential == credential.id { return false }
+      return state.refused.map { $0.credential != credential.id || $0.until <= .now } ?? true
+    }
+    guard isDue else { return }
+    let reply = try await connection.value.perform([.authenticate(credential)], until: .now + timing.command)[0]
+    guard case .refusal(let code) = reply else {
+      return state.withLock { ($0.credential, $0.refused) = (credential.id, nil) }
+    }
+    let isNews = state.withLock { state in
+      defer { state.refused = (credential.id, .now + Self.refusalPause) }
+      return state.refused?.credential != credential.id
+    }
+    if isNews { observe(.refusedRenewal(code: code)) }
   }
 
   /// After any failure the next attempt begins with a new connection: a refusal may be from a replica that a name no

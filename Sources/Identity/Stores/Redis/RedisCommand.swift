@@ -28,9 +28,9 @@ package struct RedisCommand: Sendable {
     return RedisCommand("EVAL", words.map { Array($0.utf8) } + arguments)
   }
 
-  static func authenticate(user: String?, password: Secret) -> RedisCommand {
-    let password = password.bytes.withUnsafeBufferPointer { Array($0) }
-    return RedisCommand("AUTH", (user.map { [Array($0.utf8)] } ?? []) + [password])
+  static func authenticate(_ credential: RedisCredential) -> RedisCommand {
+    let password = credential.password.bytes.withUnsafeBufferPointer { Array($0) }
+    return RedisCommand("AUTH", (credential.user.map { [Array($0.utf8)] } ?? []) + [password])
   }
 }
 

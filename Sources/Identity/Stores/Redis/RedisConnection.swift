@@ -15,7 +15,8 @@ final class RedisConnection {
 
   /// Connects, authenticates and selects the database.
   init(
-    _ server: RedisServer, tls: TLSContext?, loop: EventLoop, resolver: Resolver, until deadline: MonotonicTime
+    _ server: RedisServer, _ credential: RedisCredential?, tls: TLSContext?, loop: EventLoop, resolver: Resolver,
+    until deadline: MonotonicTime
   ) async throws(RedisFailure) {
     waiter = Waiter(loop)
     let connector = OriginConnector(
@@ -27,16 +28,18 @@ final class RedisConnection {
       throw .unreachable(error)
     }
     do throws(RedisFailure) {
-      try await enter(server, until: deadline)
+      try await enter(server, credential, until: deadline)
     } catch {
       close()
       throw error
     }
   }
 
-  private func enter(_ server: RedisServer, until deadline: MonotonicTime) async throws(RedisFailure) {
+  private func enter(
+    _ server: RedisServer, _ credential: RedisCredential?, until deadline: MonotonicTime
+  ) async throws(RedisFailure) {
     var commands: [RedisCommand] = []
-    if let password = server.password { commands.append(.authenticate(user: server.user, password: password)) }
+    if let credential { commands.append(.authenticate(credential)) }
     // Also for the first database: a server that wants a password says so now, and not later.
     commands.append(RedisCommand("SELECT", "\(server.database)"))
     for (command, reply) in zip(commands, try await perform(commands, until: deadline)) {

@@ -84,6 +84,14 @@ extension TroubleshootingPage {
       The configuration has two credentials. **Cure:** Keep one.
     - `… needs 'password' or 'password_file'`\
       The user has no password. **Cure:** Add one.
+    - `…: application '…' has no credential, so its tokens are those of people whose sign-ins are in this cache, which
+      they would have to open; name one with a credential`\
+      The cache cannot be opened by what it holds. **Cure:** Name an application with a secret, a certificate or a
+      managed identity.
+    - `…: 'redis' has a password; keep one`\
+      A password and tokens. **Cure:** Keep one.
+    - `… needs rediss://: the token would travel in clear to '…'`\
+      The server is on another machine and has no TLS. **Cure:** Use `rediss://`.
     - `… is for rediss:// only`\
       `tls` beside `redis://`. **Cure:** `rediss://`.
     - `…: tokens would travel in clear to '…'; use rediss://, or allow_plaintext: true`\
@@ -169,6 +177,10 @@ extension TroubleshootingPage {
       No password is configured. **Cure:** \#(CacheCure.credentials.page) Set `password_file`.
     - `user or password are wrong (…)`\
       The server does not know this pair. **Cure:** \#(CacheCure.credentials.page) `ACL LIST` shows it.
+    - `application '…' gets no token for the server: …`\
+      The provider is away, or refuses the application that `entra` names. **Cure:** \#(CacheCure.token.page)
+    - `the token of application '…' names no object id (oid)`\
+      The provider is not Entra, or the token is not a JWT. **Cure:** \#(CacheCure.objectID.page)
     - `the user may not use … on these keys (NOPERM)`\
       Its rules lack the command, or the key prefix. **Cure:** \#(CacheCure.commands.page) See [the token
       cache](../config/cache.md#a-redis-server-for-several-machines).

@@ -201,6 +201,9 @@ extension TroubleshootingPage {
       The socket unit has an address that `listeners` lacks. **Cure:** \#(step(.socketUnit)).
     - `an inherited descriptor is no listening socket`\
       The unit passes something else. **Cure:** \#(step(.inheritedDescriptor)).
+    - `the Redis server refuses the newer token; its connection goes on until the former one ends`\
+      The server does not know the object id any more, or the token is for another cloud. **Cure:**
+      \#(step(.redisUser)).
     - `ended at once`\
       A second signal ended the proxy; requests were cut off. **Cure:** \#(step(.oneSignal)).
     - `ended before a token request was answered: a refresh token that it brings is lost`\
