@@ -31,7 +31,7 @@ package struct HandOutRequest: Sendable, Hashable {
 
   /// The upstream's refusal; nil if the engine asks for the first time.
   package var refused: Refused?
-  /// The status in place of 503, for engines that pass on no status from 500 up.
+  /// The status in place of one from 500 up, for engines that pass on none of those.
   package var unavailableStatus: Int?
   /// True if the engine asks once more for the whole answer of a refusal, to pass it on: a token would be no answer.
   package var wantsRefusal = false

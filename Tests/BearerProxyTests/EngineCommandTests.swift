@@ -20,27 +20,82 @@ import Testing
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
   }
 
-  private static func nginx(_ changes: [(from: String, to: String)] = []) throws -> String {
+  private static func part(_ engine: Engine, _ changes: [(from: String, to: String)] = []) throws -> String {
     let settings = try settings(changes)
-    return NginxConfiguration(
-      listener: settings.listeners[0], routes: settings.routes, defaultTrust: EngineCommand.systemTrust
-    ).text
+    return engine.text(
+      EngineSettings(
+        listener: settings.listeners[0], routes: settings.routes, defaultTrust: EngineCommand.systemTrust))
   }
 
-  @Test func `nginx.conf of the recipes is what the command prints for proxies.yaml`() throws {
+  @Test(arguments: [
+    (Engine.nginx, "nginx.conf"), (.envoy, "envoy.yaml"), (.envoyExtAuthz, "envoy-ext-authz.yaml"),
+    (.envoyTwoListeners, "envoy-two-listeners.yaml"),
+  ])
+  func `each recipe is what the command prints for proxies.yaml`(engine: Engine, file: String) throws {
     let recipe = try String(
-      contentsOfFile: testsDirectory + "/../config/recipes/engines/nginx.conf", encoding: .utf8)
-    #expect(try Self.nginx() == recipe, "bearer-proxy engine nginx -c proxies.yaml > nginx.conf")
+      contentsOfFile: testsDirectory + "/../config/recipes/engines/\(file)", encoding: .utf8)
+    #expect(try Self.part(engine) == recipe, "bearer-proxy engine \(engine.rawValue) -c proxies.yaml > \(file)")
+  }
+
+  @Test(
+    arguments: [
+      (layout("a:\n  \("b\nc")\nd"), "a:\n  b\n  c\nd"), (layout("a\n  \("")\nb\n  \("")"), "a\nb"),
+      (layout("- \("a\n\nb")"), "- a\n\nb"), (layout("  \(["a", "b"])!\n"), "  a\n  b!\n"),
+      (layout("  x\("")\n  \("")y\n"), "  x\n  y\n"), (layout("  \("")\("z")"), "  z"),
+    ])
+  func `a value of several lines keeps its place, and an empty one leaves no line`(text: String, expected: String) {
+    #expect(text == expected)
+  }
+
+  @Test func `Envoy's part follows the listener and the route`() throws {
+    let text = try Self.part(
+      .envoy,
+      [
+        ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
+        ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
+        ("name: orders\n", "name: or-ders.2\n    host: api.example\n    preserve_host: true\n"),
+        ("https://orders.example/api/", "http://127.0.0.1:81/"),
+        ("as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "),
+      ])
+    for line in [
+      #"domains: ["api.example", "api.example:*"]"#, "- exact: x-tenant", #"fields["x-proxy-key"] = "SECRET""#,
+      "on_header_present: {metadata_namespace: bearer_proxy.caller, key: x-tenant}", "cluster: or_ders_2",
+      "- {key: x-proxy-key, value: SECRET}", #"path_prefix: "/.bearer/authorize/or-ders.2""#,
+      #"- endpoint: {address: {socket_address: {address: "127.0.0.1", port_value: 8085}}}"#,
+    ] {
+      #expect(text.contains("  \(line)\n"), "\(line)")
+    }
+    #expect(!text.contains("transport_socket") && !text.contains("host_rewrite"))
+  }
+
+  @Test func `routes with longer paths come first`() throws {
+    let text = try Self.part(
+      .envoyExtAuthz,
+      [
+        (
+          "routes:\n",
+          """
+          routes:
+            - {name: all, hand_out: proxies, path: /, upstream: "https://a.example/", application: contoso,
+               token: {as: application, scopes: ["a/.default"]}}
+
+          """
+        )
+      ])
+    let paths = text.components(separatedBy: "match: {prefix: ").dropFirst().map { $0.prefix { $0 != "}" } }
+    #expect(paths == [#""/orders/""#, #""/""#])
   }
 
   @Test func `the part follows the listener and the route`() throws {
-    let text = try Self.nginx([
-      ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
-      ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
-      ("name: orders\n", "name: or-ders.2\n    host: api.example\n    preserve_host: true\n"),
-      ("path: /orders/", "path: /or.ders/"), ("https://orders.example/api/", "http://127.0.0.1:81/"),
-      ("as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "),
-    ])
+    let text = try Self.part(
+      .nginx,
+      [
+        ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
+        ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
+        ("name: orders\n", "name: or-ders.2\n    host: api.example\n    preserve_host: true\n"),
+        ("path: /orders/", "path: /or.ders/"), ("https://orders.example/api/", "http://127.0.0.1:81/"),
+        ("as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "),
+      ])
     for line in [
       "server 127.0.0.1:8085;", #"proxy_set_header X-Proxy-Key "SECRET";"#, "server_name api.example;",
       "upstream or_ders_2_api {", "server 127.0.0.1:81;", "proxy_set_header Host $http_host;",

@@ -13,7 +13,7 @@ import Tokens
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     return ["recipes", "recipes/engines"].flatMap { folder in
       let names = try? FileManager.default.contentsOfDirectory(atPath: "/\(root)/config/\(folder)")
-      return (names ?? []).filter { $0.hasSuffix(".yaml") }.sorted().map { "\(folder)/\($0)" }
+      return (names ?? []).filter { $0.hasSuffix(".yaml") && !$0.hasPrefix("envoy") }.sorted().map { "\(folder)/\($0)" }
     }
   }()
 

@@ -48,7 +48,8 @@ final class DemandingAPI: Sendable {
   func revoke() { record.revoked.store(asked.count, ordering: .relaxed) }
 
   /// - Parameter isContent: whether a token that proves what a path demands is taken.
-  init(isContent: Bool = true) throws {
+  /// - Parameter hasConsent: whether the application may have tokens for the API.
+  init(isContent: Bool = true, hasConsent: Bool = true) throws {
     let record = Record()
     self.record = record
     loops = (try EventLoop(), try EventLoop())
@@ -56,18 +57,22 @@ final class DemandingAPI: Sendable {
       while true {
         let head = await stream.receiveText(through: "\r\n\r\n")
         guard let path = head.split(separator: " ").dropFirst().first.map(String.init) else { return }
-        let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
-        let content = String(decoding: await stream.receiveAll(length).bytes, as: UTF8.self)
+        // HAProxy and Envoy write names in lower case.
+        let length = head.between("ontent-Length: ", "\r\n") ?? head.between("ontent-length: ", "\r\n")
+        let content = String(decoding: await stream.receiveAll(length.flatMap { Int($0) } ?? 0).bytes, as: UTF8.self)
         let decoded = path.replacing("%2e", with: ".").replacing("%2E", with: ".")
         if decoded.contains("..") { record.climbed.withLock { $0.append(path) } }
         let issuer = "http://\(head.between("ost: ", "\r\n") ?? "")"
-        if path == "/token" {
+        if path == "/token", !hasConsent {
+          await stream.answer(
+            #"{"error": "invalid_grant", "suberror": "consent_required", "error_description": "AADSTS65001: no"}"#,
+            status: "400 Bad Request")
+        } else if path == "/token" {
           await stream.answer(Self.token(content, record))
         } else if path.hasPrefix("/.well-known") {
           await stream.answer(#"{"issuer": "\#(issuer)", "token_endpoint": "\#(issuer)/token"}"#)
         } else if path.hasPrefix("/api/") {
           record.requests.add(1, ordering: .relaxed)
-          // HAProxy writes names in lower case.
           let token = head.between("uthorization: Bearer ", "\r\n") ?? ""
           let part = path.split(separator: "/").last.map(String.init) ?? ""
           let number = token.split(separator: ".").dropFirst().first.flatMap { Int($0) } ?? 0

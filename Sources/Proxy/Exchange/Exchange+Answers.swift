@@ -90,7 +90,7 @@ extension Exchange {
     var response = ErrorResponse(
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
-    if response.status == 503, let status = request.handOut?.unavailableStatus { response.status = status }
+    if response.status >= 500, let status = request.handOut?.unavailableStatus { response.status = status }
     if let page { (response.body, response.fields) = (page.body, page.fields) }
     beginAnswer(response.status)
     for field in response.fields {

@@ -59,9 +59,12 @@ enum Shell: String, CaseIterable {
   case bash, zsh, fish
 }
 
-/// A proxy whose configuration `engine` writes.
+/// A proxy whose configuration `engine` writes, in one of its forms.
 enum Engine: String, CaseIterable {
   case nginx
+  case envoy
+  case envoyExtAuthz = "envoy-ext-authz"
+  case envoyTwoListeners = "envoy-two-listeners"
 }
 
 /// What `run` was told.

@@ -17,13 +17,23 @@ struct EngineCommand {
     }
     let routes = settings.routes.filter(\.tokenRules.isHandedOut)
     if routes.isEmpty { throw .failed("\(configuration): no route has 'hand_out: proxies'") }
-    let text =
-      switch engine {
-      case .nginx: NginxConfiguration(listener: listener, routes: routes, defaultTrust: Self.systemTrust).text
-      }
+    let text = engine.text(
+      EngineSettings(listener: listener, routes: routes, defaultTrust: Self.systemTrust))
     return CommandAnswer(text: text, status: .done)
   }
 
   /// Where Debian keeps the authorities that every program trusts.
   static var systemTrust: String { "/etc/ssl/certs/ca-certificates.crt" }
+}
+
+extension Engine {
+  /// The engine's part.
+  func text(_ settings: EngineSettings) -> String {
+    switch self {
+    case .nginx: NginxConfiguration(settings: settings).text
+    case .envoy: EnvoyConfiguration(settings: settings, form: .retrying).text
+    case .envoyExtAuthz: EnvoyConfiguration(settings: settings, form: .asking).text
+    case .envoyTwoListeners: EnvoyConfiguration(settings: settings, form: .twoListeners).text
+    }
+  }
 }

@@ -5,9 +5,7 @@ import Routing
 
 /// nginx in front: `auth_request` for a token, and once more with the refused one. docs/engines.md explains it.
 struct NginxConfiguration {
-  let listener: ListenerSettings
-  let routes: [RouteSettings]
-  let defaultTrust: String
+  let settings: EngineSettings
 
   var text: String {
     var text = """
@@ -20,19 +18,17 @@ struct NginxConfiguration {
       }
 
       """
-    for route in routes {
+    for route in settings.routes {
       text += """
 
         upstream \(route.word)_api {
-          server \(route.upstream.value.hostAndPort);
+          server \(route.upstream.value.writtenHost):\(route.upstream.value.port);
           keepalive 16;
         }
 
         """
     }
-    var hosts: [String?] = []
-    for route in routes where !hosts.contains(route.host) { hosts.append(route.host) }
-    for host in hosts {
+    for host in settings.hosts {
       let name = host.map { "\n  server_name \($0);" } ?? ""
       text += """
 
@@ -41,17 +37,14 @@ struct NginxConfiguration {
           listen 127.0.0.1:8000;\(name)
 
         """
-      for route in routes where route.host == host { text += "\n" + locations(route) }
+      for route in settings.routes where route.host == host { text += "\n" + locations(route) }
       text += "}\n"
     }
     return text
   }
 
   private var tokenSource: String {
-    switch listener.address.value.kind {
-    case .unix(let path): "unix:\(path)"
-    case .ipv4, .ipv6: listener.address.value.description
-    }
+    settings.socketPath.map { "unix:\($0)" } ?? settings.listener.address.value.description
   }
 
   private func locations(_ route: RouteSettings) -> String {
@@ -118,9 +111,8 @@ struct NginxConfiguration {
     ]
     if upstream.scheme == .https {
       lines += [
-        "proxy_ssl_server_name on;", "proxy_ssl_name \(route.tls.serverName ?? upstream.host);",
-        "proxy_ssl_verify on;",
-        "proxy_ssl_trusted_certificate \(route.tls.caFile?.value ?? defaultTrust);",
+        "proxy_ssl_server_name on;", "proxy_ssl_name \(route.certificateName);", "proxy_ssl_verify on;",
+        "proxy_ssl_trusted_certificate \(settings.trust(of: route));",
       ]
       if let certificate = route.tls.clientCertificate {
         lines.append("proxy_ssl_certificate \(certificate.certificateFile.value);")
@@ -132,27 +124,23 @@ struct NginxConfiguration {
 
   /// What every question has. Tokens are long: nginx's buffer for a head is 4 or 8 KiB.
   private func question(_ route: RouteSettings) -> String {
-    let scheme = listener.tls == nil ? "http" : "https"
+    let scheme = settings.listener.tls == nil ? "http" : "https"
     var lines = [
       "internal;", "proxy_pass \(scheme)://bearer_proxy/.bearer/authorize/\(route.name);", "proxy_http_version 1.1;",
       "proxy_pass_request_body off;", "proxy_pass_request_headers off;", #"proxy_set_header Content-Length "";"#,
-      #"proxy_set_header Connection "";"#, "proxy_set_header Host \(route.host ?? "localhost");",
+      #"proxy_set_header Connection "";"#, "proxy_set_header Host \(route.questionHost);",
       "proxy_set_header X-Original-Method $request_method;", "proxy_set_header X-Original-URI $request_uri;",
     ]
-    if let header = listener.callers.rules.header {
-      lines += ["# CHANGE: the secret of callers.header.", #"proxy_set_header \#(header.name) "SECRET";"#]
+    if let field = settings.secretField {
+      lines += ["# CHANGE: the secret of callers.header.", #"proxy_set_header \#(field) "SECRET";"#]
     }
-    if listener.callers.rules.certificateNames != nil {
+    if settings.needsCertificate {
       lines += [
         "# CHANGE: a certificate that callers.certificate accepts.", "proxy_ssl_certificate /etc/nginx/proxy.pem;",
         "proxy_ssl_certificate_key /etc/nginx/proxy.key;",
       ]
     }
-    if route.token.isCallers { lines.append("proxy_set_header Authorization $http_authorization;") }
-    if let choice = route.tokenChoice {
-      let variable = choice.field.lowercased().replacing("-", with: "_")
-      lines.append("proxy_set_header \(choice.field) $http_\(variable);")
-    }
+    lines += route.tokenFields.map { "proxy_set_header \($0) \(Self.sent($0));" }
     lines += ["proxy_buffer_size 16k;", "proxy_buffers 8 16k;"]
     return Self.indented(lines)
   }
@@ -162,30 +150,16 @@ struct NginxConfiguration {
       "# Requests of browsers get no token. If nginx itself decides which pages may call, remove these lines, here",
       "# and below.",
     ]
-    let fields = [
-      "proxy_set_header Origin $http_origin;", "proxy_set_header Sec-Fetch-Site $http_sec_fetch_site;",
-      "proxy_set_header Sec-Fetch-Mode $http_sec_fetch_mode;",
-    ]
+    let fields = EngineSettings.browserFields.map { "proxy_set_header \($0) \(Self.sent($0));" }
     return Self.indented(explained ? words + fields : fields)
+  }
+
+  /// The variable with a field of the caller.
+  private static func sent(_ field: String) -> String {
+    "$http_\(field.lowercased().replacing("-", with: "_"))"
   }
 
   private static func indented(_ lines: [String]) -> String {
     lines.map { "    \($0)" }.joined(separator: "\n")
   }
-}
-
-extension RouteSettings {
-  /// The path as a regular expression.
-  fileprivate var pathExpression: String {
-    path.map { "\\.+*?()[]{}|^$".contains($0) ? "\\\($0)" : "\($0)" }.joined()
-  }
-
-  /// The name as a word of nginx's variables and names.
-  fileprivate var word: String {
-    String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
-  }
-}
-
-extension HTTPURL {
-  fileprivate var hostAndPort: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }

@@ -1,0 +1,71 @@
+import Bytes
+import Configuration
+import HTTP
+import Routing
+
+/// What every engine's part is made of: the listener that hands tokens out, and the routes whose tokens it gives.
+struct EngineSettings {
+  let listener: ListenerSettings
+  /// Longer paths first: some engines take the first that fits.
+  let routes: [RouteSettings]
+  /// The file of the authorities that an upstream's certificate needs, if the route names none.
+  let defaultTrust: String
+
+  init(listener: ListenerSettings, routes: [RouteSettings], defaultTrust: String) {
+    self.listener = listener
+    self.routes = routes.enumerated().sorted {
+      ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
+    }.map(\.element)
+    self.defaultTrust = defaultTrust
+  }
+
+  /// The hosts of the routes in their order, each once; nil for routes of every host.
+  var hosts: [String?] {
+    var hosts: [String?] = []
+    for route in routes where !hosts.contains(route.host) { hosts.append(route.host) }
+    return hosts
+  }
+
+  /// The path of the listener's unix socket; nil for an address.
+  var socketPath: String? { if case .unix(let path) = listener.address.value.kind { path } else { nil } }
+
+  /// The field that carries the secret of `callers.header`.
+  var secretField: String? { listener.callers.rules.header?.name }
+
+  var needsCertificate: Bool { listener.callers.rules.certificateNames != nil }
+
+  /// What the API's certificate is verified with.
+  func trust(of route: RouteSettings) -> String { route.tls.caFile?.value ?? defaultTrust }
+
+  /// Fields by which a page gives itself away: a question that has one gets no token.
+  static var browserFields: [String] { ["Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode"] }
+}
+
+extension RouteSettings {
+  /// The name as a word of engines' variables and names.
+  var word: String {
+    String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+  }
+
+  /// The path as a regular expression.
+  var pathExpression: String {
+    path.map { "\\.+*?()[]{}|^$".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+  }
+
+  /// Fields of the caller that decide about the token.
+  var tokenFields: [String] {
+    let own = token.isCallers || tokenRules.existing != .replace ? ["Authorization"] : []
+    return own + [tokenChoice?.field].compactMap(\.self)
+  }
+
+  /// The host of a question about the token.
+  var questionHost: String { host ?? "localhost" }
+
+  /// The name in the API's certificate.
+  var certificateName: String { tls.serverName ?? upstream.value.host }
+}
+
+extension HTTPURL {
+  /// The host as it is written before a port.
+  var writtenHost: String { host.contains(":") ? "[\(host)]" : host }
+}

@@ -1,0 +1,413 @@
+import Bytes
+import Configuration
+import HTTP
+
+/// Envoy in front: `ext_authz` for a token, and a script that reports a refused one. docs/engines.md explains it.
+struct EnvoyConfiguration {
+  /// What happens to a request whose token the API refuses.
+  enum Form {
+    /// The caller gets the refusal, and nobody reports it.
+    case asking
+    /// A filter of the API's cluster reports it, and the request is sent again.
+    case retrying
+    /// A filter of a listener reports it, and a listener before that one sends the request again.
+    case twoListeners
+  }
+
+  let settings: EngineSettings
+  let form: Form
+
+  var text: String {
+    let isDouble = form == .twoListeners
+    return layout(
+      """
+      # Envoy in front, with the tokens of the routes. Written by 'bearer-proxy engine \(engine.rawValue)'.
+      \(summary)
+      static_resources:
+        listeners:
+          \(isDouble ? [outerListener, tokenListener] : [tokenListener])
+        clusters:
+          \(tokenSource)
+          \(isDouble ? Self.innerCluster : "")
+          \(settings.routes.map(cluster))
+
+      """)
+  }
+
+  private var engine: Engine {
+    switch form {
+    case .asking: .envoyExtAuthz
+    case .retrying: .envoy
+    case .twoListeners: .envoyTwoListeners
+    }
+  }
+
+  private var summary: String {
+    switch form {
+    case .asking:
+      "# ext_authz asks for a token. A token that the API refuses stays in use: envoy.yaml reports and replaces it."
+    case .retrying:
+      """
+      # ext_authz asks for a token. A token that the API refuses is replaced once, and the request is sent again with
+      # its body.
+      """
+    case .twoListeners:
+      """
+      # ext_authz asks for a token. A token that the API refuses is replaced once: one listener reports it, and the
+      # other one sends the request again with its body. For an Envoy whose clusters can have no filters.
+      """
+    }
+  }
+
+  // MARK: Listeners
+
+  private static let type = "type.googleapis.com/envoy.extensions"
+
+  private static let programs = """
+    # CHANGE: where your programs call.
+    socket_address: {address: 127.0.0.1, port_value: 8000}
+    """
+
+  /// The rules for requests of programs.
+  private static let edge = """
+    # Callers cannot set fields that Envoy sets, and a path has one meaning.
+    use_remote_address: true
+    normalize_path: true
+    merge_slashes: true
+    path_with_escaped_slashes_action: REJECT_REQUEST
+    """
+
+  private static let retry = """
+    retry_policy:
+      retry_on: retriable-headers
+      retriable_headers: [{name: x-bearer-again}]
+    """
+
+  private static let router = """
+    - name: envoy.filters.http.router
+      typed_config:
+        "@type": \(type).filters.http.router.v3.Router
+    """
+
+  private var outerListener: String {
+    let rest = layout(
+      """
+      \(Self.edge)
+      http_filters:
+        \(Self.router)
+      route_config:
+        virtual_hosts:
+          - name: all
+            domains: ["*"]
+            routes:
+              - match: {prefix: /}
+                route:
+                  cluster: tokens
+                  timeout: 0s
+                  \(Self.retry)
+                response_headers_to_remove: [x-bearer-again]
+      """)
+    return Self.listener("programs", at: Self.programs, rest)
+  }
+
+  /// The listener that asks for tokens.
+  private var tokenListener: String {
+    let isDouble = form == .twoListeners
+    let rest = layout(
+      """
+      \(isDouble ? "skip_xff_append: true" : Self.edge)
+      # ext_authz passes no status from 500 up on whole. It gets 429 if the provider is away.
+      local_reply_config:
+        mappers:
+          - filter:
+              and_filter:
+                filters:
+                  - response_flag_filter: {flags: [UAEX]}
+                  - status_code_filter:
+                      comparison: {op: EQ, value: {default_value: 429, runtime_key: unused}}
+            status_code: 503
+      http_filters:
+        \(form != .asking && !tokenFields.isEmpty ? keptFields : "")
+        \(externalAuthorization)
+        \(isDouble ? script : "")
+        \(Self.router)
+      route_config:
+        virtual_hosts:
+          \(settings.hosts.map(virtualHost))
+      """)
+    let inner = """
+      # CHANGE: a folder that only Envoy can use.
+      pipe: {path: /run/envoy/tokens.sock, mode: 0600}
+      """
+    return Self.listener(isDouble ? "tokens" : "programs", at: isDouble ? inner : Self.programs, rest)
+  }
+
+  private static func listener(_ name: String, at address: String, _ rest: String) -> String {
+    layout(
+      """
+      - name: \(name)
+        address:
+          \(address)
+        filter_chains:
+          - filters:
+              - name: envoy.filters.network.http_connection_manager
+                typed_config:
+                  "@type": \(type).filters.network.http_connection_manager.v3.HttpConnectionManager
+                  stat_prefix: \(name)
+                  upgrade_configs: [{upgrade_type: websocket}]
+                  \(rest)
+      """)
+  }
+
+  // MARK: Filters
+
+  /// Fields of callers that decide about the token of a route.
+  private var tokenFields: [String] {
+    var fields: [String] = []
+    for field in settings.routes.flatMap(\.tokenFields).map({ $0.lowercased() }) where !fields.contains(field) {
+      fields.append(field)
+    }
+    return fields
+  }
+
+  private var externalAuthorization: String {
+    let sent = ["accept"] + EngineSettings.browserFields.map { $0.lowercased() } + tokenFields
+    return layout(
+      """
+      - name: envoy.filters.http.ext_authz
+        typed_config:
+          "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthz
+          status_on_error: {code: ServiceUnavailable}
+          # Fields of the caller that go along. Requests of browsers get no token. If Envoy itself decides
+          # which pages may call, remove origin and sec-fetch-….
+          allowed_headers:
+            patterns:
+              \(sent.map { "- exact: \($0)" })
+          # Each route names its token below. One that does not gets 404.
+          http_service:
+            server_uri: {uri: "\(scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
+            path_prefix: /.bearer/authorize/-
+      """)
+  }
+
+  private var keptFields: String {
+    layout(
+      """
+      # Fields of the caller that a report of a refused token repeats.
+      - name: envoy.filters.http.header_to_metadata
+        typed_config:
+          "@type": \(Self.type).filters.http.header_to_metadata.v3.Config
+          request_rules:
+            \(tokenFields.map {
+              "- header: \($0)\n  on_header_present: {metadata_namespace: bearer_proxy.caller, key: \($0)}"
+            })
+      """)
+  }
+
+  private var script: String {
+    let secret = settings.secretField.map {
+      "-- CHANGE: the secret of callers.header.\nfields[\($0.lowercased().quoted)] = \"SECRET\""
+    }
+    let source = layout(
+      """
+      function envoy_on_request(handle)
+        local held = handle:streamInfo():dynamicMetadata():get("bearer_proxy.again")
+        if held then handle:headers():replace("authorization", held["token"]) end
+      end
+
+      function envoy_on_response(handle)
+        local headers, metadata = handle:headers(), handle:streamInfo():dynamicMetadata()
+        local given = metadata:get("envoy.filters.http.ext_authz")
+        local status = headers:get(":status")
+        headers:remove("x-bearer-again")
+        if status ~= "401" and status ~= "403" then return end
+        if not given or metadata:get("bearer_proxy.again") then return end
+        local fields = metadata:get("bearer_proxy.caller") or {}
+        \(secret ?? "")
+        fields[":method"] = "GET"
+        fields[":path"] = "/.bearer/authorize/" .. handle:metadata():get("route")
+        fields[":authority"] = "localhost"
+        fields["x-bearer-refused"] = given["authorization"]
+        fields["x-bearer-status"] = status
+        fields["x-bearer-challenge"] = {}
+        for index = 1, headers:getNumValues("www-authenticate") do
+          fields["x-bearer-challenge"][index] = headers:getAtIndex("www-authenticate", index - 1)
+        end
+        local answer = handle:httpCall("bearer_proxy", fields, nil, 30000)
+        if answer[":status"] == "200" and answer["authorization"] ~= given["authorization"] then
+          metadata = handle:streamInfo():dynamicMetadata()
+          metadata:set("bearer_proxy.again", "token", answer["authorization"])
+          handle:headers():add("x-bearer-again", "yes")
+        end
+      end
+      """)
+    return layout(
+      """
+      - name: envoy.filters.http.lua
+        typed_config:
+          "@type": \(Self.type).filters.http.lua.v3.Lua
+          default_source_code:
+            inline_string: |
+              \(source)
+      """)
+  }
+
+  // MARK: Routes
+
+  private func virtualHost(_ host: String?) -> String {
+    let domains = host.map { [$0, "\($0):*"] } ?? ["*"]
+    return layout(
+      """
+      - name: \((host ?? "all").quoted)
+        domains: [\(domains.map(\.quoted).joined(separator: ", "))]
+        routes:
+          \(settings.routes.filter { $0.host == host }.map(route))
+      """)
+  }
+
+  private func route(_ route: RouteSettings) -> String {
+    let upstream = route.upstream.value
+    let secret = settings.secretField.map {
+      "# CHANGE: the secret of callers.header.\n- {key: \($0.lowercased()), value: SECRET}"
+    }
+    return layout(
+      """
+      - match: {prefix: \(route.path.quoted)}
+        route:
+          cluster: \(route.word)
+          prefix_rewrite: \(upstream.target.quoted)
+          \(route.preserveHost ? "" : "host_rewrite_literal: \(upstream.authority.quoted)")
+          timeout: 0s
+          \(form == .retrying ? Self.retry : "")
+        \(form == .retrying ? "response_headers_to_remove: [x-bearer-again]" : "")
+        \(form == .asking ? "" : "metadata: {filter_metadata: {envoy.filters.http.lua: {route: \(route.name.quoted)}}}")
+        typed_per_filter_config:
+          envoy.filters.http.ext_authz:
+            "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthzPerRoute
+            check_settings:
+              http_service:
+                server_uri: {uri: "\(scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
+                path_prefix: \("/.bearer/authorize/\(route.name)".quoted)
+                authorization_request:
+                  # These replace fields of the caller.
+                  headers_to_add:
+                    - {key: x-original-method, value: "%REQ(:method)%"}
+                    - {key: x-original-uri, value: "%REQ(:path)%"}
+                    - {key: x-bearer-unavailable, value: "429"}
+                    \(secret ?? "")
+                authorization_response:
+                  allowed_upstream_headers: {patterns: [{exact: authorization}]}
+                  \(form == .asking ? "" : "dynamic_metadata_from_headers: {patterns: [{exact: authorization}]}")
+      """)
+  }
+
+  // MARK: Clusters
+
+  private var scheme: String { settings.listener.tls == nil ? "http" : "https" }
+
+  private var tokenSource: String {
+    let address =
+      switch settings.listener.address.value.kind {
+      case .unix(let path): "pipe: {path: \(path.quoted)}"
+      case .ipv4(_, let port), .ipv6(_, let port, _):
+        "socket_address: {address: \(settings.listener.address.value.host.quoted), port_value: \(port)}"
+      }
+    let certificate = """
+      # CHANGE: a certificate that callers.certificate accepts.
+      tls_certificates:
+        - certificate_chain: {filename: /etc/envoy/proxy.pem}
+          private_key: {filename: /etc/envoy/proxy.key}
+      """
+    let tls = Self.tls(
+      name: "localhost", trust: "/etc/envoy/bearer-proxy-ca.pem", settings.needsCertificate ? certificate : "")
+    return Self.cluster("bearer_proxy", "STATIC", address, settings.listener.tls == nil ? "" : tls)
+  }
+
+  private static let innerCluster = cluster(
+    "tokens", "STATIC", "pipe: {path: /run/envoy/tokens.sock}", retries + "\n" + protocols(sameAsCallers))
+
+  private static let retries = """
+    # The default is 3, and a token is refused to all callers at once.
+    circuit_breakers: {thresholds: [{max_retries: 1024}]}
+    """
+
+  private static let sameAsCallers = """
+    # Callers with HTTP/2, such as those of gRPC, need an API with HTTP/2.
+    use_downstream_protocol_config: {http_protocol_options: {}, http2_protocol_options: {}}
+    """
+
+  private func cluster(_ route: RouteSettings) -> String {
+    let upstream = route.upstream.value
+    let isSecured = upstream.scheme == .https
+    let reporting = layout(
+      """
+      http_filters:
+        \(script)
+        - name: envoy.filters.http.upstream_codec
+          typed_config:
+            "@type": \(Self.type).filters.http.upstream_codec.v3.UpstreamCodec
+      """)
+    let certificate = route.tls.clientCertificate.map {
+      """
+      tls_certificates:
+        - certificate_chain: {filename: \($0.certificateFile.value.quoted)}
+          private_key: {filename: \($0.keyFile.value.quoted)}
+      """
+    }
+    let protocols = layout(
+      """
+      \(isSecured ? "auto_config: {}" : Self.sameAsCallers)
+      \(form == .retrying ? reporting : "")
+      """)
+    let tls = Self.tls(name: route.certificateName, trust: settings.trust(of: route), certificate ?? "")
+    return Self.cluster(
+      route.word, "STRICT_DNS", "socket_address: {address: \(upstream.host.quoted), port_value: \(upstream.port)}",
+      layout(
+        """
+        \(form == .retrying ? Self.retries : "")
+        \(Self.protocols(protocols))
+        \(isSecured ? tls : "")
+        """))
+  }
+
+  private static func cluster(_ name: String, _ kind: String, _ address: String, _ rest: String) -> String {
+    layout(
+      """
+      - name: \(name)
+        type: \(kind)
+        load_assignment:
+          cluster_name: \(name)
+          endpoints:
+            - lb_endpoints:
+                - endpoint: {address: {\(address)}}
+        \(rest)
+      """)
+  }
+
+  private static func protocols(_ options: String) -> String {
+    layout(
+      """
+      typed_extension_protocol_options:
+        envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
+          "@type": \(type).upstreams.http.v3.HttpProtocolOptions
+          \(options)
+      """)
+  }
+
+  private static func tls(name: String, trust: String, _ certificate: String) -> String {
+    layout(
+      """
+      transport_socket:
+        name: envoy.transport_sockets.tls
+        typed_config:
+          "@type": \(type).transport_sockets.tls.v3.UpstreamTlsContext
+          \(IPAddress(name) == nil ? "sni: \(name.quoted)" : "")
+          common_tls_context:
+            \(certificate)
+            validation_context:
+              trusted_ca: {filename: \(trust.quoted)}
+              match_typed_subject_alt_names:
+                - {san_type: \(IPAddress(name) == nil ? "DNS" : "IP_ADDRESS"), matcher: {exact: \(name.quoted)}}
+      """)
+  }
+}

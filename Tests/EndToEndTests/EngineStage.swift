@@ -1,0 +1,168 @@
+// The engines of docs/engines.md, each with the file of config/recipes/engines, which the built program prints.
+
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// A proxy that hands out tokens on a unix socket, and the API that they are for.
+struct EngineStage {
+  let directory: TemporaryDirectory
+  let api: DemandingAPI
+  let socket: String
+  let configuration: String
+  let proxy: ProxyUnderTest
+
+  /// - Parameter issuer: the provider, if it is not the API's own.
+  /// - Parameter hasConsent: whether the application may have tokens for the API.
+  /// - Parameter changes: what else is another one than in the recipe.
+  init(issuer: String? = nil, hasConsent: Bool = true, _ changes: [(from: String, to: String)] = []) async throws {
+    directory = try TemporaryDirectory()
+    api = try DemandingAPI(hasConsent: hasConsent)
+    socket = directory.file("tokens.sock")
+    let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/proxies.yaml")
+    let secret = try directory.write("s3cret\n", to: "contoso.secret")
+    chmod(secret, 0o600)
+    configuration = try Self.replacing(
+      recipe,
+      [
+        ("/run/bearer-proxy/tokens.sock", socket), ("uids: [33]", "uids: [\(getuid())]"),
+        ("https://login.microsoftonline.com/contoso.onmicrosoft.com", issuer ?? api.issuer),
+        ("/etc/bearer-proxy/contoso.secret", secret), ("https://orders.example/api/", api.upstream + "/"),
+      ] + changes)
+    proxy = try await ProxyUnderTest(in: directory, configuration)
+    let path = socket
+    _ = try await eventually { access(path, F_OK) == 0 }
+  }
+
+  /// The answer to a question that no engine asks.
+  func ask() async throws -> Answer {
+    try await curl(["--unix-socket", socket, "http://localhost/.bearer/authorize/orders"])
+  }
+
+  /// A text with the test's own words in place of a recipe's, each of which must occur.
+  static func replacing(_ text: String, _ changes: [(from: String, to: String)]) throws -> String {
+    var text = text
+    for change in changes {
+      try #require(text.contains(change.from), "the recipe has no \(change.from)")
+      text = text.replacing(change.from, with: change.to)
+    }
+    return text
+  }
+}
+
+/// An engine in front of the API.
+struct RunningEngine {
+  enum Kind: String, CaseIterable {
+    case nginx, caddy, haproxy, envoy
+    case envoyExtAuthz = "envoy-ext-authz"
+    case envoyTwoListeners = "envoy-two-listeners"
+
+    /// The status for its caller if the provider rejects the application.
+    var statusForRejection: Int {
+      switch self {
+      case .nginx, .caddy, .haproxy: 502
+      case .envoy, .envoyExtAuthz, .envoyTwoListeners: 503
+      }
+    }
+
+    /// The status for its caller while bearer-proxy does not run.
+    var statusWithoutUs: Int {
+      switch self {
+      case .nginx: 500
+      case .caddy: 502
+      case .haproxy, .envoy, .envoyExtAuthz, .envoyTwoListeners: 503
+      }
+    }
+  }
+
+  let port: Int
+  let process: ChildProcess
+
+  init(_ kind: Kind, _ stage: EngineStage) async throws {
+    let port = try freePort()
+    self.port = port
+    switch kind {
+    case .nginx: process = try await Self.nginx(stage, port)
+    case .caddy: process = try await Self.caddy(stage, port)
+    case .haproxy: process = try await Self.haproxy(stage, port)
+    case .envoy, .envoyExtAuthz, .envoyTwoListeners: process = try await Self.envoy(kind, stage, port)
+    }
+  }
+
+  /// A request whose path is sent as it is written.
+  func get(_ path: String, _ options: [String] = []) async throws -> Answer {
+    try await curl(options + ["--path-as-is", "http://127.0.0.1:\(port)/orders/\(path)"])
+  }
+
+  /// nginx with what `bearer-proxy engine nginx` prints.
+  private static func nginx(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    let server = try EngineStage.replacing(try await stage.part("nginx"), [("127.0.0.1:8000", "127.0.0.1:\(port)")])
+    return try await EndToEndTests.nginx(serving: server, at: port, in: stage.directory)
+  }
+
+  private static func caddy(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    let file = try stage.write(
+      "Caddyfile",
+      [
+        ("/run/bearer-proxy/tokens.sock", stage.socket), ("https://orders.example", "http://\(stage.apiAuthority)"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:\(port)"),
+      ])
+    let process = try ChildProcess(
+      "caddy", ["caddy", "run", "--adapter", "caddyfile", "--config", file], in: stage.directory,
+      environment: ["HOME": stage.directory.path])
+    try await waitForPort(port, of: process)
+    return process
+  }
+
+  /// Envoy with what `bearer-proxy engine` prints, for a program's request without `Host` too.
+  private static func envoy(_ kind: Kind, _ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    var text = try EngineStage.replacing(
+      try await stage.part(kind.rawValue),
+      [("{address: 127.0.0.1, port_value: 8000}", "{address: 127.0.0.1, port_value: \(port)}")])
+    text.replace("/run/envoy/", with: stage.directory.path + "/envoy-")
+    let file = try stage.directory.write(text, to: "envoy.yaml")
+    let process = try ChildProcess(
+      "envoy",
+      [
+        testsDirectory + "/../.venv/bin/envoy", "-c", file, "--concurrency", "1", "--disable-hot-restart",
+        "--log-level", "warning",
+      ], in: stage.directory)
+    try await waitForPort(port, of: process)
+    return process
+  }
+
+  private static func haproxy(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    let script = try stage.write("bearer.lua", [("/run/bearer-proxy/tokens.sock", stage.socket)])
+    let file = try stage.write(
+      "haproxy.cfg",
+      [
+        ("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", "127.0.0.1:\(port)"),
+        ("Host orders.example", "Host \(stage.apiAuthority)"),
+        (
+          "orders.example:443 ssl verify required ca-file /etc/ssl/certs/ca-certificates.crt sni str(orders.example)",
+          stage.apiAuthority
+        ),
+      ])
+    let process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: stage.directory)
+    try await waitForPort(port, of: process)
+    return process
+  }
+}
+
+extension EngineStage {
+  fileprivate var apiAuthority: String { String(api.upstream.dropFirst("http://".count).dropLast("/api".count)) }
+
+  /// What `bearer-proxy engine` prints.
+  fileprivate func part(_ engine: String) async throws -> String {
+    let printed = try await run([binary(), "engine", engine, "-c", proxy.configuration])
+    try #require(printed.status == 0, "\(printed.errors)")
+    return printed.output
+  }
+
+  /// Writes a recipe's file with the test's own words.
+  fileprivate func write(_ name: String, _ changes: [(from: String, to: String)]) throws -> String {
+    let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/\(name)")
+    return try directory.write(Self.replacing(recipe, changes), to: name)
+  }
+}
