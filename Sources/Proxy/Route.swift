@@ -3,6 +3,7 @@
 
 import Bytes
 package import HTTP
+package import Identity
 internal import Platform
 package import Routing
 
@@ -49,6 +50,12 @@ package final class Route: Sendable {
   package let isForCallers: Bool
   /// The field by which callers may choose another slot; nil if they may not.
   package let choice: TokenChoice?
+  /// The credential that it adds in place of a token; nil for another route.
+  package let fixedCredential: FixedCredential?
+  /// The same as requests carry it.
+  let fixedValue: BearerValue?
+  /// The fields that it sets and removes; nil if there are none.
+  package let requestFields: RequestFields?
   /// The `Vary` of its answers: the fields of requests that decide which credential goes to the upstream, which does
   /// not know them.
   let vary: VaryFields
@@ -62,7 +69,8 @@ package final class Route: Sendable {
     index: Int, name: String, displayName: String? = nil, applicationName: String? = nil, host: String?, path: String,
     methods: [String]?, upstream: HTTPURL, originIndex: Int,
     preservesHost: Bool, allowsWebSocket: Bool = false, encodedPath: EncodedPath = [], bearerSlot: Int?,
-    isForCallers: Bool = false, choice: TokenChoice? = nil, token: RouteTokenRules = RouteTokenRules(),
+    isForCallers: Bool = false, choice: TokenChoice? = nil, fixedCredential: FixedCredential? = nil,
+    requestFields: RequestFields? = nil, token: RouteTokenRules = RouteTokenRules(),
     timeouts: ExchangeTimeouts
   ) {
     precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
@@ -89,8 +97,14 @@ package final class Route: Sendable {
     self.bearerSlot = bearerSlot
     self.isForCallers = isForCallers
     self.choice = choice
+    self.fixedCredential = fixedCredential
+    fixedValue = fixedCredential.map { BearerValue($0) }
+    self.requestFields = requestFields
     var deciding = choice.map { [$0.field] } ?? []
-    if bearerSlot != nil, token.existing == .keep { deciding.append("Authorization") }
+    if token.existing == .keep {
+      if bearerSlot != nil { deciding.append("Authorization") }
+      if let fixedCredential { deciding.append(fixedCredential.name.text) }
+    }
     vary = VaryFields(deciding)
     self.token = token
     self.timeouts = timeouts
@@ -110,6 +124,12 @@ package final class Route: Sendable {
     guard let methods else { return true }
     for candidate in methods where equal(candidate.span, method) { return true }
     return false
+  }
+
+  /// True if a caller's trailer line has the name of a field that is the route's own.
+  func consumes(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
+    choice?.consumes(line, bytes) == true || fixedCredential?.name.matches(line, bytes) == true
+      || requestFields?.consumes(line, bytes) == true
   }
 
   /// True if every field of a request that overrides its method names one of the route's.
@@ -145,6 +165,15 @@ package final class Route: Sendable {
     } else {
       buffer.append(base.span.extracting(droppingLast: 1))
     }
+  }
+}
+
+extension BearerValue {
+  /// A fixed credential as requests carry it.
+  package convenience init(_ credential: FixedCredential) {
+    self.init(
+      fixed: credential.value, in: credential.name.isAuthorization ? nil : credential.name.text,
+      schemeCount: credential.schemeCount)
   }
 }
 

@@ -23,10 +23,17 @@ package enum HandOutRefusal: Error, Sendable, Hashable {
 package struct HandOutRequest: Sendable, Hashable {
   /// A refusal of an upstream that the engine reports.
   package struct Refused: Sendable, Hashable {
-    /// The value of the `Authorization` field that the upstream refused.
+    /// The value of the `Authorization` field that the upstream refused, or of the route's own field.
     package var credential: ByteRange
     /// 401 or 403.
     package var status: Int
+
+    /// True if it is a bearer token with its scheme.
+    package func isBearer(_ bytes: Span<UInt8>) -> Bool {
+      let value = bytes.extracting(credential)
+      return value.count > HandOutRequest.schemeLength
+        && value.extracting(first: HandOutRequest.schemeLength).equalsIgnoringCase("bearer ")
+    }
   }
 
   /// The upstream's refusal; nil if the engine asks for the first time.
@@ -58,9 +65,7 @@ package struct HandOutRequest: Sendable, Hashable {
       if name.extracting(first: 10).equalsIgnoringCase("sec-fetch-") { throw .browser }
       if name.equalsIgnoringCase("x-bearer-refused") {
         if value.isEmpty { continue }
-        guard refused == nil, value.count > Self.schemeLength,
-          value.extracting(first: Self.schemeLength).equalsIgnoringCase("bearer ")
-        else { throw .fields }
+        guard refused == nil else { throw .fields }
         refused = Refused(credential: line.value, status: 401)
       } else if name.equalsIgnoringCase("x-bearer-status") {
         if value.isEmpty { continue }

@@ -121,9 +121,9 @@ import Testing
     #expect(
       Set(absent.filter { !$0.hasPrefix("cache.") }) == [
         "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix.uids",
-        "admin.callers.unix.gids",
+        "admin.callers.unix.gids", "routes[].token.value", "routes[].token.basic.password",
         // The operator chooses the names below it.
-        "routes[].token.parameters", "applications.*.credential.certificate.claims",
+        "routes[].token.parameters", "routes[].request_headers.set", "applications.*.credential.certificate.claims",
       ])
     #expect(absent.contains("cache.memory") && absent.contains("cache.redis") && !absent.contains("cache.file"))
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("contents-of") })

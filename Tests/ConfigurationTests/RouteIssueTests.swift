@@ -175,13 +175,16 @@ import Tokens
     (
       "token: nonee",
       [
-        "routes[0].token is none, {account: NAME, scopes: […]} or {as: application, scopes: […]}, not 'nonee'; did you "
-          + "mean 'none'?"
+        "routes[0].token is none, {account: NAME, scopes: […]}, {as: application, scopes: […]}, "
+          + "{header: NAME, value_file: FILE} or {basic: {…}}, not 'nonee'; did you mean 'none'?"
       ]
     ),
     (
       "application: generic",
-      ["routes[0] needs 'token': none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"]
+      [
+        "routes[0] needs 'token': none, {account: NAME, scopes: […]}, {as: application, scopes: […]}, "
+          + "{header: NAME, value_file: FILE} or {basic: {…}}"
+      ]
     ),
     ("application: generic, token: none", ["routes[0].application has no meaning on a route with token: none"]),
     (

@@ -17,7 +17,11 @@ import Tokens
     let route = Route(
       index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: try HTTPURL("https://api.example/"),
       originIndex: 0, preservesHost: false, bearerSlot: 0,
-      choice: TokenChoice(field: "X-Account", values: [("bob", 1)]), timeouts: ExchangeTimeouts())
+      choice: TokenChoice(field: "X-Account", values: [("bob", 1)]),
+      fixedCredential: FixedCredential(try #require(RouteFieldName("X-API-Key")), Secret("0123456789")),
+      requestFields: try RequestFields(
+        set: [(try #require(RouteFieldName("X-Tenant")), "contoso")],
+        removed: [try #require(RouteFieldName("X-Debug"))]), timeouts: ExchangeTimeouts())
     return ForwardedTrailers(
       credential: .bearer(BearerValue(Secret("t0k3n"), lifetime: lifetime, scopes: .none)),
       callers: CallerCheck(names: nil, rules: rules), route: route)
@@ -27,6 +31,7 @@ import Tokens
     ("X-Checksum: 1", true), ("X-Key: 0123456789abcdef", false), ("x-key: other", false), ("X-Account: bob", false),
     ("X-Echo: a t0k3n", false), ("X-t0k3n: 1", false), ("X-HTTP-Method-Override: DELETE", false),
     ("X-Original-URL: /admin", false), ("X_Original_URL: /admin", false), ("Authorization: Bearer x", false),
+    ("X-API-Key: own", false), ("x_tenant: own", false), ("X-Debug: 1", false),
   ])
   func `what ends here in a head ends here in trailers`(line: String, isForwarded: Bool) throws {
     let bytes = Array("\(line)\r\n\r\n".utf8)

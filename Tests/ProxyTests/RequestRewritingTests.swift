@@ -217,6 +217,41 @@ import Tokens
     #expect(written.contains("tracestate: vendor=1\r\n") == row.isKept)
   }
 
+  @Test(arguments: [
+    (
+      "X-API-Key", "0123456789", "x-api-key: own\r\nX_Api_Key: own\r\nAuthorization: Basic b3du",
+      ["Authorization: Basic b3du"]
+    ),
+    ("Authorization", "ApiKey 0123456789", "Authorization: Basic own", []),
+    ("X-API-Key", "0123456789", "X-Api-Keys: kept\r\nConnection: x-api-key", ["X-Api-Keys: kept"]),
+  ])
+  func `a fixed credential replaces the caller's field of that name and no other one`(
+    _ row: (name: String, value: String, sent: String, kept: [String])
+  ) throws {
+    let credential = FixedCredential(try #require(RouteFieldName(row.name)), Secret(row.value))
+    let route = try Route("/", fixedCredential: credential)
+    let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(row.sent)\r\n\r\n")
+    let written = rewritten(request, to: route, .fixed(BearerValue(credential)))
+    let lines = written.split(separator: "\r\n").map(String.init)
+    #expect(lines.filter { $0 == "\(row.name): \(row.value)" }.count == 1)
+    for line in row.kept { #expect(lines.contains(line), "\(lines)") }
+    #expect(!written.contains("own\r\n"))
+    #expect(BearerValue(credential).token.revealed() == "0123456789")
+  }
+
+  @Test func `fields of the route are set and removed, and a nomination does not take one away`() throws {
+    let names = try ["X-Tenant", "User-Agent", "X-Debug", "Accept"].map { try #require(RouteFieldName($0)) }
+    let fields = try RequestFields(
+      set: [(names[0], "contoso"), (names[1], "proxy/1")], removed: [names[2], names[3]])
+    let request = try RequestContext(
+      "GET / HTTP/1.1\r\nHost: a\r\nConnection: x-tenant\r\nX_Tenant: evil\r\nX-Tenant: evil\r\nuser-agent: evil\r\n"
+        + "X-Debug: evil\r\nAccept: evil\r\nX-Kept: 1\r\n\r\n")
+    let written = rewritten(request, to: try Route("/", requestFields: fields))
+    #expect(written.contains("\r\nX-Tenant: contoso\r\nUser-Agent: proxy/1\r\n"))
+    #expect(written.contains("\r\nX-Kept: 1\r\n"))
+    #expect(!written.contains("evil"))
+  }
+
   private func rewritten(
     _ request: RequestContext, _ admitted: AdmittedRequest = AdmittedRequest(), to route: Route,
     from ingress: Ingress = Ingress(peer: [], isTLS: false), _ credential: RequestCredential = .callers

@@ -3,6 +3,7 @@
 import Bytes
 import HTTP
 import Identity
+import Routing
 import Testing
 import Tokens
 
@@ -18,6 +19,19 @@ import Tokens
     let lifetime = TokenLifetime(expiresIn: 60, refreshIn: nil, now: UnixTime(0), jitter: 0)
     let bearer = BearerValue(Secret("t0k3n-of-some-length"), lifetime: lifetime, scopes: .none)
     #expect(bearer.isRepeated(in: Array(value.utf8).span) == repeats)
+  }
+
+  @Test(arguments: [
+    ("X-API-Key", "0123456789", "key=0123456789", true), ("X-API-Key", "0123456789", "012345678", false),
+    ("Authorization", "ApiKey 0123456789", "0123456789", true), ("Authorization", "ApiKey 0123456789", "ApiKey", false),
+  ])
+  func `a field that repeats a fixed credential is noticed`(
+    name: String, value: String, text: String, repeats: Bool
+  ) throws {
+    let credential = FixedCredential(try #require(RouteFieldName(name)), Secret(value))
+    #expect(RequestCredential.fixed(BearerValue(credential)).isRepeated(in: Array(text.utf8).span) == repeats)
+    // The caller's own Authorization goes on beside another field.
+    #expect(RequestCredential.fixed(BearerValue(credential)).replacesCallers == (name == "Authorization"))
   }
 
   @Test func `a token that was refused is noticed as well as the one in its place`() {

@@ -75,6 +75,7 @@ extension SettingsDecoder {
     var tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
     tokenRules.isHandedOut = isHandedOut(section, token, tokenRules)
     let parameters = tokenSection.flatMap { tokenParameters($0, section, applications) } ?? .none
+    let requestFields = self.requestFields(section, beside: token)
     let preserveHost = boolean(section, .preserveHost)
     let allowPlaintext = boolean(section, .allowPlaintext)
     let upgrades = self.upgrades(section)
@@ -96,7 +97,7 @@ extension SettingsDecoder {
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
       upstream: upstream, token: token, authority: authority, tokenChoice: tokenChoice, tokenParameters: parameters,
-      tokenRules: tokenRules,
+      tokenRules: tokenRules, requestFields: requestFields,
       preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
       probe: probe,
       tls: settings.tls,
@@ -109,6 +110,11 @@ extension SettingsDecoder {
     guard handOut(section) == .proxies, let node = section[.handOut] else { return false }
     if token == RouteToken.none {
       report(node.place, "\(section.path(.handOut)): the route has no token")
+    } else if let name = token?.fixed?.name.text, !name.utf8.allSatisfy(isOfEveryEngine) {
+      report(
+        node.place,
+        "\(section.path(.handOut)): not every proxy can copy the field '\(name)': its name has more than letters, "
+          + "digits and '-'")
     } else if rules.whenUnavailable == .forwardWithout {
       report(
         node.place,
@@ -244,6 +250,14 @@ extension SettingsDecoder {
       return scalar.located(url)
     }
     return nil
+  }
+}
+
+/// True if engines have variables and rules for field names with this character.
+private func isOfEveryEngine(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): true
+  default: false
   }
 }
 

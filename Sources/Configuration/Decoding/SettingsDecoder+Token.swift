@@ -12,7 +12,9 @@ extension SettingsDecoder {
     case caller
   }
 
-  private static let forms = "none, {account: NAME, scopes: […]} or {as: application, scopes: […]}"
+  private static let forms =
+    "none, {account: NAME, scopes: […]}, {as: application, scopes: […]}, "
+    + "{header: NAME, value_file: FILE} or {basic: {…}}"
 
   /// `nil` only together with an issue.
   /// - Parameters:
@@ -40,6 +42,14 @@ extension SettingsDecoder {
       return nil
     }
     guard let section else { return nil }
+    if let fixed = fixedKeys(section) {
+      if let reference {
+        report(
+          reference.place,
+          "\(reference.key) has no meaning beside '\(fixed.rawValue)': no provider gives that credential")
+      }
+      return fixedCredential(section).map { .fixed($0) }
+    }
     let subject = self.subject(section)
     let scopes = self.scopes(section)
     if route.members[.application] == nil {
@@ -216,7 +226,7 @@ extension SettingsDecoder {
     _ applications: [String: DecodedApplication]
   ) -> Bool {
     switch token {
-    case .none: return true
+    case .none, .fixed: return true
     case .application(let name, _), .agent(let name, _, nil, _):
       guard let settings = applications[name]?.settings else { return true }
       let reference = Located(name, place: section.place, key: section.path)

@@ -47,7 +47,7 @@ extension SettingsDecoder {
     }
     var other = token
     switch token {
-    case .none: break
+    case .none, .fixed: break
     case .application(let name, let usual): other = .application(name: name, scopes: scopes ?? usual)
     case .account(let name, let usualAccount, let usual):
       other = .account(application: name, account: account?.value ?? usualAccount, scopes: scopes ?? usual)
@@ -86,7 +86,7 @@ extension RouteToken {
   fileprivate var takesAccount: Bool {
     switch self {
     case .account, .agent: true
-    case .none, .application, .caller: false
+    case .none, .fixed, .application, .caller: false
     }
   }
 }

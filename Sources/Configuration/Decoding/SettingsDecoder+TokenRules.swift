@@ -26,7 +26,7 @@ extension SettingsDecoder {
         case .application: "application"
         case .agent: "agent"
         case .caller: "caller"
-        case .account, nil, .some(.none): nil
+        case .account, .fixed, nil, .some(.none): nil
         }
       if let subject {
         report(

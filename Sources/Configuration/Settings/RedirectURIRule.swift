@@ -33,7 +33,7 @@ enum RedirectURIRule {
       case .account(application.name, _, _): return true
       case .application(application.name, _), .agent(application.name, _, _, _), .caller(application.name, _, _):
         asksForItself = true
-      case .none, .account, .application, .agent, .caller: break
+      case .none, .fixed, .account, .application, .agent, .caller: break
       }
     }
     return !asksForItself

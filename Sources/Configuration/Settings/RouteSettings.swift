@@ -8,6 +8,8 @@ package import Tokens
 package enum RouteToken: Sendable, Hashable {
   /// None: requests are forwarded as they are.
   case none
+  /// None: an API key or Basic credentials in its place.
+  case fixed(FixedCredential)
   /// A token for the application itself (client credentials, RFC 6749 §4.4).
   case application(name: String, scopes: ScopeSet)
   /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is
@@ -22,7 +24,7 @@ package enum RouteToken: Sendable, Hashable {
   /// The application whose token it is.
   package var application: String? {
     switch self {
-    case .none: nil
+    case .none, .fixed: nil
     case .application(let name, _), .account(let name, _, _), .agent(let name, _, _, _), .caller(let name, _, _): name
     }
   }
@@ -31,9 +33,12 @@ package enum RouteToken: Sendable, Hashable {
   package var agent: String? {
     switch self {
     case .agent(_, let agent, _, _), .caller(_, .onBehalfOf(let agent?), _): agent
-    case .none, .application, .account, .caller: nil
+    case .none, .fixed, .application, .account, .caller: nil
     }
   }
+
+  /// The credential in a token's place.
+  package var fixed: FixedCredential? { if case .fixed(let credential) = self { credential } else { nil } }
 
   /// Whether it is the caller's.
   package var isCallers: Bool { if case .caller = self { true } else { false } }
@@ -111,6 +116,8 @@ package struct RouteSettings: Sendable, Hashable {
   package let tokenParameters: TokenParameters
   /// What it does about challenges, and where there is no token.
   package let tokenRules: RouteTokenRules
+  /// The fields that it sets and removes; nil if there are none.
+  package let requestFields: RequestFields?
   /// Whether the caller's `Host` is passed on instead of the upstream's.
   package let preserveHost: Bool
   /// Protocols to which a connection may be upgraded.

@@ -22,6 +22,7 @@ enum Key: String, CaseIterable {
   case `as`
   case authority
   case azureRegion = "azure_region"
+  case basic
   case bearer
   case bodyBytes = "body_bytes"
   case boundTokens = "bound_tokens"
@@ -107,8 +108,10 @@ enum Key: String, CaseIterable {
   case publicURL = "public_url"
   case readyWhen = "ready_when"
   case redis
+  case remove
   case replayLimit = "replay_limit"
   case requestHead = "request_head"
+  case requestHeaders = "request_headers"
   case requestedTokenType = "requested_token_type"
   case resource
   case resourceApplication = "resource_application"
@@ -120,6 +123,7 @@ enum Key: String, CaseIterable {
   case secret
   case sendChain = "send_chain"
   case serverName = "server_name"
+  case set
   case shutdown
   case source
   case signIn = "sign_in"
@@ -140,6 +144,7 @@ enum Key: String, CaseIterable {
   case upstream
   case whenUnavailable = "when_unavailable"
   case user
+  case username
   case value
   case valueFile = "value_file"
   case values

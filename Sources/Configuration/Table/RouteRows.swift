@@ -25,6 +25,12 @@ extension SectionShape {
     Row(
       .handOut, .choice(HandOut.self), default: .value(HandOut.none.rawValue),
       "The programs that get the route's tokens, at listeners with the same setting: proxies or none."),
+    Row(
+      .requestHeaders, .section(requestHeaders),
+      """
+      Fields that the route sets and removes in requests. None on which framing, identity or the path depends. A \
+      caller's field of the same name is removed, also if it is written with '_' for '-'.
+      """),
     Row(.preserveHost, .boolean, default: .value("false"), "Forward the caller's Host instead of the upstream's."),
     Row(
       .allowPlaintext, .boolean, default: .value("false"),
@@ -56,6 +62,12 @@ extension SectionShape {
     Row(.timeouts, .section(routeTimeouts), default: .section, "Time limits of this route."),
     Row(.pool, .section(routePool), default: .section, "Upstream connections kept for the next request."),
   ])
+
+  static let requestHeaders = SectionShape(
+    [
+      Row(.set, .values, "Names with a value each, such as X-Tenant: contoso."),
+      Row(.remove, .texts, "Names."),
+    ], .some)
 
   static let routeTLS = SectionShape(
     upstreamTLS.rows + [

@@ -1,10 +1,13 @@
 internal import Routing
 
 extension SectionShape {
+  /// Keys of a credential in place of a token.
+  private static let fixed: [Key] = [.header, .basic]
+
   static let token = SectionShape(
     [
       Row(
-        .as, .choice(["account", "agent", "application", "caller"]), default: .value("account"),
+        .as, .choice(["account", "agent", "application", "caller"]), default: .value("account"), without: fixed,
         """
         Whose token is added. account: that of a person who is signed in ('bearer-proxy login'). application: a token \
         for the application itself (client credentials). agent: a token for an agent identity at Entra, or for its \
@@ -30,7 +33,7 @@ extension SectionShape {
         guests. Default: the tenant in the application's authority.
         """),
       Row(
-        .scopes, .texts,
+        .scopes, .texts, without: fixed,
         """
         The scopes of one API; openid, profile and offline_access are requested with them. For an application at \
         Entra: exactly one <resource>/.default.
@@ -40,24 +43,25 @@ extension SectionShape {
         "Further scopes that the upstream may demand with error=\"insufficient_scope\". Default: none."),
       Row(
         .replayLimit, .size(0...(16 << 20)), default: .value(sizeText(Int(RouteTokenRules().replayLimit))),
+        without: fixed,
         "The largest request body that is kept, to send the request again if the upstream rejects the token."),
       Row(
         .existing, .choice(RouteTokenRules.CallerAuthorization.self),
         default: .value(RouteTokenRules().existing.rawValue),
         """
-        An Authorization field of the caller. replace: the route's token replaces it. keep: it is sent instead of the \
-        token. reject: the request is rejected.
+        An Authorization field of the caller, or the field under header. replace: the route's token replaces it. keep: \
+        it is sent instead of the token. reject: the request is rejected.
         """),
       Row(
         .whenUnavailable, .choice(RouteTokenRules.WhenUnavailable.self),
-        default: .value(RouteTokenRules().whenUnavailable.rawValue),
+        default: .value(RouteTokenRules().whenUnavailable.rawValue), without: fixed,
         """
         If the provider gives no token for a reason that no sign-in can change. fail: the request gets an error. \
         forward_without: it is forwarded without a token.
         """),
       Row(
         .onInteractionRequired, .choice(RouteTokenRules.OnInteractionRequired.self),
-        default: .value(RouteTokenRules().onInteractionRequired.rawValue),
+        default: .value(RouteTokenRules().onInteractionRequired.rawValue), without: fixed,
         """
         What a browser's navigation gets if a person must sign in. challenge: a page with status 401. redirect: a \
         redirect to the sign-in page, if there is one.
@@ -98,6 +102,19 @@ extension SectionShape {
         Another token for requests that ask for it. The field is not forwarded. Without it, the route's own token is \
         added; twice, or with a value that is not listed, it gets 400.
         """),
+      Row(
+        .header, .text, without: [.basic],
+        """
+        Instead of a token, the field of an API that expects a key: X-API-Key, or Authorization with a scheme of its \
+        own. The value does not expire. No application is needed.
+        """),
+      Row(
+        .value, .text, beside: .header, without: [.valueFile],
+        "The value of the field; take it from the environment."),
+      Row(
+        .valueFile, .file, beside: .header,
+        "A file that holds the value. Line breaks at its end are ignored. A changed file is noticed."),
+      Row(.basic, .section(basic), "Instead of a token, Basic credentials. No application is needed."),
     ],
     .schema(
       "allOf",
@@ -105,6 +122,13 @@ extension SectionShape {
         + #""then": { "properties": { "account": false, "on_interaction_required": false } } }, "#
         + #"{ "if": { "properties": { "as": { "const": "agent" } }, "required": ["as"] }, "#
         + #""then": { "required": ["agent"], "properties": { "on_interaction_required": false } } }]"#))
+
+  static let basic = SectionShape(
+    [
+      Row(.username, .text, isRequired: true, "The user name, without a colon."),
+      Row(.password, .text, "The password; take it from the environment."),
+      Row(.passwordFile, .file, "A file that holds the password. Line breaks at its end are ignored."),
+    ], .oneOf([.password, .passwordFile]))
 
   static let actor = SectionShape([
     Row(.file, .file, isRequired: true, "A file with the actor's token, a JWT, read for each exchange."),

@@ -71,6 +71,14 @@ public enum HeadWriter {
     buffer.append(field: name, value)
   }
 
+  /// A field line whose name the configuration has.
+  package static func field(_ name: [UInt8], _ value: Span<UInt8>, into buffer: inout ByteBuffer) {
+    buffer.append(name)
+    buffer.append(ASCII.colon, ASCII.space)
+    buffer.append(value)
+    endLine(&buffer)
+  }
+
   /// A field line of our own with a literal value.
   public static func field(_ name: StaticString, _ value: StaticString, into buffer: inout ByteBuffer) {
     buffer.append(name)

@@ -2,8 +2,8 @@ package import Bytes
 internal import Synchronization
 public import Tokens
 
-/// An access token in the form in which requests carry it: rendered once, shared by every event loop, immutable but for
-/// the claim of its renewal.
+/// An access token in the form in which requests carry it, or a fixed credential in place of one: rendered once, shared
+/// by every event loop, immutable but for the claim of its renewal.
 ///
 /// A loop compares `isUsable` with its clock, writes `bytes`, and calls `TokenBroker.refreshBehind` if `claimsRefresh`
 /// is true: once per value, not once per loop or request.
@@ -16,6 +16,8 @@ package final class BearerValue: Sendable {
   /// Its owner and source.
   package let origin: TokenOrigin
   private let rendered: Secret
+  /// The name of the field if that is not `Authorization`.
+  package let otherField: [UInt8]?
   /// Bytes of the token, without its scheme.
   package let tokenCount: Int
   // Seconds since 1970 from which a renewal may be claimed; the maximum while one is.
@@ -32,12 +34,29 @@ package final class BearerValue: Sendable {
     self.scopes = scopes
     self.origin = origin
     rendered = Secret(prefix: "Bearer ", token)
+    otherField = nil
     tokenCount = token.count
     refreshDue = Atomic(lifetime.refreshAt.seconds)
     usableUntil = Atomic(lifetime.expiresAt.seconds)
   }
 
-  /// The value of an `Authorization` field: `Bearer`, a space, the token (RFC 6750 §2.1).
+  /// A credential that the configuration has. It does not expire.
+  /// - Parameters:
+  ///   - otherField: the field's name if that is not `Authorization`.
+  ///   - schemeCount: bytes of the scheme and the space behind it.
+  package init(fixed value: Secret, in otherField: String?, schemeCount: Int) {
+    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    lifetime = TokenLifetime(obtainedAt: UnixTime(0), refreshAt: UnixTime(.max), expiresAt: UnixTime(.max))
+    scopes = .none
+    origin = TokenOrigin()
+    rendered = value
+    self.otherField = otherField.map { Array($0.utf8) }
+    tokenCount = value.count - schemeCount
+    refreshDue = Atomic(.max)
+    usableUntil = Atomic(.max)
+  }
+
+  /// The value of the field: of an `Authorization`, `Bearer`, a space, the token (RFC 6750 §2.1).
   package var bytes: Span<UInt8> {
     @_lifetime(borrow self)
     // The secret lives as long as this object, which keeps it until its end.
@@ -50,7 +69,7 @@ package final class BearerValue: Sendable {
 
   /// The token without its scheme.
   package var token: Secret {
-    bytes.extracting(droppingFirst: "Bearer ".utf8.count).withUnsafeBufferPointer { Secret($0) }
+    bytes.extracting(last: tokenCount).withUnsafeBufferPointer { Secret($0) }
   }
 
   /// The token without its scheme as text, for a person who asked to see it.

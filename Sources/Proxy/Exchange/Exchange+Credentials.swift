@@ -75,14 +75,17 @@ extension Exchange {
   /// Chooses the credential to forward: the route's token, unless the caller brought one that the route keeps. False if
   /// the loop holds no usable copy of the token: only requests that wait for one have the frame of a wait.
   func takeHeldCredential(for route: Route) throws(ExchangeFailure) -> Bool {
+    if let value = route.fixedValue {
+      request.credential = try keepsCallers(instead: route) ? .callers : .fixed(value)
+      return true
+    }
     request.slot = try chosenSlot(route)
     guard let slot = request.slot else {
       // A token that proves the caller here stays here.
       request.credential = caller.facts.listener.tokenCheck == nil ? .callers : .none
       return true
     }
-    if route.token.existing != .replace, callerSentAuthorization() {
-      guard route.token.existing == .keep else { throw .authorizationRefused }
+    if try keepsCallers(instead: route) {
       request.credential = .callers
       return true
     }
@@ -95,6 +98,27 @@ extension Exchange {
     if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
     request.credential = .bearer(value)
     return true
+  }
+
+  /// True if the caller sent the field of the route's credential, and the route keeps that one.
+  private func keepsCallers(instead route: Route) throws(ExchangeFailure) -> Bool {
+    guard route.token.existing != .replace, callersOwnField(of: route) != nil else { return false }
+    guard route.token.existing == .keep else { throw .authorizationRefused }
+    return true
+  }
+
+  /// The caller's first line with the field of the route's credential, unless it is meant for the proxy itself.
+  func callersOwnField(of route: Route) -> FieldLine? {
+    guard let name = route.fixedCredential?.name, !name.isAuthorization else {
+      return callerSentAuthorization() ? request.head.fields.first(.authorization) : nil
+    }
+    return request.headBytes.withBytes { bytes in
+      for index in 0..<request.head.fields.count {
+        let line = request.head.fields[index]
+        if name.matches(line, bytes), !caller.facts.ingress.rules.consumes(line, bytes) { return line }
+      }
+      return nil
+    }
   }
 
   /// The slot of the route's token, or of the one that the request picks.

@@ -19,7 +19,11 @@ extension Exchange {
       keepsConnection = mayGoOn(isRead: true)
       if try !believesCallerToken() { try await judgeCallerToken() }
       let isHeld = try takeHeldCredential(for: route)
-      if let refused = wish.refused, !isHeld || request.credential.owner == .proxy {
+      if let fixed = route.fixedCredential, let refused = wish.refused {
+        // There is no other one, unless the file has changed since.
+        let isStill = request.headBytes.withBytes { fixed.value.matches($0.extracting(refused.credential)) }
+        if isStill { throw .refusedToken(status: refused.status) }
+      } else if let refused = wish.refused, !isHeld || request.credential.owner == .proxy {
         request.credential = .bearer(try await tokenBeside(refused, for: route))
       } else if !isHeld {
         request.credential = .bearer(try await tokenToHandOut(for: route))
@@ -96,14 +100,17 @@ extension Exchange {
     beginAnswer(200)
     writeDate()
     if let value = request.credential.bearer {
-      HeadWriter.field("Authorization", value.bytes, into: &caller.buffers.output)
-      let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
-      HeadWriter.field("X-Bearer-Expires", decimal: UInt64(max(life, 0)), into: &caller.buffers.output)
+      value.writeField(into: &caller.buffers.output)
+      if route.fixedValue == nil {
+        let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
+        HeadWriter.field("X-Bearer-Expires", decimal: UInt64(max(life, 0)), into: &caller.buffers.output)
+      }
       state.metrics.add(state.service.metrics.handedOut[request.record.route ?? 0])
-    } else if let own = request.head.fields.first(.authorization) {
+    } else if let own = callersOwnField(of: route) {
       // The route keeps what the caller sent. Without a field, an engine might pass on another one.
+      let name = route.fixedCredential?.name.text ?? "Authorization"
       request.headBytes.withBytes {
-        HeadWriter.field("Authorization", $0.extracting(own.value), into: &caller.buffers.output)
+        HeadWriter.field(Array(name.utf8), $0.extracting(own.value), into: &caller.buffers.output)
       }
     }
     caller.buffers.output.append("Cache-Control: no-store\r\nContent-Length: 0\r\n")

@@ -144,9 +144,10 @@ struct Exchange {
   }
 
   private var sentCredential: SentCredential {
-    switch request.credential.owner {
+    if request.slot == nil, request.credential.bearer != nil { return .fixed }
+    return switch request.credential.owner {
     case .none: .none
-    case .caller: callerSentAuthorization() ? .kept : .none
+    case .caller: request.route.flatMap(callersOwnField) == nil ? .none : .kept
     case .proxy: request.slot.map { state.service.sentCredentials[$0] } ?? .none
     }
   }

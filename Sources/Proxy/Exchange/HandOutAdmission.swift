@@ -44,7 +44,8 @@ struct HandOutAdmission {
       route = described
     }
     found = route
-    guard route.token.isHandedOut, route.bearerSlot != nil else { throw .handOut(.route) }
+    guard route.token.isHandedOut, route.bearerSlot != nil || route.fixedValue != nil else { throw .handOut(.route) }
+    if route.fixedValue == nil, request.refused?.isBearer(bytes) == false { throw .handOut(.fields) }
   }
 
   /// The route of the request that the engine describes, by the rules for a request of our own: engines read paths less

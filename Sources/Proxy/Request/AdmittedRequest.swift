@@ -26,7 +26,9 @@ struct RequestCredential {
   enum Owner: Equatable {
     /// It is a token of the proxy's: the upstream may refuse it, and another one may help.
     case proxy
+    /// The `Authorization` is the caller's own, if it sent one.
     case caller
+    /// A caller's own `Authorization` is not forwarded, and no other token would help.
     case none
   }
 
@@ -47,6 +49,10 @@ struct RequestCredential {
   /// None: what the caller sent stays here.
   static var none: RequestCredential { RequestCredential(.none) }
   static func bearer(_ value: BearerValue) -> RequestCredential { RequestCredential(.proxy, value) }
+  /// A fixed credential. In another field it leaves the caller's `Authorization` alone.
+  static func fixed(_ value: BearerValue) -> RequestCredential {
+    RequestCredential(value.otherField == nil ? .none : .caller, value)
+  }
 
   /// Another token of the proxy's in the place of this one, which was refused.
   func replaced(by value: BearerValue) -> RequestCredential { RequestCredential(.proxy, value, refused: bearer) }
@@ -66,6 +72,16 @@ struct RequestCredential {
 }
 
 extension BearerValue {
+  /// Writes the field.
+  @inline(__always)
+  func writeField(into output: inout ByteBuffer) {
+    if let otherField {
+      HeadWriter.field(otherField, bytes, into: &output)
+    } else {
+      HeadWriter.field("Authorization", bytes, into: &output)
+    }
+  }
+
   /// Whether a text has the token in it. Nearly every value is shorter than a token.
   @inline(__always)
   func isRepeated(in value: Span<UInt8>) -> Bool {
@@ -74,7 +90,7 @@ extension BearerValue {
 
   @inline(never)
   private func occurs(in value: Span<UInt8>) -> Bool {
-    let token = bytes.extracting(droppingFirst: "Bearer ".utf8.count)
+    let token = bytes.extracting(last: tokenCount)
     for start in 0...(value.count - token.count)
     where value[start] == token[0] && equal(value.extracting(start..<(start + token.count)), token) { return true }
     return false

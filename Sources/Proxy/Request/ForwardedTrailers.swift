@@ -13,11 +13,11 @@ struct ForwardedTrailers {
   var credential = RequestCredential.none
   /// The listener's rules, whose proofs are not forwarded; for a request.
   var callers: CallerCheck?
-  /// The route, whose choice of a token is not forwarded; for a request.
+  /// The route, whose own fields are not forwarded; for a request.
   var route: Route?
 
   func forwards(_ line: FieldLine, in bytes: Span<UInt8>) -> Bool {
     TrailerRule.forwards(line, nominations, in: bytes) && !credential.isRepeated(by: line, bytes)
-      && callers?.rules.consumes(line, bytes) != true && route?.choice?.consumes(line, bytes) != true
+      && callers?.rules.consumes(line, bytes) != true && route?.consumes(line, bytes) != true
   }
 }

@@ -13,8 +13,9 @@ enum RequestRewriting {
   ) {
     write(
       request.head, request.headBytes, path: request.path, identity: request.identity, request.admitted,
-      route, ingress, hop, replacesAuthorization: request.credential.replacesCallers, &output)
-    if let bearer = request.credential.bearer { HeadWriter.field("Authorization", bearer.bytes, into: &output) }
+      route, ingress, hop, replacesAuthorization: request.credential.replacesCallers,
+      fixedField: request.credential.bearer?.otherField == nil ? nil : route.fixedCredential?.name, &output)
+    request.credential.bearer?.writeField(into: &output)
     HeadWriter.end(notice(request), for: .http11, into: &output)
   }
 
@@ -30,7 +31,7 @@ enum RequestRewriting {
   private static func write(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, path: borrowing ByteBuffer,
     identity: borrowing ByteBuffer, _ admitted: AdmittedRequest, _ route: Route, _ ingress: Ingress,
-    _ hop: HopIdentity, replacesAuthorization: Bool, _ output: inout ByteBuffer
+    _ hop: HopIdentity, replacesAuthorization: Bool, fixedField: RouteFieldName?, _ output: inout ByteBuffer
   ) {
     let bytes = input.bytes
     HeadWriter.method(bytes.extracting(head.methodName), into: &output)
@@ -53,7 +54,7 @@ enum RequestRewriting {
     let isTraceNew =
       head.fields.contains(.tracestate) && !(hop.propagatesTrace && RequestIdentity.takesTraceOver(head, bytes))
     var hasSignInCookie = false
-    let choice = route.choice
+    let (choice, requestFields) = (route.choice, route.requestFields)
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]
@@ -61,6 +62,8 @@ enum RequestRewriting {
       if line.known == .tracestate, isTraceNew { continue }
       if ingress.rules.consumes(line, bytes) { continue }
       if let choice, choice.consumes(line, bytes) { continue }
+      if let fixedField, fixedField.matches(line, bytes) { continue }
+      if let requestFields, requestFields.consumes(line, bytes) { continue }
       if passes(line, head, replacesAuthorization: replacesAuthorization),
         HopByHop.forwards(line, head.connection, in: bytes)
       {
@@ -72,6 +75,7 @@ enum RequestRewriting {
       }
     }
     run.finish(from: bytes, into: &output)
+    if let requestFields { output.append(requestFields.lines) }
     if hasSignInCookie { writeOtherCookies(head, bytes, into: &output) }
     if admitted.framing == .chunked { HeadWriter.chunkedCoding(into: &output) }
     if head.method == .options, case .left(let count) = MaxForwards.of(head, bytes) {

@@ -40,7 +40,7 @@ enum ResponseRewriting {
     write(
       attempt.head, attempt.input, plan, request.head, request.headBytes, request.admitted.version, route,
       callers, isTLS: isTLS, corsOrigin: request.corsOrigin, request.credential, date, pseudonym,
-      keepsConnectionAuthentication: attempt.binding.isBound && request.credential.bearer == nil, &output)
+      keepsConnectionAuthentication: attempt.binding.isBound && request.credential.owner != .proxy, &output)
   }
 
   private static func write(

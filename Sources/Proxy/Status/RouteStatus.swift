@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import Routing
 internal import Tokens
 
 /// One route in `/status`: a line for people, and the members of a JSON object. Never a token.
@@ -38,7 +39,7 @@ struct RouteStatus {
   private var isServing: Bool { token?.isReady(at: now) ?? false }
 
   private var ready: String {
-    guard let token else { return "adds no token" }
+    guard let token else { return route.fixedCredential.map { "adds \($0.name.text)" } ?? "adds no token" }
     if token.subject.isCaller { return "each caller's own token is exchanged" }
     let owner = (accountName ?? token.agent.map { "agent \($0)" }).map { " of \($0)" } ?? ""
     guard let end = token.expiresAt, isServing else { return "a token\(owner) is obtained when one is asked for" }
@@ -95,6 +96,7 @@ struct RouteStatus {
     var members: [String: JSONValue] = [
       "name": .string(route.name), "state": .string(condition.state.rawValue), "line": .string(line),
     ]
+    members["field"] = route.fixedCredential.map { .string($0.name.text) }
     if let token {
       members["application"] = .string(token.application)
       members["as"] = .string(subject(token))

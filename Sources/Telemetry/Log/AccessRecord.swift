@@ -21,7 +21,7 @@ public enum TokenSource: UInt8, Sendable, Hashable {
   }
 }
 
-/// The owner of the token that a request carried to its upstream.
+/// The owner of the credential that a request carried to its upstream.
 package enum SentCredential: UInt8, Sendable, Hashable {
   case none
   /// The application's own.
@@ -34,6 +34,8 @@ package enum SentCredential: UInt8, Sendable, Hashable {
   case agent
   /// The `Authorization` that the caller sent.
   case kept
+  /// A fixed credential of the route's.
+  case fixed
 
   var word: StaticString {
     switch self {
@@ -43,6 +45,7 @@ package enum SentCredential: UInt8, Sendable, Hashable {
     case .caller: "caller"
     case .agent: "agent"
     case .kept: "kept"
+    case .fixed: "fixed"
     }
   }
 }

@@ -244,7 +244,7 @@ struct CheckAdvice {
     switch status {
     case 200..<400: return nil
     case 400 where route.upstream.value.scheme == .http: cure = .plaintext
-    case 401: cure = application == nil ? .noToken : .audience
+    case 401: cure = route.token.fixed != nil ? .fixedField : application == nil ? .noToken : .audience
     case 403: cure = .scope
     case 404, 405, 410: cure = .path
     case 429: cure = .pause

@@ -2,7 +2,7 @@
 enum UpstreamCure: Cure {
   case host, forbiddenAddress, refused, firewall
   case https, protocolOrTLS, http2, responseTime, passed
-  case plaintext, noToken, audience, scope, path, pause, trouble, unknownStatus
+  case plaintext, noToken, fixedField, audience, scope, path, pause, trouble, unknownStatus
 
   func text(_ parts: CureParts) -> String {
     switch self {
@@ -20,6 +20,9 @@ enum UpstreamCure: Cure {
     case .plaintext:
       "If the upstream speaks TLS at this port, write https: in `upstream`; else, what does it expect of this request?"
     case .noToken: "The upstream wants to know who calls, and the route has no token."
+    case .fixedField:
+      "The upstream does not take the key or password. Is it the present one, and in the field and form that the API "
+        + "expects?"
     case .audience:
       "The upstream does not take the token. Is it for this API? Compare the route's scopes with what the API expects."
     case .scope: "The token is right and not enough: which permission or scope does the API want?"

@@ -32,7 +32,8 @@ extension RoutePlan {
         originIndex: index(of: origin, limits: settings.pool), preservesHost: settings.preserveHost,
         allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
         bearerSlot: subscription.map { slot(of: $0) }, isForCallers: settings.token.isCallers,
-        choice: choice, token: settings.tokenRules,
+        choice: choice, fixedCredential: settings.token.fixed,
+        requestFields: settings.requestFields, token: settings.tokenRules,
         timeouts: settings.timeouts))
   }
 }

@@ -6,6 +6,7 @@ import HTTP
 import HTTPClient
 import Identity
 import Proxy
+import Routing
 import Tokens
 
 /// Obtains a route's token as the proxy would and says what came of it.
@@ -24,7 +25,10 @@ struct TokenCommand {
     }
     let network = try context.network()
     let subscription = configuration.subscription(of: route, fetch: context.providers(configuration, network))
-    guard let subscription else { throw .usage("route '\(route.name)' adds no token") }
+    guard let subscription else {
+      let added = route.token.fixed.map { "\($0.name.text), which the configuration has, and no token" } ?? "no token"
+      throw .usage("route '\(route.name)' adds \(added)")
+    }
     let store = await context.open(configuration.cache, network)
     let broker = TokenBroker(
       TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)

@@ -54,9 +54,12 @@ extension RouteSettings {
 
   /// Fields of the caller that decide about the token.
   var tokenFields: [String] {
-    let own = token.isCallers || tokenRules.existing != .replace ? ["Authorization"] : []
+    let own = token.isCallers || tokenRules.existing != .replace ? [credentialField] : []
     return own + [tokenChoice?.field].compactMap(\.self)
   }
+
+  /// The field that is copied from the answer of bearer-proxy.
+  var credentialField: String { token.fixed?.name.text ?? "Authorization" }
 
   /// The host of a question about the token.
   var questionHost: String { host ?? "localhost" }

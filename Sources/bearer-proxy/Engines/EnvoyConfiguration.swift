@@ -265,6 +265,9 @@ struct EnvoyConfiguration {
       """)
   }
 
+  /// True if a refusal is reported: there may be another token.
+  private func reports(_ route: RouteSettings) -> Bool { form != .asking && route.token.fixed == nil }
+
   private func route(_ route: RouteSettings) -> String {
     let upstream = route.upstream.value
     let secret = settings.secretField.map {
@@ -296,8 +299,8 @@ struct EnvoyConfiguration {
                     - {key: x-bearer-unavailable, value: "429"}
                     \(secret ?? "")
                 authorization_response:
-                  allowed_upstream_headers: {patterns: [{exact: authorization}]}
-                  \(form == .asking ? "" : "dynamic_metadata_from_headers: {patterns: [{exact: authorization}]}")
+                  allowed_upstream_headers: {patterns: [{exact: \(route.credentialField.lowercased())}]}
+                  \(reports(route) ? "dynamic_metadata_from_headers: {patterns: [{exact: authorization}]}" : "")
       """)
   }
 

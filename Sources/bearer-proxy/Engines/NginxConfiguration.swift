@@ -48,6 +48,7 @@ struct NginxConfiguration {
   }
 
   private func locations(_ route: RouteSettings) -> String {
+    if route.token.fixed != nil { return fixedLocations(route) }
     let upstream = route.upstream.value
     let (name, word, scheme) = (route.name, route.word, upstream.scheme.text)
     return """
@@ -102,12 +103,31 @@ struct NginxConfiguration {
       """
   }
 
+  /// A route with a fixed field: there is no other one to send a refused request again with.
+  private func fixedLocations(_ route: RouteSettings) -> String {
+    let (name, word, upstream) = (route.name, route.word, route.upstream.value)
+    return """
+        location \(route.path) {
+          auth_request /.bearer/\(name);
+          auth_request_set $\(word)_bearer $upstream_http_\(Self.variable(route.credentialField));
+          proxy_pass \(upstream.scheme.text)://\(word)_api\(upstream.target);
+      \(forwarding(route, token: "\(word)_bearer"))
+        }
+
+        location = /.bearer/\(name) {
+      \(question(route))
+      \(browserFields(explained: true))
+        }
+
+      """
+  }
+
   private func forwarding(_ route: RouteSettings, token: String) -> String {
     let upstream = route.upstream.value
     var lines = [
       "proxy_http_version 1.1;", #"proxy_set_header Connection "";"#,
       "proxy_set_header Host \(route.preserveHost ? "$http_host" : upstream.authority);",
-      "proxy_set_header Authorization $\(token);",
+      "proxy_set_header \(route.credentialField) $\(token);",
     ]
     if upstream.scheme == .https {
       lines += [
@@ -155,9 +175,9 @@ struct NginxConfiguration {
   }
 
   /// The variable with a field of the caller.
-  private static func sent(_ field: String) -> String {
-    "$http_\(field.lowercased().replacing("-", with: "_"))"
-  }
+  private static func sent(_ field: String) -> String { "$http_\(variable(field))" }
+
+  private static func variable(_ field: String) -> String { field.lowercased().replacing("-", with: "_") }
 
   private static func indented(_ lines: [String]) -> String {
     lines.map { "    \($0)" }.joined(separator: "\n")

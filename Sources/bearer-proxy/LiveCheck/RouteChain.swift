@@ -38,7 +38,11 @@ struct RouteChain: Sendable {
     var steps = [
       CheckStep(name: .configuration, verdict: .ok, detail: "\(route.place): \(route.path) to \(route.upstream.value)")
     ]
-    var token: BearerValue?
+    var token = route.token.fixed.map { BearerValue($0) }
+    if let fixed = route.token.fixed {
+      steps.append(
+        CheckStep(name: .credential, verdict: .ok, detail: "the field \(fixed.name.text) of the configuration"))
+    }
     if let subscription {
       var metadata: ProviderMetadata?
       if let identity = application?.managedIdentity {
@@ -209,7 +213,15 @@ struct RouteChain: Sendable {
     var url = route.upstream.value
     url.target += path.drop { $0 == "/" }
     var fields = [("accept", "*/*")]
-    if let token { fields.append(("authorization", "Bearer \(token.revealedToken())")) }
+    for (name, value) in route.requestFields?.set ?? [:] {
+      fields.removeAll { $0.0 == name.lowercased() }
+      fields.append((name.lowercased(), value))
+    }
+    if let token {
+      let value = token.bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+      let name = token.otherField.map { String(decoding: $0, as: UTF8.self).lowercased() }
+      fields.append((name ?? "authorization", value))
+    }
     let proxy = route.proxy
     let fetch = fetcher.bound(
       tls: tls, serverName: route.tls.serverName, timeout: route.timeouts.responseHead,

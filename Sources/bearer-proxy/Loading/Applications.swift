@@ -81,7 +81,7 @@ extension LoadedConfiguration {
       }
     }
     return switch wanted.token {
-    case .none: nil
+    case .none, .fixed: nil
     case .application(let name, let scopes):
       application(name, at: wanted.authority).map {
         TokenSubscription(application: $0, scopes: scopes, parameters: route.tokenParameters)

@@ -68,7 +68,7 @@ extension TroubleshootingPage {
       The upstream does not accept the request. **Cure:** \#(UpstreamCure.plaintext.page)
     - `401`\
       The upstream does not accept the caller. **Cure:** Without a token: \#(UpstreamCure.noToken.page) With one:
-      \#(UpstreamCure.audience.page)
+      \#(UpstreamCure.audience.page) With a key or password: \#(UpstreamCure.fixedField.page)
     - `403`\
       The upstream knows the caller, and denies the request. **Cure:** \#(UpstreamCure.scope.page)
     - `404`\

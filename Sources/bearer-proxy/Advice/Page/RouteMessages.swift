@@ -61,6 +61,37 @@ extension TroubleshootingPage {
       Both must say so. **Cure:** Add `hand_out: proxies` to the listener that the proxy in front asks, or remove it.
     - `the listener has hand_out: proxies, and no route has: it hands out none`\
       Both must say so. **Cure:** Add `hand_out: proxies` to the routes, or remove it.
+    - `…: not every proxy can copy the field '…': its name has more than letters, digits and '-'`\
+      `hand_out` on a route whose `token` has a `header` with another character. **Cure:** Remove `hand_out`.
+    - `… needs 'header', the name of the field`\
+      `value` or `value_file` under `token` without `header`. **Cure:** Name the field.
+    - `… has no meaning beside '…'`\
+      `token` has an API's key or a password, which no provider gives. **Cure:** Remove what concerns tokens.
+    - `… has no meaning beside '…': no provider gives that credential`\
+      `application` on such a route. **Cure:** Remove it.
+    - `…: '…' has another meaning already; an API's key is in Authorization or in a field of its own, such as
+      X-API-Key`\
+      `header` names a field on which framing, identity or the path depends. **Cure:** Name the API's own field.
+    - `…: the value of '…' is … to … ASCII characters without a blank at an end`\
+      Response fields that repeat the value are removed, so a short one is refused. **Cure:** Is it the whole key?
+    - `…: Basic credentials are a user name without ':' and a password, both without control characters, together at
+      most 3000 bytes (RFC 7617)`\
+      Servers would read others differently. **Cure:** Correct `username`, or the password's file.
+    - `… needs 'set' or 'remove'`\
+      `request_headers` is empty. **Cure:** Add one, or remove the section.
+    - `…: '…' is not for a route to set or remove: framing, identity, path or the proxy itself depend on it`\
+      Such as `Host`, `Content-Length`, `Connection`, `Authorization`, `Cookie`, `Via`, `X-Forwarded-…`, `X-Bearer-…`.
+      **Cure:** Remove it. A credential is in the route's `token`.
+    - `…: '…' is the field of the route's 'token'`\
+      `request_headers` names it, too. **Cure:** Remove it there.
+    - `'…' and '…' are one field to most programs; keep one`\
+      Two names under `request_headers` differ by letter case, or by `_` for `-`. **Cure:** Remove one.
+    - `has more than … names`\
+      `request_headers` is bounded. **Cure:** Remove some.
+    - `sets more than … bytes`\
+      `request_headers` is bounded. **Cure:** Shorten values, or remove some.
+    - `the value of '…' has a character that is not ASCII, or a blank at an end`\
+      Servers read such values differently. **Cure:** Correct it.
     - `… has no meaning on a route with token: none`\
       The setting concerns tokens. **Cure:** Remove it, or give the route a token.
     - `… is …, not '…'`\

@@ -1,0 +1,130 @@
+// The fields that a route adds and removes: a credential in place of a token, and `request_headers`.
+
+import Bytes
+import Routing
+
+extension SettingsDecoder {
+  // MARK: A credential in place of a token
+
+  /// The key by which a section has a credential in place of a token; nil if it has a token. Keys that only tokens have
+  /// are reported.
+  mutating func fixedKeys(_ section: Section) -> Key? {
+    guard let kind = [Key.header, .basic].first(where: { section.members[$0] != nil }) else {
+      for key in [Key.value, .valueFile] {
+        guard let member = section.members[key] else { continue }
+        report(member.place, "\(section.path(key)) needs 'header', the name of the field")
+      }
+      return nil
+    }
+    for row in section.shape.rows {
+      guard let member = section.members[row.key], row.key != kind, row.key != .existing else { continue }
+      if kind == .header, [.value, .valueFile].contains(row.key) { continue }
+      report(member.place, "\(section.path(row.key)) has no meaning beside '\(kind.rawValue)'")
+    }
+    return kind
+  }
+
+  /// `nil` only together with an issue.
+  mutating func fixedCredential(_ section: Section) -> FixedCredential? {
+    if section.members[.header] == nil { return self.section(section, .basic).flatMap { basic($0) } }
+    let header = scalar(section, .header)
+    let value = secret(section, .value, file: .valueFile)
+    if section.members[.valueFile] == nil { reportMissing(.value, in: section) }
+    guard let header, let name = fieldName(header), let value else { return nil }
+    guard name.carriesCredential else {
+      report(
+        header.place,
+        "\(header.key): '\(header.written)' has another meaning already; an API's key is in Authorization or in a "
+          + "field of its own, such as X-API-Key")
+      return nil
+    }
+    guard isValue(value) else {
+      report(
+        (section[.value] ?? section[.valueFile])?.place ?? section.place,
+        "\(section.path): the value of '\(name.text)' is \(FixedCredential.shortest) to \(FixedCredential.longest) "
+          + "ASCII characters without a blank at an end")
+      return nil
+    }
+    return FixedCredential(name, value)
+  }
+
+  private mutating func basic(_ section: Section) -> FixedCredential? {
+    let user = requiredScalar(section, .username)
+    let password = secret(section, .password, file: .passwordFile)
+    if section.members[.passwordFile] == nil { reportMissing(.password, in: section) }
+    guard let user, let password else { return nil }
+    guard let credential = FixedCredential(user: user.text, password: password), isValue(credential.value) else {
+      report(
+        user.place,
+        "\(section.path): Basic credentials are a user name without ':' and a password, both without control "
+          + "characters, together at most 3000 bytes (RFC 7617)")
+      return nil
+    }
+    return credential
+  }
+
+  private func isValue(_ value: Secret) -> Bool {
+    (FixedCredential.shortest...FixedCredential.longest).contains(value.count)
+      && RequestFields.isValue(value.bytes.indices.map { value.bytes[$0] })
+  }
+
+  private mutating func fieldName(_ scalar: Scalar) -> RouteFieldName? {
+    if let name = RouteFieldName(scalar.text) { return name }
+    report(scalar.place, "\(scalar.key): '\(scalar.written)' is not a field name")
+    return nil
+  }
+
+  // MARK: request_headers
+
+  /// The fields that a route sets and removes; nil if there are none, or only together with an issue.
+  mutating func requestFields(_ route: Section, beside token: RouteToken?) -> RequestFields? {
+    guard let section = section(route, .requestHeaders) else { return nil }
+    if section.members.isEmpty { report(section.place, "\(section.path) needs 'set' or 'remove'") }
+    let set = values(section, .set).sorted { $0.key < $1.key }
+    let removed = list(section, .remove) ?? []
+    for (_, value) in set where !environmentReferences(in: value.written).isEmpty {
+      given[value.key]?.value = ConfiguredValue.hidden
+    }
+    let setNames = set.compactMap { name, value in
+      requestField(name, value.place, section.path(.set), token).map { (name: $0, value: value.text) }
+    }
+    let removedNames = removed.compactMap { requestField($0.text, $0.place, $0.key, token) }
+    guard setNames.count == set.count, removedNames.count == removed.count else { return nil }
+    do throws(RequestFields.Mistake) {
+      return try RequestFields(set: setNames, removed: removedNames)
+    } catch {
+      let reason =
+        switch error {
+        case .repeated(let one, let other): "'\(one)' and '\(other)' are one field to most programs; keep one"
+        case .tooMany: "has more than \(RequestFields.nameLimit) names"
+        case .tooLong: "sets more than \(RequestFields.byteLimit) bytes"
+        case .value(let name):
+          "the value of '\(name)' has a character that is not ASCII, or a blank at an end"
+        }
+      report(section.place, "\(section.path): \(reason)")
+      return nil
+    }
+  }
+
+  private mutating func requestField(
+    _ text: String, _ place: Place, _ key: String, _ token: RouteToken?
+  ) -> RouteFieldName? {
+    guard let name = RouteFieldName(text) else {
+      report(place, "\(key): '\(text)' is not a field name")
+      return nil
+    }
+    if name.isReserved {
+      report(
+        place,
+        "\(key): '\(text)' is not for a route to set or remove: framing, identity, path or the proxy itself depend "
+          + "on it"
+      )
+      return nil
+    }
+    if token?.fixed?.name.isAlike(name) == true {
+      report(place, "\(key): '\(text)' is the field of the route's 'token'")
+      return nil
+    }
+    return name
+  }
+}

@@ -1,0 +1,57 @@
+internal import Bytes
+package import HTTP
+
+/// The name of a request field that a route sets or removes.
+package struct RouteFieldName: Sendable, Hashable {
+  /// The name as it is sent.
+  package let text: String
+  private let known: FieldName
+  /// The name in lower case, with `-` in place of `_`.
+  private let plain: [UInt8]
+
+  /// The prefixes of names on which identity, routing or the proxy's own exchanges depend.
+  private static let reservedPrefixes = [
+    "access-control-", "content-", "if-", "proxy-", "sec-", "x-accel-", "x-bearer-", "x-forwarded-", "x-original-",
+    "x-rewrite-",
+  ]
+
+  /// The known names that say nothing of framing, identity, path, method or a cached representation.
+  private static let free = FieldNameSet(.accept).with(.acceptEncoding).with(.acceptLanguage).with(.cacheControl)
+    .with(.origin).with(.pragma).with(.referer).with(.userAgent)
+
+  /// A name; nil if the text is no field name.
+  package init?(_ text: String) {
+    guard FieldName.isName(text) else { return nil }
+    self.text = text
+    known = FieldName(Array(text.utf8).span)
+    plain = text.utf8.map(Self.plain)
+  }
+
+  /// True if no route may set or remove the field: framing, identity, path, method or the proxy itself depend on it.
+  package var isReserved: Bool {
+    if known != .other { return !Self.free.contains(known) }
+    return Self.reservedPrefixes.contains { plain.starts(with: $0.utf8) }
+  }
+
+  /// True if the field can carry a credential that is sent in place of a token.
+  package var carriesCredential: Bool { isAuthorization || known == .other && !isReserved }
+
+  package var isAuthorization: Bool { known == .authorization }
+
+  /// True if each program reads both names as one field: letter case does not count, and programs behind gateways that
+  /// pass fields on as environment variables cannot tell `_` from `-`.
+  package func isAlike(_ other: RouteFieldName) -> Bool { plain == other.plain }
+
+  /// True if a line has the name, in any of these spellings.
+  package func matches(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
+    if known != .other { return line.known == known }
+    guard line.known == .other, line.name.count == plain.count else { return false }
+    let name = bytes.extracting(line.name)
+    for index in name.indices where Self.plain(name[index]) != plain[index] { return false }
+    return true
+  }
+
+  private static func plain(_ byte: UInt8) -> UInt8 {
+    byte == ASCII.underscore ? ASCII.dash : ASCII.lowered(byte)
+  }
+}

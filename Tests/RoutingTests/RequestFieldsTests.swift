@@ -1,0 +1,86 @@
+// The fields that a route sets, removes, or has in place of a token.
+
+import Bytes
+import HTTP
+import Testing
+
+@testable import Routing
+
+@Suite struct RequestFieldsTests {
+  @Test(arguments: [
+    "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer",
+    "Upgrade", "HTTP2-Settings", "Expect", "Authorization", "Proxy-Authorization", "Proxy-Anything", "Forwarded", "Via",
+    "X-Forwarded-For", "x-forwarded-prefix", "X_Forwarded_Prefix", "X_Forwarded_For", "X-Real-IP", "X-Bearer-Refused",
+    "CDN-Loop", "Cookie", "Set-Cookie", "Max-Forwards", "Sec-Fetch-Site", "Sec-GPC", "Range", "If-Match", "If-Schedule",
+    "Content-Type", "Content-Digest", "X-HTTP-Method-Override", "X-Original-URL", "X-Original-Thing", "X-Rewrite-URL",
+    "Script-Name", "PATH_INFO", "X-Request-ID", "traceparent", "tracestate", "X-Accel-Redirect", "Date",
+  ])
+  func `fields on which framing, identity or the path depends are no route's`(name: String) throws {
+    let name = try #require(RouteFieldName(name))
+    #expect(name.isReserved)
+    #expect(name.carriesCredential == name.isAuthorization)
+  }
+
+  @Test(arguments: [
+    ("X-API-Key", true), ("Ocp-Apim-Subscription-Key", true), ("apikey", true), ("X-Tenant", true), ("From", true),
+    ("User-Agent", false), ("Accept", false), ("Accept-Language", false), ("Origin", false), ("Referer", false),
+    ("Cache-Control", false),
+  ])
+  func `others are, and what has no meaning of its own carries credentials`(name: String, carries: Bool) throws {
+    let name = try #require(RouteFieldName(name))
+    #expect(!name.isReserved)
+    #expect(name.carriesCredential == carries)
+  }
+
+  @Test(arguments: ["", "X Key", "X-Key:", "Schlüssel", "X-Key\r\nHost"])
+  func `a text that is no name is none`(text: String) { #expect(RouteFieldName(text) == nil) }
+
+  private static func name(_ text: String) throws -> RouteFieldName { try #require(RouteFieldName(text)) }
+
+  @Test(arguments: [
+    ("X-Tenant: a", true), ("x_tenant: a", true), ("X-TENANT: a", true), ("X-Tenants: a", false), ("Tenant: a", false),
+    ("User-Agent: a", true), ("User_Agent: a", false), ("X-Debug: 1", true), ("Accept: a", false),
+  ])
+  func `a caller's line of such a name is not forwarded, in any spelling`(line: String, isConsumed: Bool) throws {
+    let fields = try RequestFields(
+      set: [(Self.name("X-Tenant"), "contoso")], removed: [Self.name("user-agent"), Self.name("x-debug")])
+    #expect(String(decoding: fields.lines, as: UTF8.self) == "X-Tenant: contoso\r\n")
+    try withRequest("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n\r\n") { head, buffer in
+      let found = buffer.withBytes { fields.consumes(head.fields[1], $0) }
+      #expect(found == isConsumed)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([("A", "1"), ("a", "2")], [], .repeated("A", "a")), ([("X-A", "1")], ["x_a"], .repeated("X-A", "x_a")),
+      ([("A", "")], [], .value(of: "A")), ([("A", " b")], [], .value(of: "A")), ([("A", "b\t")], [], .value(of: "A")),
+      ([("A", "b\r\nHost: c")], [], .value(of: "A")), ([("A", "b\u{0}")], [], .value(of: "A")),
+      ([("A", "é")], [], .value(of: "A")), ([("A", String(repeating: "b", count: 8190))], [], .tooLong),
+      ([], (0...32).map { "A\($0)" }, .tooMany), ([("A", "b c\td~")], ["B"], nil),
+    ] as [([(String, String)], [String], RequestFields.Mistake?)])
+  func `mistakes are found`(set: [(String, String)], removed: [String], expected: RequestFields.Mistake?) throws {
+    let (set, removed) = (try set.map { (try Self.name($0.0), $0.1) }, try removed.map(Self.name))
+    var found: RequestFields.Mistake?
+    do throws(RequestFields.Mistake) { _ = try RequestFields(set: set, removed: removed) } catch { found = error }
+    #expect(found == expected)
+  }
+
+  @Test func `a credential knows which part of it is secret`() throws {
+    let value = Secret("ApiKey 0123456789")
+    #expect(FixedCredential(try Self.name("Authorization"), value).schemeCount == 7)
+    #expect(FixedCredential(try Self.name("X-API-Key"), value).schemeCount == 0)
+    #expect(FixedCredential(try Self.name("Authorization"), Secret("0123456789")).schemeCount == 0)
+  }
+
+  @Test(arguments: [
+    // RFC 7617 §2 and §2.1.
+    ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
+    ("a", "b:c", "Basic YTpiOmM="), ("a:b", "c", nil), ("a", "b\u{1}", nil), ("a\u{7F}", "b", nil),
+  ])
+  func `Basic credentials are those of RFC 7617`(user: String, password: String, value: String?) {
+    let credential = FixedCredential(user: user, password: Secret(password))
+    #expect(credential?.value.revealed() == value)
+    #expect(credential == nil || credential?.name.isAuthorization == true && credential?.schemeCount == 6)
+  }
+}
