@@ -1,9 +1,9 @@
-// The version of the program, the only place where it is written, and what `version` says.
+// The version of the program, written here alone, and the output of `version`.
 
 /// The version, by Semantic Versioning 2.0.
 let programVersion = "0.2.0"
 
-/// The commit that the program was built from; nil where `deploy/release`, which writes it here, did not build it.
+/// The commit that the program was built from; nil unless `deploy/release`, which writes it here, built it.
 let programCommit: String? = nil
 
 /// The version, for people or for programs. It needs no escaping: a version has digits, letters, dots and hyphens, and

@@ -1,6 +1,6 @@
 // The names in a configuration for shells to complete, also if it has mistakes or its variables are not set.
 
-/// Which names are wanted.
+/// A kind of name that `names` lists.
 package enum NameList: String, Sendable, CaseIterable {
   case routes, applications
 }
@@ -30,7 +30,7 @@ extension NameList {
   }
 }
 
-/// Whether a text may be the name of a route or application: names stand in logs, metrics, URLs and shells.
+/// True if a text can be the name of a route or application: names appear in logs, metrics, URLs and shells.
 func isSectionName(_ name: String) -> Bool {
   let isWord = name.utf8.allSatisfy { byte in
     switch byte {

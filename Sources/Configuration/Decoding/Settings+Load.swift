@@ -2,7 +2,7 @@
 
 extension Settings {
   /// Reads and checks a file, the secret files it names included, by way of `files`. `environment` is what `${NAME}`
-  /// refers to. Adds every file that was looked at to `read`, also where the settings are wrong.
+  /// refers to. Adds every file that was read to `read`, even if the settings are wrong.
   ///
   /// Relative paths in the file are relative to the file's own directory.
   package static func load(
@@ -18,8 +18,8 @@ extension Settings {
     return try decode(yaml: bytes, file: file, environment: environment, files: files, read: &read)
   }
 
-  /// Reads and checks the text of a configuration file. `file` names it in issues, and its directory is where relative
-  /// paths begin. Files are the caller's: a table in tests, none at all where texts are random.
+  /// Reads and checks the text of a configuration file. `file` names it in issues; relative paths begin in its
+  /// directory. Files are the caller's: a table in tests, none at all for random texts.
   package static func decode(
     yaml: [UInt8], file: String, environment: [String: String],
     readFile: @escaping ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") },
@@ -60,7 +60,7 @@ package struct UnreadableFile: Error, Sendable, Hashable {
   }
 }
 
-/// How files are read: from disk, or in a test from a table.
+/// Reads a file: from disk, or in a test from a table.
 package typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(UnreadableFile) -> [UInt8]
 
 /// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
@@ -69,11 +69,11 @@ package typealias FindExposure = @Sendable (_ path: String) -> UInt32?
 /// The reason why a configured program must not be run, in words that follow its path; nil if it may.
 package typealias JudgeProgram = @Sendable (_ path: String) -> String?
 
-/// Who can change a file, besides root and this process's user.
+/// The users who can change a file, besides root and this process's user.
 package struct FileWriters: Sendable, Hashable {
   /// Why, with the cure, in words that read on after the path.
   package let reason: String
-  /// Whether every user of the machine can.
+  /// True if every user of the machine can.
   package let areEverybody: Bool
 
   package init(_ reason: String, areEverybody: Bool) {
@@ -90,11 +90,11 @@ package struct FileAccess: Sendable {
   package let readConfiguration: ReadFile
   /// Reads a file that the configuration names.
   package let read: ReadFile
-  /// Whether every user can read a file.
+  /// Finds files that every user can read.
   package let findExposure: FindExposure
-  /// Whether a program may be run.
+  /// Decides if a program may be run.
   package let judgeProgram: JudgeProgram
-  /// Who else can change a file.
+  /// Finds the other users who can change a file.
   package let findWriters: FindWriters
 
   /// Ways to files.

@@ -1,10 +1,10 @@
-// What a route's `token` says of an agent identity: which one stands in the place of the application, its blueprint.
+// A route's agent identity, which takes the place of the application, its blueprint.
 
 import HTTP
 import Tokens
 
 extension SettingsDecoder {
-  /// The client id of the agent identity; nil where none is named, or only together with an issue.
+  /// The client id of the agent identity; nil if none is named, or with an issue.
   mutating func agent(_ section: Section) -> String? {
     guard let scalar = scalar(section, .agent) else { return nil }
     if scalar.text.isGUID { return scalar.text.lowercased() }
@@ -24,13 +24,13 @@ extension SettingsDecoder {
     return nil
   }
 
-  /// Reports an agent where the token is not that of one.
+  /// Reports an agent beside a token that is not an agent's.
   mutating func reportAgent(_ section: Section) {
     guard let node = section[.agent] else { return }
     report(node.place, "\(section.path(.agent)) has a meaning with as: agent and as: caller only")
   }
 
-  /// Whether an application of this authority can be the blueprint of agent identities.
+  /// True if an application of this authority can be the blueprint of agent identities.
   mutating func checkAgent(
     _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ section: Section
   ) -> Bool {

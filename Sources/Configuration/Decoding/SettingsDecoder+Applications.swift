@@ -1,9 +1,9 @@
-// What the application sections mean.
+// The application sections.
 
 import HTTP
 import Tokens
 
-/// An application's place among the others, and its settings where they are right.
+/// An application's place among the others, and its settings if they are right.
 struct DecodedApplication {
   let order: Int
   let settings: ApplicationSettings?
@@ -20,7 +20,7 @@ extension SettingsDecoder {
     return applications
   }
 
-  /// Whether the application that is to prove another one can: it is there, and is not proven by that one itself.
+  /// Reports an application that cannot prove another one: it is missing, or that one itself proves it.
   private mutating func reportProof(
     of application: ApplicationSettings, among applications: [String: DecodedApplication]
   ) {
@@ -88,7 +88,7 @@ extension SettingsDecoder {
     return settings
   }
 
-  /// Where an application's own tokens are requested. `auto` is what the environment or the machine says.
+  /// The region for an application's own tokens. `auto` takes it from the environment or the machine.
   private mutating func region(_ section: Section, _ authority: Authority?) -> AzureRegionChoice? {
     guard let scalar = scalar(section, .azureRegion) else { return nil }
     if let authority, !authority.hasRegions {
@@ -142,7 +142,7 @@ extension SettingsDecoder {
       proxy: .none, redirectURI: nil)
   }
 
-  /// How a secret is shown matters to an application that has one.
+  /// The place of a secret in requests matters only to an application that has one.
   private mutating func reportNeedlessAuthentication(_ section: Section) {
     guard let node = section[.clientAuthentication],
       ![Key.clientSecret, .clientSecretFile].contains(where: { section.members[$0] != nil }),
@@ -177,7 +177,7 @@ extension SettingsDecoder {
     return requiredScalar(section, .clientID)?.text
   }
 
-  /// - Parameter workload: what says it where the section does not.
+  /// - Parameter workload: gives it if the section does not.
   mutating func authority(_ section: Section, _ workload: WorkloadIdentity? = nil) -> Located<Authority>? {
     var found: Scalar?
     if let text = workload?.authority, section.members[.authority] == nil {

@@ -1,4 +1,4 @@
-// What the cache's section means: memory, a file, or a Redis server and how it is entered.
+// The `cache` section: memory, a file, or a Redis server and its credentials.
 
 internal import Bytes
 internal import Tokens
@@ -84,7 +84,7 @@ extension SettingsDecoder {
       clientCertificate: certificate)
   }
 
-  /// Whether an application has tokens without the cache that they open.
+  /// True if an application has tokens without the cache that they open.
   private mutating func reportTokens(of entra: Scalar, _ applications: [String: DecodedApplication]) {
     guard let known = applications[entra.text] else {
       return report(

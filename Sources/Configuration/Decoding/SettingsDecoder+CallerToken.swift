@@ -1,4 +1,4 @@
-// What a route's `token` says with `as: caller`: how the caller's own token is exchanged, and that there is one.
+// A route's `token` with `as: caller`: the exchange of the caller's own token, and the check that callers bring one.
 
 import Bytes
 import HTTP
@@ -123,7 +123,7 @@ extension SettingsDecoder {
     return scalar.text
   }
 
-  /// Reports each route that exchanges callers' tokens and is reached where callers need bring none.
+  /// Reports each route that exchanges callers' tokens behind a listener that does not demand one.
   mutating func reportCallersWithoutToken(_ routes: [RouteSettings], _ listeners: [ListenerSettings]) {
     for route in routes where route.token.isCallers {
       for listener in listeners where listener.callers.rules.bearer == nil && listener.reaches(route) {
@@ -138,7 +138,7 @@ extension SettingsDecoder {
 }
 
 extension ListenerSettings {
-  /// Whether requests for a route may come in here, by the names that the listener accepts.
+  /// True if requests for a route can come in here, by the names that the listener accepts.
   fileprivate func reaches(_ route: RouteSettings) -> Bool {
     guard let host = route.host, case .names(let names) = hosts else { return true }
     guard let own = address.value.ipAddress else { return names.isEmpty || names.contains(host) }

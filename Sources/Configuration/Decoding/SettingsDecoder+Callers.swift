@@ -1,4 +1,4 @@
-// What the callers sections mean: rules by which a listener tells its callers from others.
+// The callers sections: rules by which a listener tells its callers from others.
 
 internal import Bytes
 import HTTP
@@ -6,7 +6,7 @@ import Routing
 import Tokens
 
 extension SettingsDecoder {
-  /// Who may call a listener at `address`, which speaks TLS or not.
+  /// The callers of a listener at `address`, with or without TLS.
   mutating func callers(_ section: Section, address: SocketAddress?, hasTLS: Bool) -> CallerSettings {
     var settings = CallerSettings.none
     guard let callers = self.section(section, .callers) else { return settings }

@@ -1,4 +1,4 @@
-// How a command that proves an application is written: a list of words, no shell; variables by their names.
+// A command that proves an application: a list of words, no shell; variables by their names.
 
 import Bytes
 import Tokens
@@ -56,7 +56,7 @@ extension SettingsDecoder {
     return (variables, secrets)
   }
 
-  /// Whether a variable's value may be one that errors must not show: no path, and no address without a password.
+  /// True if errors must not show a variable's value: it is no path, and no address without a password.
   private static func isSecret(_ value: String) -> Bool {
     !value.isEmpty && !value.hasPrefix("/") && (!value.contains("://") || value.contains("@"))
   }

@@ -1,19 +1,19 @@
-// What `credential` means, and the keys that are short for it.
+// `credential`, and the keys that are short for it.
 
 import Bytes
 import HTTP
 import Tokens
 
 extension Key {
-  /// What an application may prove itself with: one of these.
+  /// The keys that give a credential; an application has one of them.
   static let credentials = [clientSecret, clientSecretFile, clientAssertionFile, credential]
 }
 
 extension SettingsDecoder {
-  /// `nil` where there is none, or none that could be had.
+  /// nil if there is none, or if it cannot be used.
   /// - Parameters:
-  ///   - authority: the provider's, where it is right.
-  ///   - workload: what the environment says of a pod, where that is asked for.
+  ///   - authority: the provider's, if it is valid.
+  ///   - workload: the environment of a pod, if `credential` asks for it.
   mutating func credential(
     _ application: Section, at authority: Authority?, _ workload: WorkloadIdentity? = nil
   ) -> CredentialSettings? {
@@ -80,7 +80,7 @@ extension SettingsDecoder {
     return decoded.lazy.compactMap(\.self).first
   }
 
-  /// What the environment says of a pod whose application proves itself with the service account's token.
+  /// The environment of a pod whose application proves itself with the service account's token.
   mutating func workloadIdentity(at place: Place, path: String) -> WorkloadIdentity? {
     do throws(WorkloadIdentityMistake) {
       return try WorkloadIdentity(environment: environment)
@@ -224,7 +224,7 @@ extension SettingsDecoder {
     }
   }
 
-  /// Whether the agent of Azure Arc is installed: a program that every user may read.
+  /// True if the agent of Azure Arc is installed: a program that every user may read.
   private var hasArcAgent: Bool { files.findExposure(ManagedIdentityDetection.arcAgent) != nil }
 
   private func reason(_ mistake: ManagedIdentityMistake) -> String {

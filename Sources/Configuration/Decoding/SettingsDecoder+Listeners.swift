@@ -1,4 +1,4 @@
-// What the listener and admin sections mean: addresses, accepted hosts, who may call.
+// The listener and admin sections: addresses, accepted hosts, callers.
 
 import Bytes
 import Routing

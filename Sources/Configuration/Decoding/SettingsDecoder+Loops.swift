@@ -19,8 +19,8 @@ extension SettingsDecoder {
 }
 
 extension ListenerSettings {
-  /// Whether a connection to a host and port arrives here, as far as the configuration tells. What a name resolves to,
-  /// and which addresses the machine has beside loopback, is known at run time only.
+  /// True if a connection to a host and port arrives here, as far as the configuration tells. The addresses of a name,
+  /// and those of the machine beside loopback, are known at run time only.
   fileprivate func answers(host: String, port: UInt16) -> Bool {
     guard let listening = address.value.ipAddress?.unmapped, port == address.value.port else { return false }
     if case .names(let names) = hosts, names.contains(host) { return true }

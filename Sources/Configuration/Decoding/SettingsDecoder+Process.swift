@@ -1,4 +1,4 @@
-// What the small sections mean: log, limits, shutdown.
+// The small sections: log, limits, shutdown.
 
 internal import HTTP
 internal import Routing
@@ -37,7 +37,7 @@ extension SettingsDecoder {
     return limits
   }
 
-  /// How the process ends. How long a connection waits for one more request then is among the limits towards callers.
+  /// The end of the process. The time that a connection then waits for one more request belongs to the callers' limits.
   mutating func shutdown(_ file: Section, _ limits: inout ServiceLimits) -> ShutdownSettings {
     var shutdown = ShutdownSettings()
     guard let section = section(file, .shutdown) else { return shutdown }

@@ -1,4 +1,4 @@
-// What a route section means, apart from its token.
+// A route section without its token.
 
 import Bytes
 import HTTP
@@ -45,7 +45,7 @@ extension SettingsDecoder {
     return scalar.text
   }
 
-  /// What people read in the place of a name: a few words on one line.
+  /// The name that people read: a few words on one line.
   mutating func displayName(_ section: Section) -> String? {
     guard let scalar = scalar(section, .displayName) else { return nil }
     if scalar.text.count <= 80, scalar.text.printable(limit: 400) == scalar.text { return scalar.text }
@@ -53,7 +53,7 @@ extension SettingsDecoder {
     return nil
   }
 
-  /// Names stand in logs, metrics and URLs.
+  /// Names appear in logs, metrics and URLs.
   mutating func checkName(_ name: String, place: Place, key: String) -> Bool {
     if isSectionName(name) { return true }
     report(place, "\(key): '\(name)' is not a name of at most 64 letters, digits, '-', '_', '.'")
@@ -203,7 +203,7 @@ extension SettingsDecoder {
     return path.lowercased().hasPrefix("/.bearer/") ? "belongs to the proxy's own pages under /.bearer/" : nil
   }
 
-  /// Whether a path is what requests are matched by, and so can match at all.
+  /// True if a path is in its normal form. Requests are matched by that, so that no other path can match.
   private func isNormal(_ path: String) -> Bool {
     var buffer = ByteBuffer(capacity: path.utf8.count)
     return NormalPath.normalise(Array(path.utf8).span, into: &buffer) == .alreadyNormal
@@ -261,7 +261,7 @@ private func isOfEveryEngine(_ byte: UInt8) -> Bool {
   }
 }
 
-/// Whether a text can stand behind an upstream's path without leaving it.
+/// True if a text can follow an upstream's path without leaving it.
 package func isProbePath(_ text: String) -> Bool {
   let path = text.prefix { $0 != "?" }
   let isPlain = text.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "#") }
@@ -271,7 +271,7 @@ package func isProbePath(_ text: String) -> Bool {
 }
 
 extension RouteSettings {
-  /// Whether some request would match both equally well: same host, same path, a method in common.
+  /// True if one request can match both equally well: same host, same path, a method in common.
   fileprivate func matchesSameRequests(as other: RouteSettings) -> Bool {
     guard host == other.host, path == other.path else { return false }
     guard let methods, let others = other.methods else { return true }

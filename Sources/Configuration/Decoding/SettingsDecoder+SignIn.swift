@@ -1,4 +1,4 @@
-// What a listener's sign_in means: whether there are pages, and by which address browsers know them.
+// A listener's `sign_in`: its pages, and the address by which browsers reach them.
 
 import Bytes
 import HTTP

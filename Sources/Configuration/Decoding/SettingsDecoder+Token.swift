@@ -1,4 +1,4 @@
-// What a route's `token` and `application` mean together: which token, whose, and whether that provider would give it.
+// A route's `token` and `application` together: the token, its subject, and checks that the provider would issue it.
 
 import HTTP
 import Tokens
@@ -18,8 +18,8 @@ extension SettingsDecoder {
 
   /// `nil` only together with an issue.
   /// - Parameters:
-  ///   - section: the section under `token`, where it is one.
-  ///   - authority: becomes the application's for another tenant, where the route names one.
+  ///   - section: the section under `token`, if it is one.
+  ///   - authority: becomes the application's for another tenant, if the route names one.
   mutating func token(
     _ route: Section, _ section: Section?, applications: [String: DecodedApplication], authority: inout Authority?
   ) -> RouteToken? {
@@ -138,7 +138,7 @@ extension SettingsDecoder {
     return nil
   }
 
-  /// The application's authority for the tenant that the route names; nil where it names none, or a wrong one.
+  /// The application's authority for the tenant that the route names; nil if it names none, or a wrong one.
   mutating func tenantAuthority(_ application: ApplicationSettings, _ section: Section) -> Authority? {
     guard let tenant = scalar(section, .tenant) else { return nil }
     do throws(AuthorityError) {
@@ -220,7 +220,7 @@ extension SettingsDecoder {
     }
   }
 
-  /// Whether scopes may stand in the place of a token's own.
+  /// True if the scopes can be a token's.
   mutating func checkScopes(
     _ scopes: ScopeSet, of token: RouteToken, at authority: Authority?, _ section: Section,
     _ applications: [String: DecodedApplication]

@@ -1,11 +1,11 @@
-// What a route's `token` says of a choice per request: the field, and the tokens that its values stand for.
+// A choice of tokens per request: the field, and the token for each of its values.
 
 import Bytes
 import HTTP
 import Tokens
 
 extension SettingsDecoder {
-  /// The choice that a route offers; nil where it offers none, or only together with an issue.
+  /// The choice that a route offers; nil if it offers none, or with an issue.
   mutating func tokenChoice(
     _ section: Section, _ token: RouteToken?, at authority: Authority?, applications: [String: DecodedApplication]
   ) -> TokenChoiceSettings? {
@@ -82,7 +82,7 @@ extension SettingsDecoder {
 }
 
 extension RouteToken {
-  /// Whether it is that of an account, or may be.
+  /// True if it is an account's token, or can be.
   fileprivate var takesAccount: Bool {
     switch self {
     case .account, .agent: true

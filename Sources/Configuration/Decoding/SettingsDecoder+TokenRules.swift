@@ -1,17 +1,17 @@
-// What the keys of a route's `token` mean that speak of challenges, of callers' own tokens and of having none.
+// The keys of a route's `token` about challenges, callers' own tokens and routes without a token.
 
 import HTTP
 import Routing
 import Tokens
 
 extension SettingsDecoder {
-  /// A route's `token`, where it is more than a word.
+  /// A route's `token`, if it is a section and not a word.
   mutating func tokenSection(_ route: Section) -> Section? {
     if case .scalar = route[.token]?.content { return nil }
     return section(route, .token)
   }
 
-  /// What the section says of these.
+  /// The rules that the section gives.
   mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> RouteTokenRules {
     let rules = RouteTokenRules(
       scopesOnChallenge: scopesOnChallenge(section),
@@ -37,7 +37,7 @@ extension SettingsDecoder {
     return rules
   }
 
-  /// What the section adds to the requests for its token.
+  /// The parameters that the section adds to its token requests.
   mutating func tokenParameters(
     _ section: Section, _ route: Section, _ applications: [String: DecodedApplication]
   ) -> TokenParameters? {

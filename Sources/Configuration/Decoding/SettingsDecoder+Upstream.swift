@@ -1,10 +1,10 @@
-// What `tls`, `timeouts` and `pool` mean, under `defaults` and on a route, and how the one completes the other.
+// `tls`, `timeouts` and `pool`, under `defaults` and on a route, which completes its own from those.
 
 internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// What a route leaves out.
+/// The values for a route that gives none.
 struct UpstreamDefaults {
   var tls = UpstreamTLSSettings()
   var timeouts = ExchangeTimeouts()

@@ -1,4 +1,4 @@
-// How single values are read: text with references to the environment, numbers, units, choices, files, secrets.
+// Single values: text with references to the environment, numbers, units, choices, files, secrets.
 // Messages repeat a value as it is written in the file, never what a variable or a secret file holds.
 
 import Bytes
@@ -8,7 +8,7 @@ import Tokens
 struct Scalar {
   /// The value, variables replaced.
   let text: String
-  /// As it stands in the file.
+  /// The text in the file.
   let written: String
   let place: Place
   let key: String

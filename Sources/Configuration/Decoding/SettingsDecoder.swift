@@ -1,6 +1,5 @@
 // The walk over a configuration's tree: sections, their keys and the mistakes found on the way. It never stops at a
-// mistake. How single values are read stands in SettingsDecoder+Values; what the sections mean, in the other
-// extensions.
+// mistake. SettingsDecoder+Values reads single values; the other extensions decode the sections.
 
 internal import Routing
 
@@ -17,7 +16,7 @@ struct Section {
     return members[key]?.value
   }
 
-  /// Whether the key may stand here at all.
+  /// True if the key is allowed in this section.
   func has(_ key: Key) -> Bool {
     shape[key] != nil
   }
@@ -39,12 +38,12 @@ struct SettingsDecoder {
   let environment: [String: String]
   let files: FileAccess
   var issues: [ConfigurationIssue]
-  /// What is allowed, and hardly meant.
+  /// Allowed settings that are probably a mistake.
   var warnings: [ConfigurationIssue] = []
   var allowsReadableSecrets = false
-  /// The way out where the file does not say.
+  /// The outbound proxies of the environment, for sections that name none.
   var proxies = ProxyEnvironment([:]) { _, _ in }
-  /// What the file gives, by the path of keys.
+  /// The values in the file, by the path of keys.
   var given: [String: ConfiguredValue] = [:]
   /// The defaults of absent keys.
   var standards: [ConfiguredValue] = []
@@ -147,7 +146,7 @@ struct SettingsDecoder {
     return section(node, shape: inner.shape, path: parent.path(key))
   }
 
-  /// The keys of the section under a key, without a word about mistakes in it: those are reported where it is decoded.
+  /// The keys of the section under a key. Mistakes in it are reported when it is decoded.
   func keys(_ parent: Section, _ key: Key) -> Set<String> {
     guard case .mapping(let members)? = parent[key]?.content else { return [] }
     return Set(members.map(\.key))
@@ -186,7 +185,7 @@ struct SettingsDecoder {
 
   /// Reports a key that must be there.
   mutating func reportMissing(_ key: Key, in section: Section) {
-    // A key that stands there without a usable value was reported already.
+    // A key that is there without a usable value was reported already.
     guard section.members[key] == nil else { return }
     let name = section.path.isEmpty ? "the configuration" : section.path
     report(section.place, "\(name) needs '\(key.rawValue)'")

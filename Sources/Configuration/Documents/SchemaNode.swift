@@ -126,7 +126,7 @@ extension SchemaNode {
     }
   }
 
-  /// The types of values. A variable may stand in each text.
+  /// The types of values. Each text may contain variables.
   private static let types: [(name: String, value: SchemaNode)] = [
     ("variable", .json(#"{ "type": "string", "pattern": "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$" }"#)),
     ("text", .json(#"{ "type": ["string", "integer"], "minLength": 1 }"#)),

@@ -7,41 +7,41 @@ package import Tokens
 package struct ApplicationSettings: Sendable, Hashable {
   /// The name by which routes refer to it.
   package let name: String
-  /// What people read instead of the name.
+  /// The name that people read.
   package let displayName: String?
   /// The identity provider.
   package let authority: Located<Authority>
   package let clientID: String
-  /// What it proves itself with; `nil` is a package client.
+  /// Its credential; nil for a public client.
   package let credential: CredentialSettings?
-  /// Where the client secret is written in requests; `nil` is what the provider's metadata say.
+  /// The place of the client secret in requests; nil: as the provider's metadata say.
   package let clientAuthentication: ClientSecretPlacement?
   /// A PEM file of certification authorities for the identity provider, instead of the system's.
   package let caFile: Located<String>?
   /// Client capabilities announced in token requests (`xms_cc`), such as `cp1`.
   package let clientCapabilities: [String]
-  /// Whether refresh tokens of other applications of Azure CLI's family count too.
+  /// True if refresh tokens of other applications of Azure CLI's family can be used, too.
   package let usesFamilyTokens: Bool
   /// The way to the identity provider.
   package let proxy: ProxyChoice
-  /// Which redirect URI its sign-ins use, where the file says it.
+  /// The redirect URI of its sign-ins, if the file gives it.
   package let redirectURI: RedirectURIChoice?
-  /// Where its sign-ins come back to.
+  /// The path to which its sign-ins return.
   package internal(set) var callback = CallbackPath.shared
   /// The region in which its own tokens are requested; nil is the provider's global endpoint.
   package internal(set) var region: AzureRegionChoice?
   /// At which sign-in page people begin.
   package internal(set) var domainHint: DomainHint?
-  /// Whether sign-ins ask for refresh tokens.
+  /// True if sign-ins request refresh tokens.
   package internal(set) var hasOfflineAccess = true
 
-  /// Whether it can prove that it is itself.
+  /// True if it has a credential.
   package var isConfidential: Bool { credential != nil }
 
-  /// The client secret, where that is its credential.
+  /// The client secret, if that is its credential.
   package var clientSecret: Secret? { if case .secret(let secret)? = credential { secret } else { nil } }
 
-  /// The machine's identity, where that is its credential.
+  /// The machine's identity, if that is its credential.
   package var managedIdentity: ManagedIdentitySettings? {
     if case .managedIdentity(let identity)? = credential { identity } else { nil }
   }
@@ -66,12 +66,12 @@ package struct ApplicationSettings: Sendable, Hashable {
     if case .assertionFile(let file)? = credential { file.file.value } else { nil }
   }
 
-  /// Where its token requests go instead of the provider.
+  /// The proxy that receives its token requests instead of the provider.
   package var tokenProxy: TokenProxySettings? {
     if case .assertionFile(let file)? = credential { file.tokenProxy } else { nil }
   }
 
-  /// Its certificate, where that is its credential in one way or the other.
+  /// Its certificate, if it proves itself with one.
   package var certificate: CertificateSettings? {
     switch credential {
     case .certificate(let certificate)?, .mutualTLS(let certificate, _)?: certificate
@@ -79,10 +79,10 @@ package struct ApplicationSettings: Sendable, Hashable {
     }
   }
 
-  /// Whether the TLS handshake with the provider proves it.
+  /// True if the TLS handshake with the provider proves it.
   package var isKnownByHandshake: Bool { if case .mutualTLS? = credential { true } else { false } }
 
-  /// Whether it shows its certificate to upstreams too, because its tokens are bound to it.
+  /// True if it shows its certificate to upstreams too, because its tokens are bound to it.
   package var hasBoundTokens: Bool {
     if case .mutualTLS(_, let hasBoundTokens)? = credential { hasBoundTokens } else { false }
   }
@@ -95,7 +95,7 @@ package struct ApplicationSettings: Sendable, Hashable {
   }
 }
 
-/// What an application proves itself with.
+/// An application's credential.
 package enum CredentialSettings: Sendable, Equatable {
   /// A client secret.
   case secret(Secret)
@@ -114,7 +114,7 @@ package enum CredentialSettings: Sendable, Equatable {
   case federated(FederatedSourceSettings, audience: String)
 }
 
-/// Who hands out tokens that prove an application.
+/// An issuer of tokens that prove an application.
 package enum FederatedSourceSettings: Sendable, Equatable {
   /// An identity of the machine.
   case managedIdentity(ManagedIdentitySettings)
@@ -135,9 +135,9 @@ package struct AssertionCommandSettings: Sendable, Equatable {
   package let words: [String]
   /// The variables of the proxy's environment that it gets, `NAME=value` each.
   package let environment: [String]
-  /// What its errors must not show.
+  /// Values that its errors must not show.
   package let secrets: [Secret]
-  /// How long it may run.
+  /// The time limit of one run.
   package let timeout: TimeSpan
   package let type: ClientAssertionType
 }
@@ -146,18 +146,18 @@ package struct AssertionCommandSettings: Sendable, Equatable {
 package struct AssertionFileSettings: Sendable, Equatable {
   package let file: Located<String>
   package let type: ClientAssertionType
-  /// Where token requests go instead of the provider.
+  /// The proxy that receives token requests instead of the provider.
   package let tokenProxy: TokenProxySettings?
-  /// The variables of the environment that say so; empty where the file does.
+  /// The variables of the environment that set it; empty if the file does.
   package let variables: [String]
 }
 
 /// The proxy of an AKS identity binding.
 package struct TokenProxySettings: Sendable, Equatable {
   package let proxy: TokenEndpointProxy
-  /// What it is trusted by, where that is a file.
+  /// The file of certificate authorities that it is verified with.
   package let caFile: Located<String>?
-  /// Where the configuration asks for it.
+  /// The key that turns it on.
   package let place: Located<Bool>
 }
 
@@ -165,14 +165,14 @@ package struct TokenProxySettings: Sendable, Equatable {
 package struct ManagedIdentitySettings: Sendable, Equatable {
   package let identity: ManagedIdentity
   package let detection: ManagedIdentityDetection
-  /// Whether the configuration names the source.
+  /// True if the configuration names the source.
   package let isChosen: Bool
 }
 
 /// A certificate with its key, and how the provider knows it. The files were readable when the configuration was read;
 /// whether they belong together is found out by who loads them.
 package struct CertificateSettings: Sendable, Equatable {
-  /// Where certificate and key are.
+  /// The files of certificate and key.
   package enum Files: Sendable, Equatable {
     /// PEM: the certificate with its chain, and the key, which may be one file.
     case pem(CertificateFiles)
@@ -181,17 +181,17 @@ package struct CertificateSettings: Sendable, Equatable {
   }
 
   package let files: Files
-  /// What key or archive are encrypted with.
+  /// The passphrase of key or archive.
   package let passphrase: Located<Secret>?
-  /// How assertions are signed; nil: as the provider and the key suggest.
+  /// The signature algorithm of assertions; nil: as the provider and the key suggest.
   package let algorithm: Located<ClientAssertionAlgorithm>?
   /// The key's name at the provider; nil: the certificate's thumbprint.
   package let keyID: String?
-  /// Whether assertions contain the certificates.
+  /// True if assertions contain the certificates.
   package let sendsChain: Bool
   /// Whom assertions are for.
   package let audience: ClientAssertionAudience
-  /// What else assertions say.
+  /// Additional claims of assertions.
   package internal(set) var claims = AssertionClaims.none
   /// The key that names the file with the certificate.
   package var file: Located<String> {

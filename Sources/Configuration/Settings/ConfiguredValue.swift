@@ -1,14 +1,14 @@
-// What is known of a value beside the value: where it came from, and whether it may be shown.
+// A value with its source, and if it may be shown.
 
-/// Where a setting's value came from.
+/// The source of a setting's value.
 package enum ValueSource: Sendable, Hashable {
   /// The file says so, here; with the environment variables that its text refers to.
   case file(Place, variables: [String])
-  /// An environment variable that stands in for an option.
+  /// An environment variable that replaces an option.
   case variable(String)
   /// An option of the command line.
   case option(String)
-  /// What `defaults` says, or is there by default.
+  /// `defaults`, or the program's own default.
   case inherited(String)
   /// The built-in default.
   case standard
@@ -32,9 +32,8 @@ extension ValueSource: CustomStringConvertible {
 package struct ConfiguredValue: Sendable, Hashable {
   /// The path of keys, such as `routes[0].timeouts.connect`.
   package let key: String
-  /// The value, as it could stand in the file; `[secret]` instead of one.
+  /// The value as text of the file; `[secret]` for a secret.
   package internal(set) var value: String
-  /// Where it came from.
   package internal(set) var source: ValueSource
 
   package init(_ key: String, _ value: String, _ source: ValueSource) {
@@ -43,12 +42,12 @@ package struct ConfiguredValue: Sendable, Hashable {
     self.source = source
   }
 
-  /// Where the file gives it; its beginning where it does not.
+  /// Its place in the file; the file's beginning if it is not there.
   var place: Place {
     if case .file(let place, _) = source { place } else { Place(file: "", line: 0, column: 0) }
   }
 
-  /// What is shown instead of a secret.
+  /// The text that replaces a secret.
   static let hidden = "[secret]"
 
   /// The text of a URL with a user and a password, without those.

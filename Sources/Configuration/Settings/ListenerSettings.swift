@@ -1,4 +1,4 @@
-// The settings of the places where this process accepts connections.
+// The settings of the addresses at which this process accepts connections.
 
 package import Bytes
 package import HTTP
@@ -22,17 +22,15 @@ package struct CertificateFiles: Sendable, Hashable {
   package let keyFile: Located<String>
 }
 
-/// One place where traffic is accepted.
+/// One address for traffic.
 package struct ListenerSettings: Sendable, Equatable {
-  /// Where.
   package let address: Located<SocketAddress>
   /// `Host` values accepted besides the address.
   package let hosts: AcceptedHosts
-  /// Who may call.
   package let callers: CallerSettings
   /// The certificate of a listener that speaks TLS; `nil` is plain HTTP.
   package let tls: CertificateFiles?
-  /// Pages below `/.bearer/` where people sign in; `nil` is none.
+  /// Pages below `/.bearer/` for signing in; nil: there are none.
   package let signIn: SignInSettings?
   /// The programs that get the tokens of routes here.
   package let handOut: HandOut
@@ -50,25 +48,23 @@ package struct SignInSettings: Sendable, Hashable {
   /// The address by which browsers know the listener, its path `/`; `nil` is its own. Providers send browsers back to
   /// `/.bearer/callback` there.
   package let publicURL: HTTPURL?
-  /// How long a person may take from the page to the provider, and as long again to come back.
+  /// The time that a person may take from the page to the provider, and as long again to come back.
   package let limit: TimeSpan
-  /// Whether there is a page where people sign out.
+  /// True if there is a page for signing out.
   package var hasLogout = false
 
   static let usualLimit = TimeSpan.seconds(600)
 }
 
-/// The place where health, metrics and status are served.
+/// The address of health, metrics and status.
 package struct AdminSettings: Sendable, Equatable {
-  /// Where.
   package let address: Located<SocketAddress>
-  /// Who may call.
   package let callers: CallerSettings
 }
 
-/// Who may call, and the files and servers by which callers prove who they are.
+/// The permitted callers, and the files and servers by which they prove who they are.
 package struct CallerSettings: Sendable, Equatable {
-  /// The rules; where there is none, processes of this machine may call.
+  /// The rules; if there is none, processes of this machine may call.
   package var rules = CallerRules()
   /// PEM: the authorities of callers' certificates.
   package var certificateTrust: Located<String>?

@@ -4,29 +4,29 @@ package import Bytes
 package import Telemetry
 package import Tokens
 
-/// What is logged, and how.
+/// The settings of the log.
 package struct LogSettings: Sendable, Hashable {
   /// From which severity on records are written.
   package var level: LogLevel = .info
-  /// How records look.
+  /// The form of records.
   package var format: LogFormat = .json
-  /// Whether each request leaves a record.
+  /// True if each request writes a record.
   package var access = true
   /// The file of those records; `nil` is standard output.
   package var accessFile: Located<String>?
-  /// How those records name people.
+  /// The names of people in those records.
   package var identities = RecordedIdentities.none
 
   /// The defaults.
   package init() {}
 }
 
-/// Where tokens are kept.
+/// The store of tokens.
 package enum CacheSettings: Sendable, Hashable {
   /// In this process, until it ends.
   case memory
   /// In a file that every MSAL on this machine may share, an absolute path or one relative to the working directory.
-  /// Whether it can be used is found out by who opens it.
+  /// Opening it shows if it can be used.
   case file(Located<String>)
   /// On a Redis server that replicas on several machines have in common.
   case redis(RedisSettings)
@@ -43,11 +43,11 @@ package struct RedisSettings: Sendable, Hashable {
   package let clientCertificate: CertificateFiles?
 }
 
-/// How the process ends.
+/// The end of the process.
 package struct ShutdownSettings: Sendable, Hashable {
-  /// How long the process may go on after the signal, `delay` included.
+  /// The time from the signal to the end, `delay` included.
   package var limit: TimeSpan = .seconds(30)
-  /// How long connections are accepted after the signal, while `/readyz` says already that the process is ending: load
+  /// The time for which connections are accepted after the signal, while `/readyz` already reports the end: load
   /// balancers have to notice first.
   package var delay: TimeSpan = .zero
 

@@ -1,4 +1,4 @@
-// Which applications have a redirect URI of their own where the file does not say.
+// The default redirect URI of each application.
 
 import Tokens
 
@@ -25,7 +25,7 @@ enum RedirectURIRule {
     }
   }
 
-  /// Whether people sign in to an application: all do but those that only ask for tokens of their own.
+  /// True if people sign in to an application: all do but those that only request tokens of their own.
   private static func signsPeopleIn(_ application: ApplicationSettings, _ routes: [RouteSettings]) -> Bool {
     var asksForItself = false
     for route in routes {

@@ -1,4 +1,4 @@
-// The settings of a route: which requests it takes, where they go and which token they carry.
+// The settings of a route: its requests, upstream and token.
 
 package import HTTP
 package import Routing
@@ -29,7 +29,7 @@ package enum RouteToken: Sendable, Hashable {
     }
   }
 
-  /// The agent identity that stands in the application's place.
+  /// The agent identity that takes the application's place.
   package var agent: String? {
     switch self {
     case .agent(_, let agent, _, _), .caller(_, .onBehalfOf(let agent?), _): agent
@@ -40,7 +40,7 @@ package enum RouteToken: Sendable, Hashable {
   /// The credential in a token's place.
   package var fixed: FixedCredential? { if case .fixed(let credential) = self { credential } else { nil } }
 
-  /// Whether it is the caller's.
+  /// True if it is the caller's.
   package var isCallers: Bool { if case .caller = self { true } else { false } }
 }
 
@@ -48,10 +48,10 @@ package enum RouteToken: Sendable, Hashable {
 package struct TokenChoiceSettings: Sendable, Hashable {
   /// The field's name.
   package let field: String
-  /// What each value stands for.
+  /// The token for each value.
   package let tokens: [String: Entry]
 
-  /// A token, and the application's authority for another tenant, where it is another one's.
+  /// A token, and the application's authority if the token is for another tenant.
   package struct Entry: Sendable, Hashable {
     package let token: RouteToken
     package let authority: Authority?
@@ -63,9 +63,9 @@ package struct TokenChoiceSettings: Sendable, Hashable {
   }
 }
 
-/// How callers' tokens are exchanged.
+/// The exchange of callers' tokens.
 package enum CallerGrantSettings: Sendable, Hashable {
-  /// Entra's on-behalf-of; by an agent identity of the application, where one is named.
+  /// Entra's on-behalf-of; by an agent identity of the application, if one is named.
   case onBehalfOf(agent: String? = nil)
   /// RFC 7523.
   case jwtBearer
@@ -93,9 +93,9 @@ package enum UpgradeProtocol: String, Sendable, Hashable, CaseIterable {
 package struct RouteSettings: Sendable, Hashable {
   /// The name in logs, metrics and problem documents; each once.
   package let name: String
-  /// What people read instead of the name.
+  /// The name that people read.
   package let displayName: String?
-  /// Where the route begins in the file.
+  /// The beginning of the route in the file.
   package let place: Place
   /// The `Host` it takes, in lower case and without a port; `nil` takes every host.
   package let host: String?
@@ -104,41 +104,41 @@ package struct RouteSettings: Sendable, Hashable {
   package let path: String
   /// The methods it takes, in upper case; `nil` takes every method.
   package let methods: Set<String>?
-  /// Where requests go. The path ends with `/` and there is no query: what follows the route's path is appended to it.
+  /// The upstream. The path ends with `/` and there is no query: what follows the route's path is appended to it.
   package let upstream: Located<HTTPURL>
   /// The token that is added.
   package let token: RouteToken
-  /// The application's authority for another tenant, where the route names one.
+  /// The application's authority for another tenant, if the route names one.
   package let authority: Authority?
   /// By which field callers may pick another one.
   package let tokenChoice: TokenChoiceSettings?
-  /// What it adds to the requests for its token.
+  /// Additional parameters of its token requests.
   package let tokenParameters: TokenParameters
-  /// What it does about challenges, and where there is no token.
+  /// The rules for challenges, and for requests when there is no token.
   package let tokenRules: RouteTokenRules
   /// The fields that it sets and removes; nil if there are none.
   package let requestFields: RequestFields?
-  /// Whether the caller's `Host` is passed on instead of the upstream's.
+  /// True if the caller's `Host` is passed on instead of the upstream's.
   package let preserveHost: Bool
   /// Protocols to which a connection may be upgraded.
   package let upgrades: Set<UpgradeProtocol>
-  /// What its paths may hold percent-encoded beside what every server reads alike.
+  /// Percent-encoded characters that its paths may contain beside those that every server reads alike.
   package let encodedPath: EncodedPath
-  /// Whether a token may travel to this upstream without TLS.
+  /// True if a token may travel to this upstream without TLS.
   package let allowPlaintext: Bool
-  /// What `check --live` asks the upstream for, behind the upstream's own path; `nil` is nothing.
+  /// The path that `check --live` requests, behind the upstream's own; nil: it requests nothing.
   package let probe: String?
-  /// How an https upstream is trusted, and what is shown to it.
+  /// Verification of an https upstream, and the certificate that is shown to it.
   package let tls: UpstreamTLSSettings
   /// Time limits, the defaults included.
   package let timeouts: ExchangeTimeouts
   /// The bounds of the connection pool, the defaults included.
   package let pool: PoolLimits
-  /// The proxy on the way to the upstream; nil where it is reached directly.
+  /// The proxy on the way to the upstream; nil if it is reached directly.
   package let proxy: ProxyAddress?
 }
 
-/// How an https upstream is trusted, and what is shown to it. Certificates are always verified.
+/// Verification of an https upstream, and the certificate that is shown to it. Certificates are always verified.
 package struct UpstreamTLSSettings: Sendable, Hashable {
   /// A PEM file of certification authorities instead of the system's.
   package var caFile: Located<String>?

@@ -1,4 +1,4 @@
-// What is allowed in a configuration and hardly ever meant.
+// Allowed settings that are probably mistakes.
 
 import Bytes
 import HTTP
@@ -6,7 +6,7 @@ import Routing
 import Tokens
 
 extension Settings {
-  /// What `check` warns of, in the order of the file.
+  /// The warnings of `check`, in the order of the file.
   package var warnings: [ConfigurationIssue] {
     let warnings = unreachableSignIns + placeholders + suspectPorts + secretIDs + halfHandedOut + found
     return warnings.isEmpty ? [] : ConfigurationError(warnings).issues
@@ -83,7 +83,7 @@ extension Settings {
   }
 }
 
-/// Whether a text is what examples have in the place of an id.
+/// True if a text is a placeholder of examples and not an id.
 func isPlaceholder(_ text: some StringProtocol) -> Bool {
   let word = text.lowercased().replacing("_", with: "-")
   if word.hasPrefix("<") || word.hasPrefix("your-") || word.hasSuffix("-placeholder") { return true }

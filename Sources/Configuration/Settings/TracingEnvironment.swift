@@ -1,6 +1,5 @@
-// What OpenTelemetry's environment variables mean here ("Environment Variable Specification" and "OTLP Exporter
-// Configuration" of its specification): what is spoken, what is refused, and that a mistake never keeps the proxy from
-// serving.
+// OpenTelemetry's environment variables ("Environment Variable Specification" and "OTLP Exporter Configuration" of its
+// specification): supported ones, refused ones. A mistake in them never stops the proxy.
 
 internal import Bytes
 internal import HTTP
@@ -9,11 +8,11 @@ internal import Tokens
 
 /// The variables of OpenTelemetry, read.
 package struct TracingEnvironment: Sendable {
-  /// How requests are traced; nil where they are not.
+  /// The tracing of requests; nil if there is none.
   package private(set) var settings: TracingSettings?
-  /// What is said and not done.
+  /// Variables without effect.
   package private(set) var issues: [TracingIssue] = []
-  /// What is in force and where it came from, for `/config`.
+  /// The values in force and their sources, for `/config`.
   package private(set) var values: [ConfiguredValue] = []
 
   private let environment: [String: String]
@@ -33,7 +32,7 @@ package struct TracingEnvironment: Sendable {
     }
   }
 
-  // MARK: Whether, and where to
+  // MARK: Exporter and endpoint
 
   private mutating func endpoint() -> TracingSettings? {
     if text("OTEL_SDK_DISABLED")?.lowercased() == "true" { return nil }
@@ -123,7 +122,7 @@ package struct TracingEnvironment: Sendable {
     }
   }
 
-  /// What the request itself decides.
+  /// Fields that belong to the request itself.
   private static let ownFields: Set<String> = [
     "host", "content-length", "content-type", "connection", "transfer-encoding", "user-agent", "te", "upgrade",
   ]
@@ -195,7 +194,7 @@ package struct TracingEnvironment: Sendable {
 
   // MARK: Values
 
-  /// The variable's text; nothing where it is empty, which counts as not set.
+  /// The variable's text; nil if it is empty, which counts as not set.
   private func text(_ name: String) -> String? {
     guard let text = environment[name]?.trimmed, !text.isEmpty else { return nil }
     return text

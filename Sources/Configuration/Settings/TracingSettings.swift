@@ -1,12 +1,12 @@
-// What is known of the collector of traces and of what is to be sent there. It comes from the environment alone, from
-// the variables that OpenTelemetry has for every program; how they are read stands in TracingEnvironment.
+// The settings of traces. They come from the environment alone, from the variables that OpenTelemetry has for every
+// program; TracingEnvironment reads them.
 
 package import HTTP
 package import Telemetry
 
-/// How requests are traced. Where there are none of these settings, nothing is traced.
+/// The tracing of requests. Without these settings nothing is traced.
 package struct TracingSettings: Sendable {
-  /// Where spans are sent.
+  /// The collector.
   package internal(set) var target: TraceTarget
   /// The variable that names it.
   package internal(set) var endpointVariable: String
@@ -16,13 +16,13 @@ package struct TracingSettings: Sendable {
   package internal(set) var clientCertificate: CertificateFiles?
   /// The proxy on the way to the collector.
   package internal(set) var proxy: ProxyAddress?
-  /// How many spans wait at most.
+  /// The largest number of waiting spans.
   package internal(set) var queueSize = 2048
-  /// How many spans are sent at once.
+  /// The number of spans in one export.
   package internal(set) var batchSize = 512
-  /// Which traces are recorded and go on.
+  /// The rules for which traces are recorded and propagated.
   package internal(set) var rules = TracingRules()
-  /// What is told of the process, `service.name` first.
+  /// Attributes of the process, `service.name` first.
   package internal(set) var resource: [(key: String, value: String)] = [("service.name", "bearer-proxy")]
 
   init(endpoint: HTTPURL, variable: String) {
@@ -31,7 +31,7 @@ package struct TracingSettings: Sendable {
   }
 }
 
-/// What a variable of OpenTelemetry says and is not done.
+/// A variable of OpenTelemetry that has no effect.
 package struct TracingIssue: Sendable, Hashable, CustomStringConvertible {
   /// The variable's name.
   package let variable: String

@@ -111,7 +111,7 @@ enum Kind: Sendable {
   }
 }
 
-/// The keys that may stand in one mapping.
+/// The keys of one mapping.
 struct SectionShape: Sendable {
   /// A rule of the schema about which keys go together.
   enum Rule: Sendable {

@@ -1,11 +1,11 @@
-// Addresses of a provider that stand in other products' settings, and are no authority.
+// Addresses of a provider that other products' settings contain, and that are no authority.
 
 import HTTP
 import Tokens
 
 /// One of a provider's endpoints in the place of its authority.
 struct CopiedEndpoint {
-  /// What it is, with its article.
+  /// Its kind, with an article.
   let what: String
   /// The authority that was probably meant; nil if it does not follow.
   let authority: String?
@@ -34,7 +34,7 @@ struct CopiedEndpoint {
     let what: String
     /// At other providers the path may be an issuer's: WSO2's is `…/oauth2/token`.
     var isMicrosoftOnly = false
-    /// Whether the issuer is the part before the path.
+    /// True if the issuer is the part before the path.
     var hasIssuerBefore = true
 
     init(_ path: String, _ what: String, isMicrosoftOnly: Bool = false, hasIssuerBefore: Bool = true) {

@@ -4,7 +4,7 @@
 /// A character that was hardly meant.
 struct LookAlike: Hashable {
   let character: Unicode.Scalar
-  /// What it looks like; nil: it is invisible.
+  /// The character that it looks like; nil if it is invisible.
   private let looks: String?
 
   /// A character by itself; `neighbour` is the one before it or after it: letters of other scripts are foreign only
@@ -56,13 +56,13 @@ struct LookAlike: Hashable {
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// What it is, such as `a no-break space (U+00A0), which looks like a space`.
+  /// Its description, such as `a no-break space (U+00A0), which looks like a space`.
   var words: String {
     let name = (character.properties.name ?? character.properties.nameAlias ?? "a control character").lowercased()
     return "U+\(code) (\(name)), which \(looks.map { "looks like \($0)" } ?? "is invisible")"
   }
 
-  /// What is wrong in a configuration, and what to do.
+  /// The mistake in a configuration, and its cure.
   var message: String {
     let cure = looks == nil ? "delete it" : "type the character again"
     return "here is \(words): \(cure); if it is meant, write \"\\u\(code)\" in double quotes"

@@ -4,7 +4,7 @@
 internal import Bytes
 package import HTTP
 
-/// How something finds its way out.
+/// The choice of an outbound proxy.
 package enum ProxyChoice: Sendable, Hashable {
   /// Directly.
   case none
@@ -23,7 +23,7 @@ package enum ProxyChoice: Sendable, Hashable {
   }
 }
 
-/// What `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say. Where a name stands in both cases, the lower one counts.
+/// `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. If a name is set in both cases, the lower one counts.
 package struct ProxyEnvironment: Sendable, Hashable {
   private(set) var https: ProxyAddress?
   private(set) var http: ProxyAddress?

@@ -1,4 +1,4 @@
-// What a secret's text shows of how it came here. Nothing of it is ever repeated.
+// A secret's text, and signs of how it was copied. Nothing of it is ever repeated.
 
 import Bytes
 

@@ -1,4 +1,4 @@
-// How a mistake in the configuration is said: where it stands, what is wrong, and what was probably meant.
+// A mistake in the configuration: its place, what is wrong, and what was probably meant.
 
 internal import Tokens
 
@@ -6,7 +6,7 @@ internal import Tokens
 package struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The file as the operator named it.
   package let file: String
-  /// The line, from 1; 0 where the file as a whole is meant.
+  /// The line, from 1; 0 for the file as a whole.
   package let line: Int
   /// The column in characters, from 1.
   package let column: Int
@@ -18,7 +18,7 @@ package struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
     self.column = column
   }
 
-  /// Whether one position stands before another in the same file.
+  /// True if one position is before another in the same file.
   package static func < (left: Place, right: Place) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
@@ -32,13 +32,12 @@ package struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
 
 /// One mistake in the configuration. Its text never holds a secret.
 package struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Where the mistake stands.
   package let place: Place
-  /// What is wrong, naming the key: one line, nothing of the file in it that a terminal would obey.
+  /// The mistake, with its key: one line, nothing of the file in it that a terminal would obey.
   package let message: String
   /// The word that was probably meant.
   package let suggestion: String?
-  /// Whether another try may succeed with the same configuration: an address that another process still has.
+  /// True if another try may succeed with the same configuration: an address that another process still has.
   package let mayPass: Bool
 
   /// A mistake.
@@ -49,7 +48,7 @@ package struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConver
     self.suggestion = suggestion?.printable(limit: 200)
   }
 
-  /// `FILE:LINE:COLUMN: error: message`, and the suggestion where there is one.
+  /// `FILE:LINE:COLUMN: error: message`, and the suggestion if there is one.
   package var description: String {
     let hint = suggestion.map { "; did you mean '\($0)'?" } ?? ""
     return "\(place): error: \(message)\(hint)"
@@ -72,7 +71,7 @@ package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConver
     }.map(\.element)
   }
 
-  /// Whether nothing is wrong but what may pass.
+  /// True if all issues may pass.
   package var mayPass: Bool { issues.allSatisfy(\.mayPass) }
 
   /// One line for each issue.

@@ -1,16 +1,14 @@
-// A setting's value together with where it was written, so that code which finds out later that it cannot be used (a
+// A setting's value together with its place, so that code which finds out later that it cannot be used (a
 // certificate that does not match its key, an address in use) reports it like any other mistake in the file.
 
 /// A value from the configuration file, with its key and place.
 package struct Located<Value: Sendable>: Sendable {
   /// The decoded value.
   package let value: Value
-  /// Where the value stands in the file.
   package let place: Place
   /// The path of keys that leads to it, such as `listeners[0].tls.key_file`.
   package let key: String
 
-  /// A value and where it came from.
   package init(_ value: Value, place: Place, key: String) {
     self.value = value
     self.place = place

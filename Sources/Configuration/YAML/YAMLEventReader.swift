@@ -112,7 +112,7 @@ final class YAMLEventReader {
       if isTab(at: position) {
         return ConfigurationIssue(position, "YAML is indented with spaces; here stands a tab")
       }
-      // libyaml's context is where the list, section or text begins that the problem is in.
+      // libyaml's context is the start of the list, section or text with the problem.
       let start = parser.pointee.context.map { _ in place(parser.pointee.context_mark).line }
       if let issue = lookAlike(onLines: max(1, position.line - 1)...position.line) { return issue }
       let before = line(position.line).prefix(position.column)
@@ -132,7 +132,7 @@ final class YAMLEventReader {
     }
   }
 
-  /// What is wrong with a text's characters, in place of everything that follows from it.
+  /// An issue with a text's characters. It replaces everything that follows from it.
   func lookAlike(in range: Range<Int>) -> ConfigurationIssue? {
     LookAlike.first(in: characters[range.clamped(to: characters.indices)]).map { index, found in
       let before = characters[..<index]
@@ -161,12 +161,12 @@ final class YAMLEventReader {
     line(position.line).dropFirst(position.column - 1).first == "\t"
   }
 
-  /// Whether nothing stands before a position on its line.
+  /// True if a position is the first of its line.
   private func isFirst(at position: Place) -> Bool {
     line(position.line).prefix(position.column - 1).allSatisfy { $0 == " " || $0 == "-" }
   }
 
-  /// Marks count characters; a line is looked up again to see what stands there.
+  /// Marks count characters; this looks up the line again.
   private func line(_ number: Int) -> Substring.UnicodeScalarView {
     let lines = String(decoding: input, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     return lines.indices.contains(number - 1) ? lines[number - 1].unicodeScalars : Substring().unicodeScalars
@@ -180,7 +180,7 @@ final class YAMLEventReader {
   }
 }
 
-/// What libyaml finds wrong, by its words.
+/// libyaml's problems, by its words.
 private enum YAMLProblem: String {
   case keyExpected = "did not find expected key"
   case elementExpected = "did not find expected '-' indicator"
@@ -197,7 +197,7 @@ private enum YAMLProblem: String {
   case nameExpected = "did not find expected alphabetic or numeric character"
   case lessIndented = "did not find expected <document start>"
 
-  /// What an operator can act on. `start` is the line where the part begins that the problem is in.
+  /// A message that an operator can act on. `start` is the first line of the part with the problem.
   func message(start: Int) -> String {
     switch self {
     case .keyExpected:

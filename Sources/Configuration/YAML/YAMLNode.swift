@@ -1,5 +1,5 @@
 // The tree a configuration file is read into: scalars, lists and mappings, each with its place. Anchors, aliases, tags
-// and merge keys are refused, so no small file can stand for a large tree. It knows no setting.
+// and merge keys are refused, so that no small file becomes a large tree. It knows no setting.
 
 /// A node of the configuration file.
 struct YAMLNode {
@@ -22,7 +22,7 @@ struct YAMLNode {
   var content: Content
   var place: Place
 
-  /// Levels of lists and mappings that may stand in one another. The deepest setting needs six.
+  /// The largest depth of nested lists and mappings. The deepest setting needs six.
   static let depthLimit = 32
   /// Bytes of the largest file that is read.
   static let sizeLimit = 1 << 20

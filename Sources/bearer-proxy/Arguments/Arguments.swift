@@ -286,11 +286,11 @@ struct Arguments {
   }
 }
 
-/// What is wrong with the command line, or with a variable that stands in for an option.
+/// A mistake in the command line, or in a variable that replaces an option.
 enum UsageError: Error, Equatable {
   case unknownCommand(String, suggestion: String?)
   case unknownOption(String, suggestion: String?)
-  /// The option stands last, or its value is empty.
+  /// The option is the last word, or its value is empty.
   case missingValue(String)
   case unexpectedValue(String)
   /// `meant` is the option that the word is probably the value of.
@@ -301,7 +301,7 @@ enum UsageError: Error, Equatable {
   case noConfiguration([String])
   /// A configuration was found that the user did not write and does not trust with root's files.
   case foreignConfiguration(String)
-  /// Nothing stands where the command needs one of a few words.
+  /// The command needs one of a few words, and there is none.
   case missingWord(String, among: [String])
   case repeated(String)
   /// `source` is the option or the variable.

@@ -1,11 +1,11 @@
-// What the process was asked to do, as data.
+// The command line as data.
 
 import Configuration
 import Identity
 import Telemetry
 import Tokens
 
-/// What to do, complete and checked as far as that is possible without reading a file.
+/// A command, complete and checked as far as that is possible without reading a file.
 enum Command: Equatable {
   /// Serve.
   case run(RunOptions)
@@ -21,7 +21,7 @@ enum Command: Equatable {
   case logout(LogoutOptions)
   /// Show what silent acquisition gives a route.
   case token(TokenOptions)
-  /// Ask a running instance how it stands.
+  /// Ask a running instance for its state.
   case status(StatusOptions)
   /// Ask for a first configuration, and write it.
   case initialise(configuration: String)
@@ -46,7 +46,7 @@ enum Command: Equatable {
   static let firstConfiguration = "proxy.yaml"
 }
 
-/// How a command answers.
+/// The form of a command's answer.
 enum OutputForm: Equatable {
   /// For people.
   case text
@@ -67,7 +67,6 @@ enum Engine: String, CaseIterable {
   case envoyTwoListeners = "envoy-two-listeners"
 }
 
-/// What `run` was told.
 struct RunOptions: Equatable {
   /// The configuration file.
   var configuration: String
@@ -81,66 +80,58 @@ struct RunOptions: Equatable {
   var variables: Set<String> = []
 }
 
-/// What `check --live` was told.
 struct LiveCheckOptions: Equatable {
   /// The configuration file.
   var configuration: String
   /// The only route to try; nil: every one.
   var route: String?
-  /// What to ask the upstreams for, instead of what the routes say.
+  /// The path to request from the upstreams, instead of those of the routes.
   var probe: String?
-  /// How to answer.
   var form: OutputForm
 }
 
-/// What `token` was told.
 struct TokenOptions: Equatable {
   /// The configuration file.
   var configuration: String
   /// The route whose token is wanted.
   var route: String
-  /// How to answer.
   var form: OutputForm
   /// True if the token itself may be shown.
   var reveal: Bool
 }
 
-/// What `status` was told.
 struct StatusOptions: Equatable {
   /// The configuration file.
   var configuration: String
-  /// How to answer.
   var form: OutputForm
   /// Seconds to wait until the instance is ready; nil: it is asked once.
   var wait: UInt64?
 
-  /// The same where `--wait` stands alone.
+  /// The time for `--wait` without a value.
   static let patience: UInt64 = 60
 }
 
-/// What `logout` was told.
 struct LogoutOptions: Equatable {
   /// The configuration file.
   var configuration: String
-  /// Who: a user name or an id.
+  /// A user name or an id.
   var account: String
-  /// One of the applications that they are signed in to, where several identity providers know a person of that name.
+  /// One of the applications of the account, if several identity providers know a person of that name.
   var application: String?
   /// True if the provider is told to end the tokens, too.
   var revokes = false
 }
 
-/// What `login` was told.
 struct LoginOptions: Equatable {
-  /// What is signed in to.
+  /// The application or route of a sign-in.
   enum Target: Equatable {
     /// An application, and every route of its first account.
     case application(String)
-    /// What one route needs.
+    /// The token of one route.
     case route(String)
   }
 
-  /// Where the person signs in.
+  /// The device of the sign-in.
   enum Way: Equatable {
     /// In a browser on this machine. The prompt is what is shown there, and the hint who is expected.
     case browser(prompt: Prompt?, hint: String?)
@@ -158,21 +149,19 @@ struct LoginOptions: Equatable {
 
   /// The configuration file.
   var configuration: String
-  /// What is signed in to.
   var target: Target
-  /// Where.
   var way = Way.browser(prompt: nil, hint: nil)
   /// At which sign-in page the person begins.
   var domainHint: DomainHint?
-  /// What else is consented to.
+  /// More scopes to consent to.
   var extraScopes = ScopeSet.none
-  /// What else is to be proved.
+  /// More claims to prove.
   var claims: Claims?
-  /// Where the browser brings the answer, where that is not the application's usual place.
+  /// The redirect URI, if it is not the application's usual one.
   var redirect: Redirect?
   /// Seconds that the person may take in the browser.
   var timeout: UInt64 = LoginOptions.patience
 
-  /// The same where nothing is said.
+  /// The time limit without the option.
   static let patience: UInt64 = 300
 }

@@ -1,5 +1,5 @@
-// The commands and options there are, and what each takes. How words become a command stands in Arguments, what people
-// read about them in HelpText.
+// The commands and options, and what each takes. Arguments turns words into a command; HelpText explains
+// them to people.
 
 import Configuration
 import Glibc
@@ -21,7 +21,7 @@ enum CommandName: String, CaseIterable {
   case man
   case version
 
-  /// What the command takes, besides `--help`.
+  /// The command's options, besides `--help`.
   var options: [Option] {
     switch self {
     case .run: [.config, .logLevel, .logFormat, .loops]
@@ -42,7 +42,7 @@ enum CommandName: String, CaseIterable {
     }
   }
 
-  /// What other programs call the same.
+  /// The command's names in other programs.
   var synonyms: [String] {
     switch self {
     case .run: ["serve", "start", "server", "proxy", "up"]
@@ -60,7 +60,7 @@ enum CommandName: String, CaseIterable {
     }
   }
 
-  /// What stands behind the command without dashes: how help calls it, and the words it may be.
+  /// The word after the command, without dashes: its name in the help, and the permitted words.
   var operand: (name: String, words: [String])? {
     switch self {
     case .completion: ("SHELL", Shell.allCases.map(\.rawValue))
@@ -105,7 +105,7 @@ enum Option: String, CaseIterable {
     }
   }
 
-  /// What its value is called in help texts; `nil` for an option without a value.
+  /// The name of its value in help texts; nil for an option without a value.
   var valueName: String? {
     switch self {
     case .config: "FILE"
@@ -129,10 +129,10 @@ enum Option: String, CaseIterable {
     }
   }
 
-  /// True if it may stand without its value; then the value is attached with '='.
+  /// True if its value may be omitted; a value is then attached with '='.
   var isValueOptional: Bool { self == .wait }
 
-  /// The words its value may be; `nil` where it is free.
+  /// The permitted words for its value; nil if any text is permitted.
   var choices: [String]? {
     switch self {
     case .logLevel: LogLevel.allCases.map(\.rawValue)
@@ -151,10 +151,10 @@ enum Option: String, CaseIterable {
     }
   }
 
-  /// True if it may stand several times, each with a value of its own.
+  /// True if it may be repeated, each time with another value.
   var isRepeatable: Bool { self == .extraScope }
 
-  /// The environment variable that stands in for the option.
+  /// The environment variable that replaces the option.
   var variable: String? {
     switch self {
     case .config: "BEARER_PROXY_CONFIG"

@@ -1,7 +1,7 @@
 // The composition root: from a configuration to the parts that run. The start and every reload take the same three
 // steps.
 //
-//   1. ConfigurationSource.read   files        → LoadedConfiguration: settings, certificates, where tokens are kept
+//   1. ConfigurationSource.read   files        → LoadedConfiguration: settings, certificates, the store of tokens
 //   2. HeldResources.init         the system   → access log, listeners, judges of callers' tokens
 //   3. Composition.generation     nothing else → Generation: routes, pools, token slots, limits, sign-in pages
 //
@@ -19,22 +19,22 @@ import Routing
 import Telemetry
 import Tokens
 
-/// What a confined process has kept.
+/// The remaining rights of a confined process.
 struct KeptRights: Sendable {
   /// The only directories in which it may make files.
   let directories: Set<String>
-  /// The programs that it may run, beside those of the system where there are any.
+  /// The programs that it may run, beside those of the system if there are any.
   let programs: Set<String>
 }
 
-/// What a process has before it knows its configuration.
+/// The parts of a process that need no configuration.
 struct Machinery {
   let options: RunOptions
   let loops: [EventLoop]
   let resolver = Resolver()
   let fetcher: Fetcher
   let tracing: Tracing
-  /// What this process may still do to files and with programs; nil where nothing confines it.
+  /// The process's remaining rights to files and programs; nil if it is not confined.
   let confinedTo: KeptRights?
 
   init(
@@ -49,7 +49,7 @@ struct Machinery {
     self.confinedTo = confinedTo
   }
 
-  /// What the process may open, before it accepts a caller. Each loop takes a descriptor of its own of each listener.
+  /// The process's descriptors, before it accepts a caller. Each loop takes a descriptor of its own of each listener.
   func descriptors(beside listeners: BoundListeners) -> DescriptorBudget {
     let resources = Machine.resources
     let acceptors = loops.count * listeners.traffic.count
@@ -75,7 +75,7 @@ extension Log {
   }
 }
 
-/// What a configuration holds of the system while it is in force.
+/// A configuration's resources of the system while it is in force.
 struct HeldResources {
   let accessLog: AccessLog
   let checks: CallerTokenChecks
@@ -111,7 +111,7 @@ struct Generation {
   let descriptors: DescriptorBudget
   let credentials: CredentialVersions
   let service: Service
-  /// The sign-in pages of each traffic listener, where it has any.
+  /// The sign-in pages of each traffic listener, if it has any.
   let signInHandlers: [SignInHandler?]
 
   var settings: Settings { configuration.settings }
@@ -125,11 +125,11 @@ struct Generation {
     }
   }
 
-  /// What its routes request.
+  /// The tokens of its routes.
   var subscriptions: [TokenSubscription] { service.subscriptions }
 }
 
-/// What every generation of a process shares: loops, tokens, the log.
+/// The parts that every generation of a process shares: loops, tokens, the log.
 struct Composition {
   let machinery: Machinery
   let process: ServiceProcess
@@ -137,10 +137,10 @@ struct Composition {
   /// Takes tokens until a server is there to publish them to.
   let publications: Publications
   let reloads: ReloadHistory
-  /// What sends spans; nil where nothing is traced.
+  /// The sender of spans; nil if nothing is traced.
   let exporter: TraceExporter?
   private let metrics: Locked<ProcessMetrics>
-  /// Which routes each token is for, and what to do about them.
+  /// The advice for the routes of each token.
   private let advisors: Locked<[AcquisitionKey: [CheckAdvice]]>
   private let cacheCondition: CacheCondition
   private let cachePlace: String
@@ -255,7 +255,7 @@ struct Composition {
     }
   }
 
-  /// What a configuration becomes. Parts of `former` that need not be new are not.
+  /// A generation from a configuration. It reuses what it can of `former`.
   func generation(
     _ configuration: LoadedConfiguration, _ held: HeldResources, succeeding former: Generation?
   ) -> Generation {
@@ -283,7 +283,7 @@ struct Composition {
       }
       return metrics
     }
-    // Where a person is sent who asked at a listener without pages, or at none.
+    // The address to which a person is sent who asked at a listener without pages, or at none.
     let pages = zip(settings.listeners, held.listeners.traffic).compactMap { SignInOrigin($0, $1) }.first
     let descriptors = former?.descriptors ?? machinery.descriptors(beside: held.listeners)
     self.log.warn(of: descriptors, for: settings.limits.connections)
@@ -344,7 +344,7 @@ struct Composition {
   }
 }
 
-/// Where new tokens go: from the broker, which is there first, to the server's loops.
+/// The way of new tokens from the broker, which is there first, to the server's loops.
 final class Publications: Sendable {
   private let server = Locked<ProxyServer?>(nil)
 
@@ -363,7 +363,7 @@ extension Settings {
     overridden(loops: options.loops, logLevel: options.logLevel, logFormat: options.logFormat)
   }
 
-  /// The keys of the settings that only a restart brings into force, where they are others than at the start.
+  /// The keys of changed settings that need a restart.
   func needingRestart(since first: Settings, _ options: RunOptions) -> [String] {
     var names: [String] = []
     if options.loops == nil, first.loops != loops { names.append("loops") }

@@ -1,4 +1,4 @@
-// What `/status` and `/config` are told of a process that was put together from settings.
+// The contents of `/status` and `/config` for a process that was made from settings.
 
 import Bytes
 import Configuration
@@ -9,8 +9,8 @@ import Telemetry
 import Tokens
 
 extension ServiceDescription {
-  /// What there is to say of a process with these settings, that the command line and the environment changed. What a
-  /// reload does not bring into force is as it was at the start.
+  /// The contents for a process with these settings, changed by the command line and the environment. Settings that a
+  /// reload does not bring into force are as at the start.
   init(
     _ loaded: LoadedConfiguration, since first: Settings, _ machinery: Machinery, _ commands: OperatorCommands,
     cache: CacheCondition
@@ -51,7 +51,7 @@ extension RunOptions {
   /// The commands for whichever settings the file has.
   var commands: OperatorCommands { OperatorCommands(configuration: configurationPath) }
 
-  /// What the command line, or a variable, says instead of the file.
+  /// The values of the command line, or of a variable, that replace the file's.
   func configuredValues() -> [ConfiguredValue] {
     var values: [ConfiguredValue] = []
     if let logLevel { values.append(ConfiguredValue("log.level", logLevel.rawValue, source(.logLevel))) }
@@ -85,7 +85,7 @@ func configurationJSON(_ values: [ConfiguredValue], file: String) -> JSONValue {
   return .object(["file": .string(file), "values": .array(members)])
 }
 
-/// A value on one line: as it is, or as a JSON string where it would not stay on it.
+/// A value on one line: as it is, or as a JSON string if it has more lines.
 private func plain(_ value: String) -> String {
   value.utf8.allSatisfy { (0x20..<0x7F).contains($0) } && !value.contains(" #")
     ? value : JSONValue.string(value).canonicalText()

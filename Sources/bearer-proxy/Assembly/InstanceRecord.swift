@@ -6,7 +6,7 @@ import Configuration
 import Platform
 import Telemetry
 
-/// The file that says where the running instance of a configuration is asked.
+/// The file with the admin address of a configuration's running instance.
 struct InstanceRecord: Sendable {
   private let file: SharedFile
   private let configuration: String
@@ -49,7 +49,7 @@ struct InstanceRecord: Sendable {
   /// Removes what `write` wrote, unless another instance has replaced it.
   func remove(_ written: FileIdentity) async {
     await Self.queue.run { [file] in
-      // What stays leads nowhere: `status` then asks at the address of the configuration.
+      // A file that stays does no harm: `status` then asks at the address of the configuration.
       do throws(SharedFileError) { try file.remove(ifStill: written) } catch {}
     }
   }

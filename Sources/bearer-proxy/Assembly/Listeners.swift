@@ -1,5 +1,5 @@
-// The binding of every address in the settings. What cannot be bound is reported where it is written, all at once, and
-// then nothing stays bound.
+// The binding of every address in the settings. Each address that cannot be bound is reported at its place, all at
+// once, and then nothing stays bound.
 
 import Bytes
 import Configuration
@@ -19,11 +19,11 @@ struct BoundListeners {
 
   let traffic: [ProxyListener]
   let admin: Admin?
-  /// Where each of `traffic` was to listen.
+  /// The address of each of `traffic`.
   private let addresses: [SocketAddress]
 
   /// Takes each address from `former`, from what the process was started with, or binds it. The admin listener stays
-  /// where it was at the start. Where an address cannot be bound, nothing has changed.
+  /// at its address of the start. If an address cannot be bound, nothing has changed.
   /// - Parameter checks: judge the tokens that callers bring.
   init(
     _ configuration: LoadedConfiguration, loops: Int, inherited: inout InheritedSockets, checks: CallerTokenChecks,
@@ -139,11 +139,11 @@ extension ListenerSettings {
   }
 }
 
-/// Where requests are recorded.
+/// The output of access records.
 struct AccessLog {
-  /// The file's path; nil where it is standard output.
+  /// The file's path; nil for standard output.
   let path: String?
-  /// What they are written to; nil: nowhere.
+  /// nil: nowhere.
   let output: OutputFile?
 
   /// Opens the file that the settings name, unless `former` has it open.
@@ -170,7 +170,7 @@ struct AccessLog {
 }
 
 extension LogSettings {
-  /// The access log's file, where it is in another directory than these.
+  /// The access log's file, if it is in another directory than these.
   func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
     guard access, let file = accessFile, !directories.contains(directory(of: file.value)) else { return [] }
     return [file.issue("\(file.value) needs a restart: the process has given up the right to make files there")]

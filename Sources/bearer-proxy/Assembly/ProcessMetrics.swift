@@ -9,7 +9,7 @@ struct ProcessMetrics {
   let tokens: TokenMetrics
   let cache: CacheMetrics?
   let reloads: ReloadMetrics
-  /// nil where nothing is traced.
+  /// nil if nothing is traced.
   let traces: TraceMetrics?
   let registry: MetricsRegistry
 

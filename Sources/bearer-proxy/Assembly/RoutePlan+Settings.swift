@@ -13,7 +13,7 @@ extension RoutePlan {
   /// Adds a route.
   /// - Parameters:
   ///   - applicationName: what people read of its application.
-  ///   - choices: what the values of its field stand for.
+  ///   - choices: the token for each value of its field.
   mutating func add(
     _ settings: RouteSettings, applicationName: String?, tls: TLSContext?, subscription: TokenSubscription?,
     choices: [(value: String, subscription: TokenSubscription)] = []

@@ -9,7 +9,7 @@ import Telemetry
 import Tokens
 
 extension Composition {
-  /// The sign-in pages of a listener, where it has any. Sign-ins that are under way at one of `former` of the same
+  /// The sign-in pages of a listener, if it has any. Sign-ins in progress at one of `former` of the same
   /// address go on.
   func signInHandler(
     _ settings: ListenerSettings, _ listener: ProxyListener, _ service: Service, succeeding former: [SignInHandler?]
@@ -38,7 +38,7 @@ extension Composition {
 }
 
 extension SignInOrigin {
-  /// How browsers know a listener; nil where it has no sign-in pages.
+  /// A listener's address for browsers; nil if it has no sign-in pages.
   init?(_ settings: ListenerSettings, _ listener: ProxyListener) {
     self.init(settings, boundTo: listener.address?.port)
   }
@@ -58,7 +58,7 @@ extension SignInOrigin {
     }
   }
 
-  /// A loopback listener's own: `localhost`, because Entra overlooks the port of that name alone, and the address where
+  /// A loopback listener's own: `localhost`, because Entra ignores the port of that name alone, and the address if
   /// the name may mean another one.
   private init?(_ settings: ListenerSettings, port: UInt16?) {
     guard settings.address.value.ipAddress != nil, let port else { return nil }

@@ -10,14 +10,13 @@ import Proxy
 import Telemetry
 import Tokens
 
-/// How the requests of a process are traced, if they are.
+/// The tracing of a process's requests, if there is any.
 struct Tracing {
-  /// What the environment says.
   let environment: TracingEnvironment
-  /// What it says and is not done, the files of the collector's TLS included.
+  /// Settings without effect, the files of the collector's TLS included.
   private(set) var issues: [TracingIssue]
   private var tls: TLSContext?
-  /// nil where nothing is traced.
+  /// nil if nothing is traced.
   private let settings: TracingSettings?
 
   /// Reads an environment, and the files that it names. A mistake is no reason not to serve.
@@ -42,12 +41,11 @@ struct Tracing {
     }
   }
 
-  /// What is in force and where it came from.
+  /// The values in force and their sources.
   var values: [ConfiguredValue] {
     settings == nil ? [ConfiguredValue("traces", "off", .standard)] : environment.values
   }
 
-  /// What traces requests.
   var tracer: Tracer? {
     settings.map { settings in
       Tracer(
@@ -55,7 +53,7 @@ struct Tracing {
     }
   }
 
-  /// What sends the spans of a tracer.
+  /// The sender of a tracer's spans.
   func exporter(
     of tracer: Tracer, fetcher: Fetcher, log: Log, observe: @escaping @Sendable (TraceEvent) -> Void
   ) -> TraceExporter? {
@@ -99,7 +97,7 @@ struct Tracing {
       ["host": .string(settings.target.url.host), "sampler": .string(settings.rules.sampler.description)])
   }
 
-  /// What `check` says; empty where no variable mentions traces.
+  /// The line of `check`; empty if no variable mentions traces.
   var report: String {
     let warnings = issues.map { "warning: \($0)\n" }.joined()
     return settings == nil && issues.isEmpty ? "" : configurationText(values) + warnings
@@ -107,7 +105,7 @@ struct Tracing {
 }
 
 extension TLSConfigurationError {
-  /// Which file, and what is wrong with it.
+  /// The file, and its mistake.
   fileprivate var words: String {
     switch self {
     case .certificate(let path, let failure): "\(path) holds no certificate: \(failure)"

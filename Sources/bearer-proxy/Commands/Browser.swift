@@ -1,4 +1,4 @@
-// Which program opens a browser, and its start. It gets an address and nothing else; how it fares is not waited for.
+// The program that opens a browser, and its start. It gets an address and nothing else; nothing waits for its end.
 
 import Glibc
 
@@ -14,13 +14,13 @@ func browserUsers(_ environment: [String: String]) -> Set<UInt32> {
 
 /// A command that opens an address.
 struct Browser: Equatable, Sendable {
-  /// The program and what stands before and after the address.
+  /// The program and its arguments before and after the address.
   let words: [String]
 
   /// Stands for the address.
   static let address = "%s"
 
-  /// The command for these surroundings; nil where a browser would not be seen, or must not run. `$BROWSER` names one,
+  /// The command for this environment; nil if a browser would not be seen, or must not run. `$BROWSER` names one,
   /// or several between colons, of which the first is taken. A browser as root and without a screen is a mistake or a
   /// text browser in the middle of the terminal.
   init?(environment: [String: String], isRoot: Bool) {
@@ -41,7 +41,7 @@ struct Browser: Equatable, Sendable {
   private static let newSession: Int16 = 0x80
 
   /// Starts the command in a session of its own, so that an interrupt of ours does not close the browser, and without a
-  /// terminal. False where it cannot be started.
+  /// terminal. False if it cannot be started.
   func open(_ url: String) -> Bool {
     let arguments = words.map { $0 == Self.address ? url : $0 }
     var attributes = posix_spawnattr_t()

@@ -1,5 +1,5 @@
-// What every command is given and how every command ends: the surroundings it runs in, what it answers, with which exit
-// status, and where the answer is written.
+// The environment and the end of every command: its answer, the exit
+// status, and the stream of the answer.
 
 import Bytes
 import Configuration
@@ -20,7 +20,7 @@ struct CommandContext: Sendable {
   var writeProgress: @Sendable (String) -> Void = { writeError($0) }
   var terminal = Terminal()
   var openLoop: @Sendable () throws(SystemError) -> EventLoop = { () throws(SystemError) in try EventLoop() }
-  /// How the providers of applications are reached, instead of by the network.
+  /// Replaces the network to the providers of applications.
   var providers: (@Sendable (ApplicationSettings) -> Fetch)?
 
   func settings(_ file: String) throws(CommandError) -> Settings {
@@ -55,7 +55,7 @@ struct CommandContext: Sendable {
     }
   }
 
-  /// What a command needs to reach others.
+  /// The connections of a command to others.
   func network() throws(CommandError) -> CommandNetwork {
     do throws(SystemError) {
       return CommandNetwork(loop: try openLoop())
@@ -101,7 +101,7 @@ extension CommandContext {
   }
 }
 
-/// An event loop and what stands on it, for one command.
+/// An event loop and the clients that use it, for one command.
 struct CommandNetwork: Sendable {
   let loop: EventLoop
   let resolver = Resolver()
@@ -124,7 +124,7 @@ enum ExitStatus: Int32 {
   case interactionRequired = 3
 }
 
-/// What a command says at its end, and its exit status.
+/// A command's answer and its exit status.
 struct CommandAnswer: Equatable {
   enum Stream: Equatable {
     case output, error
@@ -134,12 +134,12 @@ struct CommandAnswer: Equatable {
   var status: ExitStatus
   var stream: Stream
 
-  /// An answer on standard output where the command is done, else on standard error.
+  /// An answer on standard output if the command succeeded, else on standard error.
   init(text: String, status: ExitStatus) {
     self.init(text: text, status: status, stream: status == .done ? .output : .error)
   }
 
-  /// An answer where a program reads it, whatever it says.
+  /// An answer on a stream that a program reads, whatever it is.
   init(text: String, status: ExitStatus, stream: Stream) {
     (self.text, self.status, self.stream) = (text, status, stream)
   }
@@ -177,7 +177,7 @@ enum CommandError: Error, Equatable {
   }
 }
 
-/// What is said of a name that the configuration does not have, with what was probably meant and what there is.
+/// The answer to a name that the configuration does not have, with what was probably meant and what there is.
 func unknownName(_ kind: String, _ name: String, among names: [String]) -> String {
   let nearest = nearestWord(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
   let shown = names.prefix(20).joined(separator: ", ") + (names.count > 20 ? ", … (\(names.count) in all)" : "")
@@ -185,7 +185,7 @@ func unknownName(_ kind: String, _ name: String, among names: [String]) -> Strin
 }
 
 extension SystemError {
-  /// What to do where no event loop can be had.
+  /// The cure if no event loop can be made.
   fileprivate var loopAdvice: String {
     isExhaustion
       ? "No file descriptor is left. Raise the limit (ulimit -n, or LimitNOFILE= of the service) and try again."

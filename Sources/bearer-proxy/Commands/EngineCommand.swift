@@ -22,7 +22,7 @@ struct EngineCommand {
     return CommandAnswer(text: text, status: .done)
   }
 
-  /// Where Debian keeps the authorities that every program trusts.
+  /// Debian's file of the authorities that every program trusts.
   static var systemTrust: String { "/etc/ssl/certs/ca-certificates.crt" }
 }
 

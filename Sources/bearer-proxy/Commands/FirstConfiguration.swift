@@ -1,5 +1,5 @@
-// The text of a first configuration: what `init` asked, put where it belongs, with a comment on each part; and the
-// making of its files. Who is asked stands in InitCommand.
+// The text of a first configuration: the answers to the questions of `init`, with a comment on each part; and the
+// making of its files. InitCommand asks the questions.
 
 import Configuration
 import Glibc
@@ -9,7 +9,7 @@ import Tokens
 
 /// Answers, as far as they are given, and the file that follows from them.
 struct FirstConfiguration: Equatable {
-  /// What is asked, in this order.
+  /// The questions in their order.
   enum Question: CaseIterable {
     case authority, clientID, secret, upstream, path, scopes
   }
@@ -55,7 +55,7 @@ struct FirstConfiguration: Equatable {
     }
   }
 
-  /// What is wrong with the answers so far, by the rules of the configuration; `nil` where nothing is.
+  /// The mistake in the answers so far, by the rules of the configuration; nil if there is none.
   func problem() -> String? {
     do throws(ConfigurationError) {
       // The secret is not in its file yet, and every variable that an answer could name would be a mistake.
@@ -129,7 +129,7 @@ struct FirstConfiguration: Equatable {
       """
   }
 
-  /// A double-quoted YAML scalar, in which `$` stands for itself.
+  /// A double-quoted YAML scalar, in which `$` begins no variable.
   private func scalar(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {

@@ -24,7 +24,7 @@ struct InitCommand {
         let text = Array(first.yaml().utf8)
         try writeNewFile(configuration, mode: 0o644, text.span)
       } catch {
-        // Half a configuration would stand in the way of the next try.
+        // Half a configuration would make the next try fail.
         if secret != nil { unlink(secretPath) }
         throw error
       }

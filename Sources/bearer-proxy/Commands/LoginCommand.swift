@@ -116,7 +116,7 @@ struct LoginCommand {
       }
     case .browser:
       let (name, browser) = (application.both, Browser(environment: context.environment, isRoot: isRoot()))
-      // The address stands in the browser's arguments then, where every user of the machine can read it.
+      // The address is in the browser's arguments then, and every user of the machine can read it.
       let users = browser == nil ? nil : browserUsers(context.environment)
       return try await InteractiveSignIn(
         request, store: store, loop: loop, redirect: redirect(request.application), timeout: .seconds(options.timeout),
@@ -142,7 +142,7 @@ struct LoginCommand {
     }
   }
 
-  /// Why nothing could be kept; nil where it could.
+  /// The reason why the cache could not be written; nil if it could.
   private func unwritable(_ store: CacheStore) async -> CacheStoreError? {
     if let reason = store.blindness { return reason }
     do throws(CacheStoreError) {
@@ -153,7 +153,7 @@ struct LoginCommand {
     }
   }
 
-  /// How the person confirms the sign-in: at the terminal, or by the page where there is none.
+  /// The person's confirmation of the sign-in: at the terminal, or by the page if there is none.
   private func confirmation(
     _ application: ShownName, _ people: [CachedAccount], at terminal: Terminal
   ) -> SignInConfirmation {
@@ -193,7 +193,7 @@ struct LoginCommand {
 }
 
 extension LoginOptions {
-  /// What the provider is asked to show; device codes have no such choice.
+  /// The prompt that the provider is asked for; device codes have no such choice.
   fileprivate var prompt: Prompt? {
     if case .browser(let prompt, _) = way { prompt } else { nil }
   }

@@ -1,4 +1,4 @@
-// What a sign-in asks for, worked out from the configuration: which application, which scopes, whom it expects.
+// The sign-in that the configuration needs: application, scopes, expected person.
 
 import Bytes
 import Configuration
@@ -25,13 +25,13 @@ struct LoginPlan: Equatable {
 
   /// The application's name.
   var application: String
-  /// Its authority, where the routes name another tenant than the application's.
+  /// Its authority, if the routes name another tenant than the application's.
   var authority: Authority?
-  /// What the first token is for.
+  /// The scopes of the first token.
   var scopes: ScopeSet
-  /// What is consented to beside that.
+  /// More scopes to consent to.
   var extraScopes: ScopeSet
-  /// What the routes add to the requests.
+  /// Parameters that the routes add to the requests.
   var parameters: TokenParameters
   /// The account that the routes name.
   var account: String?
@@ -39,8 +39,8 @@ struct LoginPlan: Equatable {
   var routes: [ShownName]
 
   /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
-  /// is signed in to for the first one's account and scopes, and consented to for the account's other routes, but where
-  /// a `.default` stands, which takes no company.
+  /// is signed in to for the first one's account and scopes. The account's other routes are consented to as well,
+  /// unless there is a `.default`, which cannot be combined with other scopes.
   init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(Problem) {
     switch options.target {
     case .route(let name):
@@ -99,9 +99,9 @@ struct LoginPlan: Equatable {
 
 /// A name of the configuration, and what people read instead of it.
 struct ShownName: Equatable {
-  /// What people read.
+  /// The name for people.
   var shown: String
-  /// What operators read, who need the name for the next command.
+  /// The name for operators, who need it for the next command.
   var both: String
 
   init(_ name: String, _ displayName: String?) {
@@ -114,9 +114,9 @@ struct ShownName: Equatable {
 struct LoginExpectation: Equatable {
   /// Whose tokens alone are kept: a user name or an id; nil: any account's.
   var account: String?
-  /// What the provider is told of it.
+  /// The hint for the provider.
   var hint: String?
-  /// What the provider shows.
+  /// The provider's prompt.
   var prompt: Prompt?
 
   /// True if it has to be asked if the right person signed in.
@@ -149,13 +149,13 @@ struct LoginExpectation: Equatable {
   }
 }
 
-/// What a route's API, or the provider, wants a sign-in to bring.
+/// The claims that a route's API, or the provider, demands of a sign-in.
 struct RememberedRequirement {
   private let memory: SignInRequirements
   private let route: String
   private let need: SignInRequirement
 
-  /// The need of the route that is signed in for; nil where there is none.
+  /// The need of the route that is signed in for; nil if there is none.
   init?(
     _ target: LoginOptions.Target, _ plan: LoginPlan, _ application: Application, _ store: CacheStore,
     now: @escaping @Sendable () -> UnixTime
@@ -169,7 +169,7 @@ struct RememberedRequirement {
     self.need = need
   }
 
-  /// Asks for it. What the command line says counts where both say something.
+  /// Adds it to a request. The command line takes precedence.
   func add(to request: inout SignInRequest) {
     if let claims = need.claims { request.claims = request.claims.map { claims.merged(with: $0) } ?? claims }
     // A `.default` takes no company in one token.
@@ -182,7 +182,7 @@ struct RememberedRequirement {
     request.maxAge = request.maxAge ?? need.maxAge
   }
 
-  /// What the person is told.
+  /// The explanation for the person.
   var words: String {
     "Requests to '\(route)' were refused for want of \(need.words): this sign-in asks for that.\n"
   }

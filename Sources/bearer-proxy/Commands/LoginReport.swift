@@ -1,4 +1,4 @@
-// What is said of a sign-in that succeeded: who, for what, and what of it does not fit the configuration.
+// The report of a successful sign-in: the person, the applications, and differences from the configuration.
 
 import Bytes
 import Configuration
@@ -11,7 +11,7 @@ struct LoginReport {
   let plan: LoginPlan
   let application: ShownName
   let path: String
-  /// Who was signed in before.
+  /// The accounts before the sign-in.
   let people: [CachedAccount]
   /// True if there is a refresh token.
   let canRefresh: Bool
@@ -51,7 +51,7 @@ struct LoginReport {
 }
 
 extension SignInError {
-  /// How the command ends. Another person than the expected one is a mistake, not a need for a person.
+  /// The exit status. Another person than the expected one is a mistake, not a need for a person.
   var exitStatus: ExitStatus {
     if case .otherAccount = self { return .failed }
     return isInteractionRequired ? .interactionRequired : .failed

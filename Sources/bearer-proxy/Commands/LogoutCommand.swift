@@ -132,7 +132,8 @@ private struct LogoutMatch {
     self.account = account
   }
 
-  /// Where the person was signed in. Another program's tokens go too; its applications are not named.
+  /// The applications that the person was signed in to. Another program's tokens are removed, but its applications not
+  /// named.
   var applications: String { (holders.isEmpty ? known : holders).joined(separator: ", ") }
 
   var words: String {

@@ -1,4 +1,4 @@
-// `status`: asking the instance that runs with a configuration how it stands, once or until it is ready.
+// `status`: asks the instance that runs with a configuration for its state, once or until it is ready.
 
 import Bytes
 import Configuration
@@ -119,7 +119,7 @@ extension StatusCommand {
   }
 }
 
-/// Where an admin listener is found by another process of its machine.
+/// The way to an admin listener for another process of its machine.
 private struct AdminDoor {
   let address: SocketAddress
   private let url: HTTPURL

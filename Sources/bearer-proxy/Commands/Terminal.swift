@@ -9,9 +9,9 @@ import Tokens
 
 /// Standard input, and standard error for the questions. Tests bring answers of their own.
 struct Terminal: Sendable {
-  /// Whether a person is there to be asked.
+  /// True if a person can answer.
   var isInteractive = isatty(STDIN_FILENO) == 1
-  /// Asks, and returns the answer's line without its end; nil where the input has ended. A secret is not shown while it
+  /// Asks, and returns the answer's line without its end; nil at the end of the input. A secret is not shown while it
   /// is typed.
   var ask: @Sendable (_ question: String, _ isSecret: Bool) -> String? = { question, isSecret in
     writeError(question)

@@ -71,13 +71,13 @@ struct TokenCommand {
 }
 
 extension AcquisitionError {
-  /// How a command ends that met this.
+  /// The exit status of a command that met this.
   var exitStatus: ExitStatus {
     isInteractionRequired ? .interactionRequired : .failed
   }
 }
 
-/// A token's description, with the token itself where that was asked for.
+/// A token's description, with the token itself if that was asked for.
 struct TokenReport {
   let route: String
   let subscription: TokenSubscription

@@ -142,7 +142,7 @@ struct NginxConfiguration {
     return Self.indented(lines)
   }
 
-  /// What every question has. Tokens are long: nginx's buffer for a head is 4 or 8 KiB.
+  /// The common part of every question. Tokens are long: nginx's buffer for a head is 4 or 8 KiB.
   private func question(_ route: RouteSettings) -> String {
     let scheme = settings.listener.tls == nil ? "http" : "https"
     var lines = [

@@ -71,7 +71,7 @@ private func specification(_ option: Option, in command: CommandName) -> String 
       } ?? " "
     tail += "\(option.isValueOptional ? "::" : ":")\(name):\(values)"
   }
-  // '=-': the value stands in the same word.
+  // '=-': the value is in the same word.
   let mark = option.valueName == nil ? "" : option.isValueOptional ? "=-" : "="
   let long = "--\(option.rawValue)\(mark)"
   let repeats = option.isRepeatable ? "*" : ""

@@ -1,6 +1,6 @@
-// What --help says. Options are listed from the tables, so that none is forgotten.
+// The output of --help. Options are listed from the tables, so that none is forgotten.
 
-/// What the program does, behind its name.
+/// The description behind the program's name.
 let programSummary = "adds OAuth tokens to requests of an app that knows nothing of OAuth"
 
 /// The help text of a command, or of the program.
@@ -94,7 +94,7 @@ extension CommandName {
     }
   }
 
-  /// What else there is to know, one paragraph to a line.
+  /// More facts, one paragraph to a line.
   var details: String {
     switch self {
     case .run:
@@ -158,19 +158,19 @@ extension CommandName {
 }
 
 extension Option {
-  /// How it is spelt, with its value's name.
+  /// Its spelling, with its value's name.
   var usage: String {
     let short = letter.map { "-\($0), " } ?? ""
     let value = valueName.map { isValueOptional ? "[=\($0)]" : " \($0)" } ?? ""
     return "\(short)--\(rawValue)\(value)"
   }
 
-  /// What it does, with the variable that stands in for it.
+  /// Its effect, with the variable that replaces it.
   func summary(in command: CommandName) -> String {
     variable.map { "\(sentence(in: command)) [\($0)]" } ?? sentence(in: command)
   }
 
-  /// What it does.
+  /// Its effect.
   func sentence(in command: CommandName) -> String {
     switch self {
     case .config:

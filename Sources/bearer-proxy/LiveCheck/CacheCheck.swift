@@ -1,4 +1,4 @@
-// How the place where tokens are kept is tried: reached, entered, read and locked. Nothing is written there but a lock,
+// The check of the token store: reached, opened, read and locked. Nothing is written there but a lock,
 // which is removed again.
 
 import Bytes

@@ -1,4 +1,4 @@
-// What one step of `check --live` is, and how the steps of all routes become one verdict.
+// One step of `check --live`, and the verdict on the steps of all routes.
 
 import Bytes
 import Configuration
@@ -6,7 +6,7 @@ import HTTPClient
 import Platform
 import Tokens
 
-/// How something that was tried came out.
+/// The result of a step.
 enum CheckVerdict: String, CaseIterable {
   /// It works.
   case ok
@@ -23,7 +23,6 @@ enum CheckVerdict: String, CaseIterable {
     return all.contains(.failed) ? .failed : all.contains(.interactionRequired) ? .interactionRequired : .ok
   }
 
-  /// How the command ends.
   var exitStatus: ExitStatus {
     switch self {
     case .ok, .skipped: .done
@@ -67,11 +66,11 @@ struct CheckStep: Equatable {
 
   var name: Name
   var verdict: CheckVerdict
-  /// How long it took, in milliseconds; nil where nothing was tried.
+  /// Its duration; nil if nothing was tried.
   var milliseconds: Double?
-  /// What was found.
+  /// The finding.
   var detail: String
-  /// What to do; nil where nothing is to be done.
+  /// The cure; nil if none is needed.
   var advice: String?
 }
 
@@ -100,7 +99,7 @@ extension CheckStep {
     return steps
   }
 
-  /// How long something that began then took until now.
+  /// The milliseconds from an instant until now.
   static func milliseconds(since instant: MonotonicTime) -> Double { milliseconds(MonotonicTime.now - instant) }
 
   private static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
@@ -112,11 +111,11 @@ struct CheckedRoute: Equatable {
   var steps: [CheckStep]
 }
 
-/// What came of a whole check.
+/// The result of a whole check.
 struct LiveCheckReport: Equatable {
   var file: String
   var routes: [CheckedRoute]
-  /// What was tried of the cache; empty where no token is kept outside this process.
+  /// The steps of the cache; empty if no token is kept outside this process.
   var cache: [CheckStep] = []
   /// The certificates of the configuration whose dates are worth a line.
   var certificates: [CheckStep] = []

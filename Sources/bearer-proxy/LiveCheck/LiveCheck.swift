@@ -74,7 +74,7 @@ struct LiveCheck {
 }
 
 extension Settings {
-  /// Where browsers have to be sent back to for the sign-in pages that have a known address.
+  /// The redirect URIs of the sign-in pages that have a known address.
   fileprivate func pageRedirectURIs(_ callback: CallbackPath) -> [String] {
     listeners.compactMap { listener in
       let address = listener.address.value
@@ -86,7 +86,7 @@ extension Settings {
 
 extension WatchedCertificate {
   /// The step of `check --live`; nil if its dates are right. Callers trust no listener that shows one that has ended.
-  /// What other sides make of theirs is found out by the steps that reach them.
+  /// The steps that reach other sides check their certificates.
   fileprivate func step(at now: UnixTime) -> CheckStep? {
     guard let warning = warning(at: now) else { return nil }
     var isFailure = false

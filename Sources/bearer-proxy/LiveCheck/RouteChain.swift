@@ -15,7 +15,7 @@ struct RouteChain: Sendable {
   let route: RouteSettings
   let application: ApplicationSettings?
   let subscription: TokenSubscription?
-  /// Of the application's certificate, where it has one.
+  /// Of the application's certificate, if it has one.
   let thumbprint: String?
   let probe: String?
   let tls: TLSContext?
@@ -24,7 +24,7 @@ struct RouteChain: Sendable {
   /// The way to the application's provider.
   let provider: Fetch
   let providerClock: ProviderClock
-  /// Where a listener's sign-in pages have browsers brought back to.
+  /// The redirect URIs of the listeners' sign-in pages.
   let pageRedirectURIs: @Sendable (CallbackPath) -> [String]
   let connectionProbe: ConnectionProbe
   let commands: OperatorCommands
@@ -95,7 +95,7 @@ struct RouteChain: Sendable {
     }
   }
 
-  /// What proves the application: a provider compares it with what is registered.
+  /// The application's credential: a provider compares it with the registered one.
   private func credential(_ subscription: TokenSubscription) async -> CheckStep {
     let began = MonotonicTime.now
     func step(_ verdict: CheckVerdict, _ detail: String, _ advice: String? = nil) -> CheckStep {
@@ -124,8 +124,8 @@ struct RouteChain: Sendable {
     }
   }
 
-  /// True if the provider knows the redirect URIs and the scopes of sign-ins; nil where that does not show. `login` may
-  /// use other redirect URIs than its usual one, so that one is tried only where a sign-in is needed.
+  /// True if the provider knows the redirect URIs and the scopes of sign-ins; nil if that is not shown. `login` may
+  /// use other redirect URIs than its usual one, so that one is tried only if a sign-in is needed.
   private func signIn(_ metadata: ProviderMetadata, isNeeded: Bool) async -> CheckStep? {
     guard let application, case .account(_, _, let scopes) = route.token, let endpoint = metadata.authorizationEndpoint,
       !metadata.requiresPushedAuthorization
@@ -168,7 +168,7 @@ struct RouteChain: Sendable {
       detail: "the provider accepts \(known.joined(separator: " and "))")
   }
 
-  /// The difference between this machine's clock and the provider's, where it matters.
+  /// The difference between this machine's clock and the provider's, if it matters.
   private func clock() -> CheckStep? {
     guard let skew = providerClock.skew, abs(skew) > ProviderClock.tolerance else { return nil }
     return CheckStep(
@@ -241,7 +241,7 @@ struct RouteChain: Sendable {
     }
   }
 
-  /// What an upstream says of a token may repeat it.
+  /// An upstream's answer about a token may repeat it.
   private static func without(_ token: BearerValue?, _ text: String) -> String {
     // Byte by byte: to a Character, a token's last letter with an accent behind it is another one.
     token.map {

@@ -48,7 +48,7 @@ struct SignInTrial {
     return url
   }
 
-  /// What an answer means: an error goes to the redirect URI, unless that is not valid (OpenID Connect Core 1.0
+  /// The meaning of an answer: an error goes to the redirect URI, unless that is not valid (OpenID Connect Core 1.0
   /// §3.1.2.6).
   static func verdict(_ response: FetchResponse, redirectURI: String) -> Verdict {
     switch response.status {
@@ -81,14 +81,14 @@ struct SignInTrial {
   }
 }
 
-/// What a provider's `Date` fields tell of the clocks.
+/// The difference of clocks by a provider's `Date` fields.
 final class ProviderClock: Sendable {
   /// Seconds of difference that are no trouble.
   static let tolerance: Int64 = 60
 
   private let known = Locked<Int64?>(nil)
 
-  /// Seconds that this machine is ahead of the provider; nil where no reply had a date.
+  /// Seconds that this machine is ahead of the provider; nil if no reply had a date.
   var skew: Int64? { known.withLock { $0 } }
 
   /// The same way to the provider, with an eye on `Date`. A reply from a cache says its age (RFC 9111 §5.1).

@@ -38,7 +38,7 @@ extension Application {
 }
 
 extension ManagedIdentitySettings {
-  /// Where tokens come from and why, for people.
+  /// The source of tokens, for people.
   var description: String {
     let reason = isChosen ? "chosen" : detection.evidence.isEmpty ? "default" : ""
     let words = [reason, detection.evidence.joined(separator: ", ")].filter { !$0.isEmpty }.joined(separator: ", by ")
@@ -55,7 +55,7 @@ extension ApplicationSettings {
 }
 
 extension LoadedConfiguration {
-  /// What a route wants; nil for a route without a token. `fetch` makes the way to an application's provider.
+  /// The token that a route requests; nil for a route without one. `fetch` reaches an application's provider.
   func subscription(
     of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
     authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
@@ -123,7 +123,7 @@ extension LoadedConfiguration {
 }
 
 extension ApplicationSettings {
-  /// Where what proves it is handed out beside its provider.
+  /// The endpoint that hands out its proof, if it is not its provider's.
   fileprivate var proofEndpoint: HTTPURL? {
     if case .federated(.service(let service), _)? = credential { return service.endpoint }
     return machineIdentity?.identity.host.endpoint
@@ -137,7 +137,7 @@ extension ApplicationSettings {
     }
   }
 
-  /// Where what proves it comes from, for people; nil where the configuration says it all.
+  /// The source of its proof, for people; nil if the configuration names all of it.
   var proofDescription: String? {
     switch credential {
     case .federated(.service(let service), let audience)?:
@@ -152,7 +152,7 @@ extension ApplicationSettings {
   }
 }
 
-/// Which credential of each application this is.
+/// The version of each application's credential.
 struct CredentialVersions: Sendable {
   private struct Identity: Hashable {
     var authority: Authority

@@ -1,4 +1,4 @@
-// The step from where the settings say tokens are kept to a store that keeps them there.
+// The step from the settings of the token cache to an open store.
 
 import Bytes
 import Configuration
@@ -7,7 +7,7 @@ import Identity
 import Platform
 import Tokens
 
-/// Where tokens are kept, checked: the file may be used, or the server's certificates are loaded. Opening it does not
+/// A checked place for tokens: the file may be used, or the server's certificates are loaded. Opening it does not
 /// depend on any of these files again.
 enum CacheLocation: Sendable {
   case memory
@@ -16,7 +16,7 @@ enum CacheLocation: Sendable {
   /// The server, and what it is trusted by; nil is plain TCP. `entrance` has the tokens in the place of a password.
   case redis(RedisServer, tls: TLSContext?, entrance: CacheEntrance?)
 
-  /// Refuses a cache file that must not be used, or a server that could not be trusted, where it is written in the
+  /// Refuses a cache file that must not be used, or a server that could not be trusted, with its place in the
   /// configuration. A file need not be there yet; its directory must. A server is not asked.
   /// - Parameter entrance: the application whose tokens open a server.
   init(_ settings: Settings, entrance: CacheEntrance? = nil) throws(ConfigurationError) {
@@ -58,7 +58,7 @@ enum CacheLocation: Sendable {
     }
   }
 
-  /// Where the cache is, for people: its file or its server, without user and password. nil where it ends with the
+  /// The cache's file or server for people, without user and password; nil if the cache ends with the
   /// process.
   var place: String? {
     switch self {
@@ -73,7 +73,7 @@ enum CacheLocation: Sendable {
     if case .redis(_, _, let entrance) = self { entrance } else { nil }
   }
 
-  /// The key of the configuration that says where.
+  /// The kind that the configuration chose.
   var kind: CacheCondition.Kind {
     switch self {
     case .memory: .memory
@@ -84,7 +84,7 @@ enum CacheLocation: Sendable {
 }
 
 extension CacheSettings {
-  /// The cache's file; nil where there is none.
+  /// The cache's file; nil if there is none.
   var path: String? {
     if case .file(let path) = self { path.value } else { nil }
   }

@@ -1,4 +1,4 @@
-// Where settings come from, and noticing that they may have changed there: the file itself, and every file it names.
+// The configuration file and every file that it names, and the detection of changes in them.
 
 import Bytes
 import Configuration
@@ -16,11 +16,11 @@ final class LoadedConfiguration: Sendable {
   let watched: WatchedCertificates
   /// Those of them that are for the collector of traces.
   private let collector: WatchedCertificates
-  /// Where tokens are kept.
+  /// The store of tokens.
   let cache: CacheLocation
 
-  /// Loads the files. Certificates that are as in `former` stay; the cache's place is looked at where it is another: it
-  /// is opened at the next start, and what would be wrong then is said now.
+  /// Loads the files. Certificates that are as in `former` stay. Another place of the cache is only checked: it
+  /// is opened at the next start, but its mistakes are reported now.
   init(
     _ settings: Settings, environment: [String: String], succeeding former: LoadedConfiguration? = nil
   ) throws(ConfigurationError) {
@@ -103,9 +103,9 @@ struct ConfigurationSource: Sendable {
     var now: State { State(files) }
   }
 
-  /// What reading came to.
+  /// The result of a reading.
   struct Reading: Sendable {
-    /// nil where only changes count and no file has changed.
+    /// nil if only changes count and no file has changed.
     let result: Result<LoadedConfiguration, ConfigurationError>?
     /// The files as they were before they were read, so that a change meanwhile shows.
     let state: State
@@ -149,7 +149,7 @@ struct ConfigurationSource: Sendable {
   }
 
   /// Reads and checks the settings. Which files to look at is known only when they have been read, so that is done
-  /// again where there are others than `known`.
+  /// again if there are others than `known`.
   private func readSettings(known: Set<String>) -> (Result<Settings, ConfigurationError>, State) {
     var files = known.union([file])
     var result: Result<Settings, ConfigurationError>
@@ -173,8 +173,8 @@ struct ConfigurationSource: Sendable {
 }
 
 extension FileAccess {
-  /// The files of this machine, through the one opener, which waits for no pipe. A pipe may stand in the place of the
-  /// configuration where `pipes` says so: `check -c <(…)`.
+  /// The files of this machine, through the one opener, which waits for no pipe. The configuration may be a
+  /// pipe if `pipes` permits it: `check -c <(…)`.
   static func system(pipes: PipeRule) -> FileAccess {
     FileAccess(
       readConfiguration: { path, limit throws(UnreadableFile) in

@@ -1,5 +1,5 @@
 // The certificates that applications prove themselves with: loading them shows which files do not fit together; each
-// mistake is reported where it is written, all at once. What is wrong with a certificate's dates is a warning: what is
+// mistake is reported at its place, all at once. A certificate outside its dates is a warning: what is
 // registered at the provider decides.
 
 import Bytes
@@ -13,11 +13,11 @@ import Tokens
 
 /// The certificates of a configuration's applications.
 struct SigningCertificates: Sendable {
-  /// A certificate that could be loaded, and where it is written.
+  /// A loaded certificate and its place in the configuration.
   struct Loaded: Sendable {
     let file: Located<String>
     let certificate: SigningCertificate
-    /// How the application proves itself with it.
+    /// The application's proof with it.
     let credential: CredentialSource
   }
 
@@ -52,8 +52,8 @@ struct SigningCertificates: Sendable {
   /// For configurations without any.
   static let none = SigningCertificates()
 
-  /// What an application proves itself with; nil for a public client.
-  /// - Parameter fetch: makes the way to the provider of an application that proves another one.
+  /// An application's credential; nil for a public client.
+  /// - Parameter fetch: reaches the provider of an application that proves another one.
   func credential(
     of application: ApplicationSettings, fetch: (ApplicationSettings) -> Fetch = { _ in Application.offline }
   ) -> CredentialSource? {
@@ -86,17 +86,17 @@ struct SigningCertificates: Sendable {
     }
   }
 
-  /// The certificate that an application shows in TLS handshakes with its provider; nil where it shows none.
+  /// The certificate that an application shows in TLS handshakes with its provider; nil if it shows none.
   func shownToProvider(by application: ApplicationSettings) -> SigningCertificate? {
     if case .mutualTLS(let certificate)? = credential(of: application) { certificate } else { nil }
   }
 
-  /// The certificate that upstreams are shown with an application's tokens; nil where they are shown none of its own.
+  /// The certificate that upstreams are shown with an application's tokens; nil if they are shown none of its own.
   func shownToUpstreams(by application: ApplicationSettings) -> SigningCertificate? {
     application.hasBoundTokens ? shownToProvider(by: application) : nil
   }
 
-  /// The thumbprint of an application's certificate as portals show it; nil where it has none.
+  /// The thumbprint of an application's certificate as portals show it; nil if it has none.
   func thumbprint(of application: String) -> String? {
     loaded.first { $0.application == application }.map { upperHexadecimal($0.1.certificate.sha1) }
   }

@@ -1,5 +1,5 @@
 // The TLS contexts that a configuration asks for. Loading them shows which certificates, keys and CA files cannot be
-// used; each is reported where it is written, all at once.
+// used; each is reported at its place, all at once.
 
 import Configuration
 import HTTP
@@ -16,17 +16,17 @@ struct TLSContexts {
   let applications: [TLSContext?]
   /// By the application's position, for services of the machine; `nil` for those that speak plain HTTP.
   let machines: [TLSContext?]
-  /// By the application's position, for the proxies that token requests go to; `nil` where they go to the provider.
+  /// By the application's position, for the proxies that receive token requests; nil if they go to the provider.
   let tokenProxies: [TLSContext?]
-  /// For services elsewhere that hand out what proves an application; `nil` where there is none.
+  /// For services elsewhere that hand out an application's proof; nil if there is none.
   let federation: TLSContext?
   /// For the authorities of callers' tokens, by their CA file.
   let callerIssuers: [String?: TLSContext]
-  /// What files each context was made of.
+  /// The files that each context was made of.
   fileprivate let made: [MadeOf: TLSContext]
 
   /// Loads every file once. Routes and applications with the same settings share a context, also with those of `former`
-  /// where the files still hold the same: connections made with them are as good as new ones.
+  /// if the files are unchanged: connections made with them are as good as new ones.
   init(
     _ settings: Settings, _ certificates: SigningCertificates, reusing former: TLSContexts? = nil
   ) throws(ConfigurationError) {
@@ -76,10 +76,9 @@ struct TLSContexts {
   }
 }
 
-/// What is shown to a server that asks for a certificate.
+/// The certificate for a server that asks for one.
 private enum ShownCertificate {
   case none
-  /// What the files hold.
   case files(CertificateFiles)
   /// An application's, which was loaded before.
   case loaded(SigningCertificate)
@@ -143,7 +142,7 @@ private struct TLSContextLoader {
     caFile: Located<String>?, _ shown: ShownCertificate, user: Located<User>
   ) -> TLSContext? {
     let parts = MadeOf(client: shown, caFile: caFile?.value)
-    // Files that could not be used are reported once, where they are met first.
+    // Files that cannot be used are reported once, at their first use.
     if failed.contains(parts) { return nil }
     do throws(TLSConfigurationError) {
       return try context(parts) { () throws(TLSConfigurationError) in

@@ -95,7 +95,7 @@ extension WatchedCertificate {
       validity: CertificateValidity(notBefore: UnixTime(facts.notBefore), notAfter: UnixTime(facts.notAfter)))
   }
 
-  /// What is wrong with its dates at an instant; nil if nothing is.
+  /// A warning about its dates at an instant; nil if they are right.
   func warning(at now: UnixTime) -> String? {
     switch validity.state(at: now) {
     case .valid: nil

@@ -68,8 +68,8 @@ struct BoundCertificateProof: Sendable {
     }
   }
 
-  /// Why an application's certificate obtains no token for its routes; nil where it does, or is not tried: a person's
-  /// refresh token is not spent on it.
+  /// The reason why an application's certificate obtains no token for its routes; nil if it does, or is not tried: a
+  /// person's refresh token is not spent on it.
   private func failure(of application: ApplicationSettings, in next: LoadedConfiguration) async -> AcquisitionError? {
     var credentials = credentials
     credentials.follow(next.settings.applications, next.certificates)

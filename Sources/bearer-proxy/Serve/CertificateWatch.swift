@@ -6,11 +6,11 @@ import Proxy
 import Telemetry
 import Tokens
 
-/// What has been said of certificates. A value: time comes from outside.
+/// The reported states of certificates. A value: time comes from outside.
 struct CertificateReminders {
   private var told: [WatchedCertificate: CertificateValidity.State] = [:]
 
-  /// The certificates that stand worse than when they were last looked at.
+  /// The certificates that are in a worse state than at the last look.
   mutating func due(
     _ certificates: [WatchedCertificate], now: UnixTime
   ) -> [(certificate: WatchedCertificate, state: CertificateValidity.State)] {

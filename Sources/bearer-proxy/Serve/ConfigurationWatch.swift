@@ -1,5 +1,5 @@
 // When the configuration's files are looked at: a moment after something happened beside them, or every few seconds
-// where that cannot be heard.
+// if that cannot be watched.
 
 import Bytes
 import Platform
@@ -10,9 +10,9 @@ final class ConfigurationWatch {
   private let task: Task<Void, Never>
   private let watch: FileSetWatch?
 
-  /// Who writes a file in several steps, or several files, is given this long from one to the next.
+  /// The time between two steps of a writer that needs several, or writes several files.
   private static let pause = Duration.milliseconds(100)
-  /// How often files are looked at that other machines write.
+  /// The interval for files that other machines write.
   private static let interval = Duration.seconds(5)
 
   /// Calls `touched` whenever it is worth looking at the files.
@@ -32,7 +32,7 @@ final class ConfigurationWatch {
     _ stream: AsyncStream<Void>, _ touched: @escaping @Sendable () -> Void
   ) -> Task<Void, Never> {
     Task {
-      // What happened before the watch was there is looked at, too.
+      // Changes before the watch began count, too.
       touched()
       for await _ in stream {
         do { try await Task.sleep(for: pause) } catch { return }

@@ -1,4 +1,4 @@
-// Which directories a serving process may still write to, and what is said of its confinement.
+// The directories that a serving process may still write to, and the report of its confinement.
 
 import Bytes
 import Configuration
@@ -19,11 +19,11 @@ extension Settings {
   }
 }
 
-/// Where the system keeps programs, which scripts run and programs are loaded by. Only root writes there.
+/// The system's directories of programs, interpreters and loaders. Only root writes there.
 private let systemPrograms = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
 
-/// Where programs may be run from, for a process that runs these: with the directory, for an update puts another file
-/// in a program's place.
+/// The directories of permitted programs, for a process that runs these: the directory, because an update puts another
+/// file in a program's place.
 func runnable(_ programs: [String]) -> [String] {
   programs.isEmpty ? [] : programs + programs.map { directory(of: $0) } + systemPrograms
 }
@@ -41,7 +41,7 @@ extension Settings {
 }
 
 extension Settings {
-  /// The capabilities that `run` needs where it has them: those that open files and keep their owners, because root may
+  /// The capabilities that `run` keeps if it has them: those that open files and keep their owners, because root may
   /// work in a directory of another user, and the one for low ports if a listener has one. A user of its own needs none
   /// of the former.
   func neededCapabilities(isRoot: Bool) -> Set<Machine.Capability> {

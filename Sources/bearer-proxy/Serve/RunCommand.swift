@@ -57,7 +57,7 @@ struct RunCommand {
     return CommandAnswer(text: "", status: loss == nil ? .done : .failed)
   }
 
-  /// Why capabilities that are not needed could not be dropped; nil where they were.
+  /// The error that kept capabilities which are not needed; nil if they were dropped.
   private func dropCapabilities(_ settings: Settings) -> SystemError? {
     do throws(SystemError) {
       _ = try Machine.keepCapabilities(settings.neededCapabilities(isRoot: Machine.isRoot))

@@ -8,7 +8,7 @@ import Proxy
 import Telemetry
 import Tokens
 
-/// Whether the configuration is being read. One reading goes on at a time.
+/// The state of the reading of the configuration. One reading goes on at a time.
 enum Reading {
   case idle
   /// `again`: why it has to be read again afterwards.

@@ -1,5 +1,5 @@
 // The life of a serving process from the first accepted connection to the last: what it hears (signals, changed files,
-// the request to end) and in which order it acts on it. How a reload is done stands in RunningProxy+Reload.swift.
+// the request to end) and the order in which it acts on it. RunningProxy+Reload.swift carries out a reload.
 
 import Bytes
 import Configuration
@@ -23,7 +23,7 @@ final class RunningProxy {
   private var tokens: Task<Void, Never>?
   private var watch: ConfigurationWatch?
   private var certificates: CertificateWatch?
-  /// Whether the files are being read, and whether they have to be read again afterwards.
+  /// The state of the reading of the files, and if they have to be read again afterwards.
   var reading: Reading = .idle
   /// The applications whose former certificate stays, because the changed one obtained no token.
   var keptCertificates: Set<String> = []
@@ -31,7 +31,7 @@ final class RunningProxy {
   private let heard: ProcessEvents
   var tell: AsyncStream<Event>.Continuation { heard.tell }
 
-  /// What a serving process hears.
+  /// An event for a serving process.
   indirect enum Event: Sendable {
     /// The configuration is to be read again.
     case reload
@@ -110,7 +110,7 @@ final class RunningProxy {
     admin?.drain()
     notifier?.stopping()
     await server.announceEnd()
-    // What keeps tokens and counts signs of life goes on: requests do.
+    // Storing tokens and counting signs of life go on, because requests do.
     let drain = Task {
       [server, composition, tell, delay = Duration(settings.delay)] in
       do { try await Task.sleep(for: delay) } catch { return }
@@ -155,7 +155,7 @@ final class RunningProxy {
     return loss
   }
 
-  /// Goes on in new files where the old ones were moved away.
+  /// Continues in new files if the old ones were moved away.
   private func reopenLogs() {
     let log = composition.log
     generation.held.accessLog.output?.reopen(ifMoved: false) { error in
@@ -218,7 +218,7 @@ extension TokenBroker {
   }
 }
 
-/// What a process hears from the moment it is made, until it serves and acts on it. Make it before an address is taken:
+/// The events of a process from its beginning, until it serves and acts on them. Make it before an address is taken:
 /// callers come from then on, and a signal without a handler ends the process under them.
 struct ProcessEvents {
   let events: AsyncStream<RunningProxy.Event>
