@@ -1,4 +1,4 @@
-// What words and variables become, and what is said where they become nothing.
+// The commands that words and variables make, and the messages for those that make none.
 
 import Configuration
 import Telemetry

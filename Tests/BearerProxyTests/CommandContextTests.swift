@@ -1,4 +1,4 @@
-// What commands say where the system gives them too little, or a file changes under them.
+// Commands that get too little from the system, or whose files change under them.
 
 import Configuration
 import Identity

@@ -8,12 +8,12 @@ import Testing
 @testable import bearer_proxy
 
 @Suite struct `Copied mistakes` {
-  /// A part of `Likely mistakes`'s configuration in the place of which something wrong stands, and what `check` says.
+  /// A wrong text in place of a part of `Likely mistakes`'s configuration, and the message of `check`.
   struct Mistake: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let part: String
     let wrong: String
-    /// What the file `secret` beside the configuration holds.
+    /// The content of the file `secret` beside the configuration.
     let secret: String
     let environment: [String: String]
     /// Every line of what `check` says, without the file's name; the verdict aside.

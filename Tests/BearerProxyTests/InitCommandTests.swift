@@ -1,4 +1,4 @@
-// What `init` asks, writes and refuses.
+// The questions of `init`, the files it writes, and its refusals.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// The mistakes that people make most, each with all that they are told: the place, the cause and, where the cause does
+// The most frequent mistakes, each with its message: the place, the cause and, if the cause does
 // not say it, the cure.
 
 import Configuration
@@ -28,7 +28,7 @@ import Testing
 
     """
 
-  /// A part of the right configuration in the place of which something wrong stands, and what `check` says of it.
+  /// A wrong text in place of a part of the right configuration, and the message of `check`.
   struct Mistake: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let part: String
@@ -57,7 +57,7 @@ import Testing
     #expect(said == mistake.messages.map { "p.yaml:\($0)" })
   }
 
-  /// What a provider that is not the right one answers, and what `check --live` says of it and advises.
+  /// The answer of a wrong provider, and the finding and advice of `check --live`.
   struct WrongProvider: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// To the request for metadata; nil: the right ones.

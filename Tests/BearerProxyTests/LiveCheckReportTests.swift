@@ -1,4 +1,4 @@
-// How steps become a verdict and an exit status, and what is advised about each thing that can be wrong.
+// The verdict and exit status of steps, and the advice for each kind of failure.
 
 import Configuration
 import HTTP

@@ -1,4 +1,4 @@
-// What a sign-in asks for where routes name tenants.
+// The requests of a sign-in if routes name tenants.
 
 import Configuration
 import TestSupport

@@ -1,5 +1,5 @@
-// What `check` says of an application's certificate: each mistake at its key, and dates as a warning; which credential
-// versions it makes, and when the log reminds of its end.
+// `check` on an application's certificate: each mistake at its key, and dates as a warning; the credential
+// versions it makes, and the reminders of its end in the log.
 
 import Configuration
 import HTTPClient

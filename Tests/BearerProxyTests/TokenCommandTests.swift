@@ -1,4 +1,4 @@
-// What `token` says of a route, and with which exit status, against a provider that answers from memory.
+// The answer of `token` for a route, and its exit status, against a provider that answers from memory.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// What `version` says, with and without the stamp of a release.
+// The output of `version`, with and without the stamp of a release.
 
 import Testing
 

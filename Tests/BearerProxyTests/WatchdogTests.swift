@@ -1,4 +1,4 @@
-// What a sign of life proves.
+// The conditions of a sign of life.
 
 import Glibc
 import Platform

@@ -1,4 +1,4 @@
-// Which certificate of a file of authorities is watched.
+// The watched certificate of a file of authorities.
 
 import Platform
 import Testing

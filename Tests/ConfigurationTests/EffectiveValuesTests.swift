@@ -1,4 +1,4 @@
-// What is in force, where it came from, and that no secret is in it.
+// The values in force and their sources, without any secret.
 
 import FoundationEssentials
 import Testing
@@ -117,7 +117,7 @@ import Testing
     let shapes = Set(values.map { Self.shape($0.key) })
     // Of two keys that exclude one another, one is in use.
     let absent = Set(SectionShape.file.paths().filter { $0.row.kind.inner == nil }.map(\.path)).subtracting(shapes)
-    // A file stands there in the place of memory and of a Redis server.
+    // A file replaces memory and a Redis server.
     #expect(
       Set(absent.filter { !$0.hasPrefix("cache.") }) == [
         "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix.uids",

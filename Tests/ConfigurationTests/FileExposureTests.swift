@@ -22,7 +22,7 @@ import Testing
     #expect(messages(text + "\nallow_readable_secrets: true").isEmpty)
   }
 
-  /// `secret` stands in the configuration's own text, below its application or rule.
+  /// `secret` is in the configuration's own text, below its application or rule.
   @Test(arguments: [
     "applications: {x: {authority: 'https://id.example', client_id: x, client_secret: SECRET}}",
     "admin: {address: '127.0.0.1:81', callers: {header: {name: X-Key, value: SECRET}}}",
@@ -50,7 +50,7 @@ import Testing
     #expect(issue.message.contains("(mode 0644); chmod o-r helps") && !issue.message.contains(plain))
     #expect(problems(plain, mode: nil).isEmpty)
     #expect(problems(plain, mode: 0o644, allows: true).isEmpty)
-    // What a variable holds does not stand in the file.
+    // A variable's value is not in the file.
     #expect(problems("'${KEY}'", mode: 0o644).isEmpty)
   }
 

@@ -1,4 +1,4 @@
-// What is said of each mistake, and that one mistake does not hide another.
+// The message for each mistake; one mistake does not hide another.
 
 import Testing
 
@@ -29,7 +29,7 @@ import Testing
       ]
     ),
     (
-      // What a terminal would obey is not repeated.
+      // Characters that a terminal would obey are not repeated.
       "routes: []\n\"a\\e[2J\\u202Eb\": 1",
       [
         "1:1: error: the configuration needs 'listeners'", "1:9: error: routes is empty: nothing would be forwarded",
@@ -161,7 +161,7 @@ import Testing
         + "[a]}}",
       ["sign_in: no browser brings what callers.bearer demands; \(otherWays)"]
     ),
-    // What stands in front may bring it.
+    // A proxy in front may add it.
     (
       "address: 127.0.0.1:80, sign_in: {public_url: 'https://p.example'}, "
         + "callers: {header: {name: X-Key, value: 0123456789abcdef}}",

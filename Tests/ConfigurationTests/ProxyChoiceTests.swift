@@ -119,7 +119,7 @@ import Tokens
       settings.routes.map { $0.proxy?.description } == [
         "http://other.corp:80", "http://other.corp:80", "http://corp:1", nil,
       ])
-    // What is in force is shown without the credential.
+    // The value in force is shown without the credential.
     let values = settings.effectiveValues().filter { $0.key.hasSuffix(".proxy") }
     #expect(
       Dictionary(uniqueKeysWithValues: values.map { ($0.key, $0.value) }) == [

@@ -1,4 +1,4 @@
-// Which redirect URI an application's sign-ins use.
+// The redirect URI of an application's sign-ins.
 
 import Testing
 import Tokens

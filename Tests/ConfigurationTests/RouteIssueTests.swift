@@ -1,4 +1,4 @@
-// What is said of each mistake in a route.
+// The message for each mistake in a route.
 
 import Testing
 import Tokens

@@ -1,4 +1,4 @@
-// What a right configuration decodes to: defaults, inheritance, substitution, secrets.
+// The decoding of a right configuration: defaults, inheritance, substitution, secrets.
 
 import Bytes
 import HTTP

@@ -1,4 +1,4 @@
-// What a route's token section says of challenges, of callers' own tokens, and of having none.
+// A route's token section: challenges, callers' own tokens, routes without one.
 
 import Routing
 import Testing

@@ -1,4 +1,4 @@
-// What OpenTelemetry's variables mean here.
+// OpenTelemetry's variables.
 
 import Bytes
 import HTTP
@@ -15,7 +15,7 @@ import Tokens
     TracingEnvironment([common: "http://127.0.0.1:4318"].merging(more) { $1 })
   }
 
-  /// Variables, and where spans go; nil where nothing is traced.
+  /// Variables, and the endpoint of spans; nil if nothing is traced.
   static let endpoints: [([String: String], String?)] = [
     ([:], nil), ([common: ""], nil), (["OTEL_SERVICE_NAME": "x", "OTEL_TRACES_SAMPLER": "always_on"], nil),
     ([common: "http://c:4318"], "http://c:4318/v1/traces"), ([common: "http://c:4318/"], "http://c:4318/v1/traces"),

@@ -1,4 +1,4 @@
-// What `check` warns of, although it is allowed.
+// The warnings of `check`.
 
 import Testing
 

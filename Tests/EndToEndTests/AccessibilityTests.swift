@@ -1,4 +1,4 @@
-// Whether people can read and use the pages that they meet, in a real browser: computed contrast in both colour
+// The pages in a real browser, for people with any ability: computed contrast in both colour
 // schemes, the keyboard alone, names and landmarks. Tests/peers/accessible.py says what is held to which criterion of
 // WCAG.
 

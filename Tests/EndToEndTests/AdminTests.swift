@@ -1,4 +1,4 @@
-// What operators see: health, readiness, metrics as Prometheus reads them, and the record of each request.
+// The operators' views: health, readiness, metrics as Prometheus reads them, and the record of each request.
 
 import FoundationEssentials
 import Testing
@@ -89,7 +89,7 @@ struct AdminTests {
     #expect(after["bearer_proxy_token_requests_total{\(obtained)}"] == 1)
     #expect(after["bearer_proxy_token_request_duration_seconds_count{}"] == 1)
     #expect(after.keys.contains { $0.hasPrefix("bearer_proxy_build_info{commit=,version=") })
-    // What is looked up at the scrape.
+    // Values that are looked up at the scrape.
     #expect(after["bearer_proxy_route_state{route=orders,state=ready}"] == 1)
     #expect(after["bearer_proxy_route_state{route=open,state=upstream_failing}"] == 1)
     #expect(after["bearer_proxy_route_state{route=open,state=ready}"] == 0)

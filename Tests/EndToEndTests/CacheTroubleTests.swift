@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct CacheTroubleTests {
-  /// What is wrong with the file system, and what ends it.
+  /// A trouble of the file system, and its end.
   enum Trouble: String, CaseIterable {
     case full, readOnly
 
@@ -46,7 +46,7 @@ struct CacheTroubleTests {
     /// Detached at once, whoever still looks into it.
     func remove() async throws { try await succeed(["umount", "-l", path]) }
 
-    /// Whether this process may mount at all.
+    /// True if this process may mount at all.
     static let isPossible: Bool = {
       guard getuid() == 0 else { return false }
       do {
@@ -74,7 +74,7 @@ struct CacheTroubleTests {
     try await trouble.begin(mount)
     let written = textOfFile(mount.file("cache.json"))
 
-    // Each renewal needs the refresh token of the one before, which stands nowhere but in memory.
+    // Each renewal needs the refresh token of the one before, which is only in memory.
     let before = try await scene.tokenRequests()
     var statuses: Set<Int> = []
     let isRenewed = try await eventually {
@@ -107,7 +107,7 @@ struct CacheTroubleTests {
     try await mount.remove()
   }
 
-  /// A proxy on a full file system, with a refresh token that stands nowhere but in its memory.
+  /// A proxy on a full file system, with a refresh token that is only in its memory.
   private func unwritten(
     _ mount: Mount
   ) async throws -> (scene: DeskScene, proxy: ProxyUnderTest, directory: TemporaryDirectory) {

@@ -1,4 +1,4 @@
-// Who is let in by the rules under `callers`, with curl and openssl as callers and Authlib as the issuer of their
+// The rules under `callers`, with curl and openssl as callers and Authlib as the issuer of their
 // tokens.
 
 import Testing
@@ -6,7 +6,7 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct CallerTests {
-  /// What Authlib's tokens are for.
+  /// The audience of Authlib's tokens.
   private static let audience = "https://orders.example"
 
   /// A proxy with one listener, its settings given, in front of an upstream that shows what arrives.

@@ -1,4 +1,4 @@
-// Which of an issuer's JWTs let a caller in: the attacks are tokens that the issuer has really signed, for something
+// The JWTs of an issuer that let a caller in: the attacks are tokens that the issuer has really signed, for something
 // else.
 
 import Bytes
@@ -17,7 +17,7 @@ struct CallerTokenTests {
   private let site: ChildProcess
   private let documents: TemporaryDirectory
 
-  /// An issuer whose documents stand on a plain web server.
+  /// An issuer whose documents are on a plain web server.
   init() async throws {
     directory = try TemporaryDirectory()
     upstream = try await ScriptedUpstream(in: directory)

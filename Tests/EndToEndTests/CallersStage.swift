@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Tokens
 
-/// What a caller's `sub` begins with decides how the provider answers:
+/// The beginning of a caller's `sub` decides the provider's answer:
 ///
 /// | subject | the answer to an exchange |
 /// |---|---|

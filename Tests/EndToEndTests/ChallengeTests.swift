@@ -53,7 +53,7 @@ struct ChallengeTests {
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["token"] ?? 0
   }
 
-  /// How many requests for a path are recorded with this challenge and what the proxy did about it.
+  /// The number of recorded requests for a path with this challenge and this outcome.
   private func records(_ proxy: ProxyUnderTest, _ path: String, _ kind: String, _ outcome: String) -> Int {
     proxy.accessRecords.count { record in
       record["path"] == .text(path) && record["challenge"] == .text(kind)

@@ -59,7 +59,7 @@ struct ChaosTests {
       """)
     let fixed =
       (tls.caller ? ["--ca", authority.file] : []) + ["--method", "POST", "--framing", "chunked", "--size", "3000"]
-    // What the first exchange makes stays.
+    // Memory that the first exchange allocates stays.
     _ = try await Chaos.run(1, port: port, fixed + ["--fault", "none"])
     let before = proxy.process.openDescriptors
     for (fault, end) in Self.rows {

@@ -1,4 +1,4 @@
-// Who controls a running proxy through its admin listener, and who only probes it.
+// The control of a running proxy through its admin listener, and its probes.
 
 import FoundationEssentials
 import Glibc
@@ -77,7 +77,7 @@ struct ControlTests {
       #expect(answer.status == 403 && answer.body.hasPrefix("/healthz, /readyz and /metrics are open to this caller"))
     }
     #expect(try await curl([there + "/readyz"]).body == "ready\n")
-    // What runs beside the proxy, such as `kubectl exec … status`, is of its own machine.
+    // A process beside the proxy, such as `kubectl exec … status`, is on its own machine.
     let status = try await run([binary(), "status", "-c", directory.file("control.yaml")])
     #expect(status.status == 0 && status.output.hasPrefix("ready: bearer-proxy "))
     try await open.stop()
@@ -118,7 +118,7 @@ struct ControlTests {
   }
 }
 
-/// An address of this machine by which other machines reach it; nil where it has none.
+/// An address of this machine by which other machines reach it; nil if it has none.
 private let otherMachineAddress: String? = {
   var first: UnsafeMutablePointer<ifaddrs>?
   guard getifaddrs(&first) == 0 else { return nil }

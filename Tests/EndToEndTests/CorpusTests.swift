@@ -12,7 +12,7 @@ private let corpus = testsDirectory + "/../../shared/http-corpus"
 struct CorpusTests {
   /// The last line of a runner. With `anyone: true`, since one row is the request of a browser that does not say which
   /// site it is for: the rules for callers would refuse it, and these rows are about messages. With a token of a
-  /// provider's where one is given.
+  /// provider's if one is given.
   private func summary(_ runner: String, token provider: OpenIDProvider? = nil, _ arguments: [String] = [])
     async throws -> String
   {

@@ -76,7 +76,7 @@ struct CredentialRotationTests {
     #expect(upstream.requests.count == 3)
   }
 
-  /// Whether callers go on.
+  /// True until callers shall end.
   private final class Load: Sendable {
     private let isOn = Locked(true)
     var goesOn: Bool { isOn.withLock { $0 } }

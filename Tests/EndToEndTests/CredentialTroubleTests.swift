@@ -1,4 +1,4 @@
-// What can be wrong with an application's credential: each is said with its place, its cause and its cure, by `check`
+// Mistakes in an application's credential: each is reported with its place, its cause and its cure, by `check`
 // or `check --live`; and a running proxy that meets it keeps serving what it holds.
 
 import DemoProvider
@@ -45,7 +45,7 @@ struct CredentialTroubleTests {
       """, to: "trouble.yaml")
   }
 
-  /// What stands under `credential`, what `check` says, and with which status it ends.
+  /// The text under `credential`, the message of `check`, and its exit status.
   static let mistakes: [(String, String, Int32)] = [
     (
       "certificate: {certificate_file: rsa.pem, key_file: ec.key}",
@@ -85,7 +85,7 @@ struct CredentialTroubleTests {
     await services.stop()
   }
 
-  /// What stands under `credential`, variables, what `check --live` finds, and what it says is to be done.
+  /// The text under `credential`, variables, and the finding and the cure of `check --live`.
   static let troubles: [(String, [String: String], String, String)] = [
     (
       "certificate: {certificate_file: rsa.pem, key_file: rsa.key, algorithm: PS256}", [:], "AADSTS700027",

@@ -35,13 +35,13 @@ final class DemandingAPI: Sendable {
   private let servers: (provider: LoopServer, api: LoopServer)
 
   var issuer: String { "http://127.0.0.1:\(servers.provider.port)" }
-  /// Where the API's paths begin, without the slash behind.
+  /// The prefix of the API's paths, without a slash at its end.
   var upstream: String { "http://127.0.0.1:\(servers.api.port)/api" }
   var asked: [String] { record.asked.withLock { $0 } }
   var requests: Int { record.requests.load(ordering: .relaxed) }
   /// The paths that came here with two dots in them.
   var climbed: [String] { record.climbed.withLock { $0 } }
-  /// How often an address was asked that only a challenge names.
+  /// The number of requests for an address that only a challenge names.
   var astray: Int { record.astray.load(ordering: .relaxed) }
 
   /// Ends the validity of every token that was issued so far.
@@ -132,7 +132,7 @@ final class DemandingAPI: Sendable {
 
 /// Challenges that nobody in their right mind sends, each another one.
 enum HostileChallenge {
-  /// How many there are, by the number's rest.
+  /// The number of kinds, by the number's rest.
   static let kinds = 6
 
   /// The whole field.

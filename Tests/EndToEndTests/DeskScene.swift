@@ -14,7 +14,7 @@ struct DeskScene {
   /// The file that the proxies share.
   let cache: String
 
-  /// `cache` is where the file is to be, if not in the scene's own directory.
+  /// `cache` is the path of the file, if not in the scene's own directory.
   init(cache: String? = nil) async throws {
     directory = try TemporaryDirectory()
     var settings = DemoSettings(directory: directory.path)
@@ -75,13 +75,13 @@ struct DeskScene {
   /// Ends the provider.
   func stop() async { await services.stop() }
 
-  /// How many token requests the provider had.
+  /// The number of token requests at the provider.
   func tokenRequests() async throws -> Int {
     let answer = try await curl(["--cacert", settings.authorityPath, services.providerOrigin + "/testing/requests"])
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["token"] ?? 0
   }
 
-  /// Whether the cache's file holds access tokens, and all of them are over by a second at least.
+  /// True if the cache's file holds access tokens, and all of them expired at least a second ago.
   func allAreExpired() throws -> Bool {
     struct Document: Decodable {
       struct Entry: Decodable { var expires_on: String }

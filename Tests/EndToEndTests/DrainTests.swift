@@ -16,7 +16,7 @@ struct DrainTests {
     #expect(try await eventually { try await scene.proxy.admin("/readyz").status == 503 })
     #expect(try await scene.proxy.admin("/readyz").body == "draining\n")
     #expect(try await scene.proxy.admin("/healthz").status == 200)
-    // Who keeps a connection learns in time that it ends.
+    // A caller with a kept connection is told in time that it ends.
     let served = try await scene.proxy.get("/seen")
     #expect(served.status == 200 && served["connection"] == "close")
     scene.proxy.process.send(SIGTERM)
@@ -59,7 +59,7 @@ struct DrainTests {
     #expect(try await eventually { !accepts(scene.proxy.port) })
     for connection in connections {
       try await connection.send(request)
-      // The rest of the former answer stands before it.
+      // The rest of the former answer comes before it.
       let answer = try await connection.receive()
       #expect(answer.contains("HTTP/1.1 200 OK\r\n") && answer.contains("Connection: close\r\n"))
     }
@@ -132,7 +132,7 @@ struct DrainTests {
   func `TLS callers whom the kernel has queued when the process ends are answered`(_ top: String) async throws {
     let scene = try await SecureScene("\(top)shutdown: {grace: 60s, limit: 90s}")
     let (proxy, authority) = (scene.proxy, scene.authority)
-    // What tried whether it listens has been accepted.
+    // The probe of the port has been accepted.
     #expect(try await eventually { queued(proxy.port) == 0 })
     try await proxy.process.standStill()
     let callers = 12
@@ -207,7 +207,7 @@ struct DrainTests {
     #expect(try await eventually { !scene.upstream.requests.isEmpty })
     #expect(try await scene.proxy.admin("/quitquitquit", ["-X", "POST"]).status == 200)
     #expect(try await eventually { try await scene.proxy.admin("/readyz").status == 503 })
-    // What a pod's end looks like: a hook, then the kubelet's signal.
+    // The end of a pod: a hook, then the kubelet's signal.
     scene.proxy.process.send(SIGTERM)
     #expect(try await slow.status == 200)
     #expect(try await scene.proxy.process.wait() == 0)
@@ -255,7 +255,7 @@ private struct SecureScene {
   }
 }
 
-/// How many connections to a port of 127.0.0.1 the kernel has made that its listener has not accepted
+/// The number of connections to a port of 127.0.0.1 that the kernel has made and its listener has not accepted
 /// (proc_net_tcp(5)).
 private func queued(_ port: Int) -> Int {
   // Of a listening socket (state 0A) the receive queue is the accept queue.
@@ -264,7 +264,7 @@ private func queued(_ port: Int) -> Int {
   }
 }
 
-/// How many callers are connected to a port of 127.0.0.1, as their end sees it. One that tried whether the port listens
+/// The number of callers that are connected to a port of 127.0.0.1, at their end. A probe of the port
 /// and left may enter the accept queue late; it is not among these.
 private func connected(_ port: Int) -> Int {
   sockets { $0[2] == address(port) && $0[3] == "01" }.count

@@ -45,7 +45,7 @@ struct ExhaustionTests {
   func `each way to use the proxy up has a limit, and others are served meanwhile`(_ attack: Attack) async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)
-    // Short where it is the limit; elsewhere a head that arrives slowly on a busy machine must not meet it first.
+    // Short for the attack on it; elsewhere a head that arrives slowly on a busy machine must not meet it first.
     let rate = attack.limit == "caller_rate" ? "1MiB" : "1KiB"
     let head = attack.limit == "request_head" || attack.kind == "idle" ? "500ms" : "1m"
     let proxy = try await ProxyUnderTest(
@@ -62,7 +62,7 @@ struct ExhaustionTests {
         - {name: silent, path: /silent/slow/, upstream: "https://127.0.0.1:\(upstream.port)/", token: none}
         - {name: probed, path: /silent/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
       """)
-    // What there is anyway: both loops, the upstream's connection, the allocator's first growth.
+    // Memory that is needed anyway: both loops, the upstream's connection, the allocator's first growth.
     _ = try await proxy.get("/api/bytes/1")
     let before = (memory: proxy.process.residentBytes, descriptors: proxy.process.openDescriptors.count)
     let count = attack.count

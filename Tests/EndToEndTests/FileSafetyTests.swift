@@ -1,5 +1,5 @@
-// What the files around a proxy can do to it: pipes in their place, other users' files, files that everybody reads; and
-// what it does as root to the files of others.
+// Attacks through the files around a proxy: pipes in their place, other users' files, files that everybody reads; and
+// a root proxy's treatment of others' files.
 
 import FoundationEssentials
 import Glibc

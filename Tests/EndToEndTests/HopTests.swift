@@ -1,5 +1,5 @@
-// What a proxy owes the hops before and behind it: how far a request goes, where a loop ends, what is said of an
-// upstream that answers wrongly, and which paths and targets a configuration lets through.
+// A proxy's duties towards the hops before and behind it: forwarding fields, ends of loops, answers about an
+// upstream that answers wrongly, and the paths and targets that a configuration permits.
 
 import Glibc
 import Testing
@@ -44,7 +44,7 @@ struct HopTests {
     #expect(chained.status == 200)
     let seen = try #require(chained.body.split(separator: "\r\n").first { $0.hasPrefix("Via: ") })
     #expect(seen.hasPrefix("Via: 1.1 bearer-proxy-0123456789abcdef, 1.1 bearer-proxy, 1.1 bearer-proxy-"))
-    // What a network before us has written stays, with our own name behind it.
+    // The name of a network before us stays, with our own name behind it.
     let own = try #require(seen.split(separator: " ").last)
     #expect(
       try await scene.proxy.get("/seen", ["-H", "Connection: cdn-loop", "-H", "CDN-Loop: edge.example"]).body.contains(
@@ -141,7 +141,7 @@ struct HopTests {
     #expect(padded.status == 200 && padded.body == "hello")
   }
 
-  /// What the upstream sends, or the order for it.
+  /// The upstream's answer, or the order for it.
   private static let faults: [(answer: String, status: Int, reason: String, words: String)] = [
     ("this is no HTTP at all\r\n\r\n", 502, "status_line", "answered without a status line"),
     ("HTTP/2.0 200 OK\r\n\r\n", 502, "version", "in another version"),

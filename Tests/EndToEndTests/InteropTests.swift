@@ -42,7 +42,7 @@ struct InteropTests {
       """)
   }
 
-  /// What msal did: see Tests/peers/msal_peer.py.
+  /// The report of msal's side: see Tests/peers/msal_peer.py.
   private struct Told: Decodable {
     var token: String?
     var error: String?
@@ -60,7 +60,7 @@ struct InteropTests {
     return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
   }
 
-  /// The identifier of the token that the API saw; nil where the proxy did not get there.
+  /// The identifier of the token that the API saw; nil if the proxy did not get there.
   private func seen(_ proxy: ProxyUnderTest) async throws -> String? {
     let answer = try await proxy.get("/orders/list")
     guard answer.status == 200 else { return nil }

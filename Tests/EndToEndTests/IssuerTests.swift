@@ -11,7 +11,7 @@ import Testing
     if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
     "Tests/run makes the Python environment .venv"))
 struct IssuerTests {
-  /// Who signs the person in.
+  /// The program that signs the person in.
   enum Writer: String, CaseIterable, Sendable {
     case login, msal
   }
@@ -33,7 +33,7 @@ struct IssuerTests {
       ])
   }
 
-  /// A proxy with a route for each realm, and a cache of its own where it has a directory of its own.
+  /// A proxy with a route for each realm, and a cache of its own if it has a directory of its own.
   private func proxy(in place: TemporaryDirectory? = nil) async throws -> ProxyUnderTest {
     let place = place ?? directory
     let realms = ["alpha", "beta"]
@@ -136,7 +136,7 @@ struct IssuerTests {
     }
   }
 
-  // The real msal, at the same file: it neither fails on what stands there for an issuer, nor changes it, nor takes it
+  // The real msal, at the same file: it neither fails on an issuer's entries, nor changes them, nor takes them
   // elsewhere.
   @Test func `msal leaves alone what is filed for an issuer`() async throws {
     let proxy = try await proxy()

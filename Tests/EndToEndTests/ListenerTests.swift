@@ -1,4 +1,4 @@
-// Where callers connect, and which of them are let in.
+// The addresses for callers, and the permitted callers.
 
 import Testing
 import TestSupport

@@ -106,7 +106,7 @@ struct LiveCheckTests {
     failure("upstream_tls", "distrusted", "TLS", "ca_file")
     failure("upstream_name", "nowhere", "does not resolve", "spelt right")
     failure("probe", "silent", "no answer", "HTTP/1.1")
-    // What still could be tried was.
+    // The possible steps were tried.
     #expect(report.step("authority", of: "expired")?.verdict == "ok")
     #expect(report.step("upstream_connection", of: "away")?.verdict == "ok")
     #expect(report.step("probe", of: "expired")?.verdict == "skipped")

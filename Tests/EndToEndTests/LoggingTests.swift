@@ -1,4 +1,4 @@
-// What the log says of trouble that goes on, which request a record is about, and where access records go.
+// The log of continued trouble, the request of each record, and the output of access records.
 
 import FoundationEssentials
 import Glibc

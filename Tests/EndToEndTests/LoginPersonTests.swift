@@ -1,4 +1,4 @@
-// Who signs in with `login`: the person who is meant and nobody else, on a machine with other users, programs and
+// The person who signs in with `login`: the expected one and nobody else, on a machine with other users, programs and
 // providers.
 
 import DemoProvider
@@ -34,7 +34,7 @@ import Testing
     #expect(try await login(proxy, ["--route", "hers"] + way, scene.person()).status == 0)
     #expect(try await eventually { try await proxy.get("/open/list").status == 200 })
     let before = kept
-    // Alice is the only one who is signed in: she is meant where nobody is named.
+    // Alice is the only person who is signed in: a route that names nobody is hers.
     let open = try await login(proxy, ["--route", "open"] + way, scene.person(Sample.bob))
     #expect(open.status == 1 && open.errors.contains("nothing was kept"), "\(open.errors)")
     #expect(kept == before)

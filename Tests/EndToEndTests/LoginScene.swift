@@ -1,4 +1,4 @@
-// What tests of `login` and `logout` stand on: the sample provider, a configuration with routes of people, and the
+// The base of tests of `login` and `logout`: the sample provider, a configuration with routes of people, and the
 // people.
 
 import DemoProvider

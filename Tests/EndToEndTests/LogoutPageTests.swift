@@ -1,4 +1,4 @@
-// The page where people sign out: who may use it, and what goes.
+// The page for signing out: its callers, and the removed tokens.
 
 import DemoProvider
 import FoundationEssentials

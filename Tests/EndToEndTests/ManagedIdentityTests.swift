@@ -31,7 +31,7 @@ struct ManagedIdentityTests {
     tlsPort = try #require(service.output.firstMatch(of: /tls ([0-9]+)/).flatMap { Int($0.1) })
   }
 
-  /// The variables of a platform, what stands under `managed_identity`, and how the stand-in calls it.
+  /// The variables of a platform, the text under `managed_identity`, and the stand-in's name for it.
   struct Platform: Sendable {
     let name: String
     let variables: [String: String]

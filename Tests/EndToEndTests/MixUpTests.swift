@@ -25,7 +25,7 @@ private struct MixUpProvider {
 
   var issuer: String { "http://127.0.0.1:\(port)" }
 
-  /// What its token endpoint was sent.
+  /// The requests that its token endpoint received.
   func stolen() async throws -> String { try await curl([issuer + "/testing/stolen"]).body }
 }
 
@@ -60,7 +60,7 @@ private struct MixUpProvider {
       """)
   }
 
-  /// Where the honest provider sends a person who was sent to the other one: the path and query; nil where it refuses.
+  /// The honest provider's redirect for a person who was sent to the other one: the path and query; nil: none.
   private func answer(to address: String) async throws -> (path: String, query: String)? {
     let sent = try await curl([address])
     let on = try #require(sent["location"], "\(sent.status)")
@@ -99,7 +99,7 @@ private struct MixUpProvider {
     let port = try freePort()
     let proxy = try await proxy(evil, port: port)
     let end = try await attackPages(port)
-    // What the application is not registered for is refused by the honest provider itself.
+    // The honest provider itself refuses a redirect URI that is not registered.
     #expect((end == nil) == (redirectPath == nil))
     if let end { #expect(end.status == 400 && end.heading == "Another application&#39;s sign-in", "\(end.body)") }
     #expect(try await evil.stolen() == "")

@@ -69,7 +69,7 @@ struct OutboundProxyTests {
     #expect(
       values.contains("http://127.0.0.1:\(outbound.port)") && values.contains("environment HTTPS_PROXY"), "\(values)")
 
-    // Who is excepted is looked up here, where nobody knows the name.
+    // Excepted names are resolved here, and this one is unknown.
     let other = try TemporaryDirectory()
     let direct = try await ProxyUnderTest(
       in: other, environment: environment.merging(["NO_PROXY": ".corp.example,orders.corp.test"]) { $1 }, text)

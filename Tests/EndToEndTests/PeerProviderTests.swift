@@ -21,9 +21,9 @@ struct PeerProviderTests {
     var kind: PeerProvider.Kind
     var method = "client_secret_basic"
     var arguments: [String] = []
-    /// Whether a refresh token is refused for scopes that its sign-in was not for.
+    /// True if a refresh token is refused for scopes that its sign-in was not for.
     var isStrict = true
-    /// Whether a wrong secret is noticed, and costs no refresh token. glewlwyd revokes one that comes with it.
+    /// True if a wrong secret is noticed, and costs no refresh token. glewlwyd revokes one that comes with it.
     var forgivesSecret = true
 
     var testDescription: String { "\(kind) \(method) \(arguments.joined(separator: " "))" }
@@ -69,7 +69,7 @@ struct PeerProviderTests {
       """)
   }
 
-  /// What calls on a route came to.
+  /// The results of calls on a route.
   private struct Calls {
     var tokens: Set<String> = []
     var refusals: [String] = []

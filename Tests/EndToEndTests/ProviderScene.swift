@@ -50,6 +50,6 @@ func route(_ name: String, to port: Int, path: String = "", scopes: String = "or
 }
 
 extension Answer {
-  /// The seconds of `Retry-After`; 0 where there is none.
+  /// The seconds of `Retry-After`; 0 if there is none.
   var retryAfter: Int { self["retry-after"].flatMap { Int($0) } ?? 0 }
 }

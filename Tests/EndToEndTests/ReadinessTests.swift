@@ -1,4 +1,4 @@
-// What readiness means: by choice, once and for all, and what waits for it.
+// The readiness of an instance: by choice, once and for all, and the programs that wait for it.
 
 import Testing
 import TestSupport

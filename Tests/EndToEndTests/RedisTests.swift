@@ -17,7 +17,7 @@ struct RedisTests {
     }
   }
 
-  /// How often a proxy wrote a record.
+  /// The number of a proxy's records with a message.
   private func count(_ message: String, _ proxy: ProxyUnderTest) -> Int {
     proxy.everythingWritten.split(separator: "\n").count { $0.contains("\"\(message)\"") }
   }
@@ -163,7 +163,7 @@ struct RedisTests {
     #expect(logout.status == 0, "\(logout)")
     #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
 
-    // What the other side says when something is wrong, and what we make of it.
+    // Errors of the server, and our messages for them.
     let wrong = try scene.directory.write("another-s3cret", to: "wrong-password")
     try await succeed(["chmod", "600", wrong])
     let text = textOfFile(proxy.configuration)
@@ -186,7 +186,7 @@ struct RedisTests {
   @Test func `an application's tokens open the server, and are in no cache`() async throws {
     let scene = try await DeskScene()
     let object = "c0a7050d-0000-4000-8000-0000000000c1"
-    // What the token says is the judgement of another test; here the name counts.
+    // Another test judges the token; here the name counts.
     let redis = try await RedisPeer(
       in: scene.directory, user: "\(object) on nopass ~bearer-proxy:* resetchannels \(RedisPeer.commands)")
     let portal = """

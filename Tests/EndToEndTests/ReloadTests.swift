@@ -15,7 +15,7 @@ struct ReloadTests {
 
     """
 
-  /// Whether callers go on.
+  /// True until callers shall end.
   private final class Load: Sendable {
     private let isOn = Locked(true)
     var goesOn: Bool { isOn.withLock { $0 } }
@@ -74,7 +74,7 @@ struct ReloadTests {
     let counted = try await metricSum(proxy, "bearer_proxy_requests_total", #"route="orders""#)
     // nginx ends each after a thousand requests.
     #expect(made <= 16 + counted / 500, "\(made) connections to the upstream for \(counted) requests")
-    // What was counted before the first reload is counted still.
+    // Counts from before the first reload are kept.
     #expect(try await eventually { proxy.accessRecords.count { $0["route"] == .text("orders") } == counted })
   }
 
@@ -381,7 +381,7 @@ struct ReloadTests {
     try proxy.reconfigure {
       $0.replacing("listeners:\n", with: "listeners:\n  - address: unix:\(directory.path)/inner/proxy.sock\n")
     }
-    // Where the kernel has no Landlock, the directory that is missing says no instead.
+    // If the kernel has no Landlock, the missing directory causes the failure instead.
     #expect(
       try await eventually {
         proxy.process.errors.contains("inner/proxy.sock needs a restart")

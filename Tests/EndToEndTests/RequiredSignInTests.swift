@@ -1,4 +1,4 @@
-// What a sign-in at the pages asks for and brings: exactly what was missing, beside what was there, for every instance.
+// The request and the result of a sign-in at the pages: exactly the missing parts, for every instance.
 
 import DemoProvider
 import FoundationEssentials
@@ -14,11 +14,11 @@ struct RequiredSignInTests {
     var path: String
     var arguments: [String] = []
     var status = 401
-    /// What the page says.
+    /// The words of the page.
     var words: [String]
     var scope = "api://orders/Orders.Read"
     var claims = ##"{"access_token":{"xms_cc":{"values":["cp1"]}}}"##
-    /// What is asked for beside the usual.
+    /// Additional parameters of the request.
     var more: [String: String] = [:]
   }
 
@@ -69,7 +69,7 @@ struct RequiredSignInTests {
     #expect(try await stage.browse(stage.atTheProvider(begun))["location"] == stage.origin + path)
     for instance in [stage.proxy, another] {
       #expect(try await eventually { try await instance.get(path, demand.arguments).status == 200 })
-      // What was granted before is still there.
+      // The earlier grant is still there.
       let list = try await instance.get("/my/orders/list")
       #expect(list.status == 200)
       #expect(list.body.contains("Orders.Read"))

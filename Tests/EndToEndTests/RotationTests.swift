@@ -140,7 +140,7 @@ struct RotationTests {
     let proxy = try await ProxyUnderTest(in: directory, configuration(provider))
     #expect(try await login(proxy, "alpha").status == 0)
     #expect(try await eventually { try await proxy.get("/alpha/whoami").status == 200 })
-    // The thief redeems what stands in the file, and the proxy is second.
+    // The thief redeems the token of the file, and the proxy is second.
     let stolen = try #require(
       directory.read("cache.json").firstMatch(of: /"RefreshToken".*?"secret":\s*"([^"]+)"/.dotMatchesNewlines()))
     let answer = try await curl([
@@ -159,7 +159,7 @@ struct RotationTests {
   }
 }
 
-/// What `accounts --json` says.
+/// The output of `accounts --json`.
 private struct Listing: Decodable {
   private struct Application: Decodable {
     var application: String

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Whether there is a browser to drive. Tests/run installs one where it can.
+/// True if there is a browser to drive. Tests/run installs one if it can.
 let hasBrowser = ["chromium", "chromedriver"].allSatisfy {
   FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
 }

@@ -65,7 +65,7 @@ struct SignInCallerTests {
     #expect(!stage.proxy.everythingWritten.contains(Self.secret))
   }
 
-  /// What somebody without the proof sees at the pages and the routes.
+  /// The answers of the pages and the routes to a caller without the proof.
   private func refusals(_ url: String, _ arguments: [String] = []) async throws -> [Answer] {
     var answers: [Answer] = []
     for (path, more) in [

@@ -107,7 +107,7 @@ import Testing
     // Pages are found by every spelling of their own path.
     let form = try await curl(["--path-as-is", "http://localhost:\(port)/x/../%2Ebearer/sign-in?route=none"])
     #expect(form.heading == "Unknown link")
-    // What is somebody else's stays so.
+    // A neighbour's cookies and paths stay its own.
     for path in [
       "/bearer/callback", "/.bearerx/callback", "/x/.bearer/callback", "/.well-known/callback", "/a%20b", "/a;b/c",
       "//bearer/x", "/.be/arer/callback",

@@ -100,7 +100,7 @@ import Testing
       #expect(answer["location"] == nil)
     }
     #expect(!stage.hasWritten)
-    // What a cookie of the listener's own makes of the same page in another listener.
+    // A page gets no cookie of the same page in another listener.
     let foreign = try await stage.browse("/.bearer/sign-in", ["-H", "Host: evil.example", "--data", "route=my-orders"])
     #expect(foreign.status == 421)
     #expect(try await stage.press(page).status == 303, "the page itself is still good")
@@ -271,7 +271,7 @@ import Testing
     let end = try await stage.browse(stage.atTheProvider(begun, user: Sample.bob))
     #expect(end.heading == "Signed in, but not done")
     #expect(end.body.contains("Several accounts are signed in"))
-    // What no sign-in changes offers none.
+    // A refusal that no sign-in changes offers none.
     let refused = try await stage.browse("/my/orders/list", ["-H", "Sec-Fetch-Mode: navigate"])
     #expect(refused.status == 401 && refused.body.contains("Name one under the route"))
     #expect(!refused.body.contains("/.bearer/sign-in"))

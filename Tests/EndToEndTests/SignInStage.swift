@@ -12,24 +12,24 @@ struct SignInStage {
   let settings: DemoSettings
   let services: DemoServices
   let proxy: ProxyUnderTest
-  /// How browsers know the listener with pages.
+  /// The browsers' address of the listener with pages.
   let origin: String
 
   private let account: String?
-  /// What each of the browser's requests has besides.
+  /// Additional arguments of each of the browser's requests.
   private let manner: [String]
 
   /// A listener with pages, as a test wants it.
   struct Listener {
-    /// Where, if not on a port of 127.0.0.1.
+    /// The address, if it is not a port of 127.0.0.1.
     var address: String?
     var signIn = "true"
     /// Further keys in flow style, each behind a comma.
     var more = ""
-    /// How browsers know it, if not by its own port.
+    /// Its origin for browsers, if not by its own port.
     var origin: String?
     var scheme = "http"
-    /// What each of the browser's requests has besides.
+    /// Additional arguments of each of the browser's requests.
     var manner: [String] = []
   }
 
@@ -139,7 +139,7 @@ struct SignInStage {
     return "/.bearer/callback?\(query)"
   }
 
-  /// Whether anything was filed.
+  /// True if anything was filed.
   var hasWritten: Bool {
     !directory.read("cache.json").isEmpty && directory.read("cache.json").contains("RefreshToken")
       && directory.read("cache.json").contains("secret")
@@ -158,7 +158,7 @@ struct SignInStage {
     try #require((200...299).contains(answer.status), "\(answer.body)")
   }
 
-  /// What is in the file of tokens, and in the one of what sign-ins have to bring.
+  /// The content of the file of tokens, and of the one with the requirements of sign-ins.
   var everythingKept: String { directory.read("cache.json") + directory.read("cache.json.challenges") }
 
   /// The link of the page that refuses `/my/orders/list?a=1&b=2`.
@@ -171,7 +171,7 @@ extension Answer {
 }
 
 extension String {
-  /// What stands between two texts, the first time.
+  /// The text between two others, the first time.
   func between(_ start: String, _ end: String) -> String? {
     guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
       return nil

@@ -88,7 +88,7 @@ struct SlowProviderTests {
       in: directory,
       "limits: {connections: 30}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
         + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
-    // What tried whether it listens has its place no longer.
+    // The probe of the port has left its place.
     #expect(
       try await eventually {
         let accepted = try await metricSum(proxy, "bearer_proxy_connections_accepted_total ")
@@ -111,7 +111,7 @@ struct SlowProviderTests {
     }
     #expect(ContinuousClock.now - began < .seconds(8))
     if areGone { return }
-    // Who made room was told so.
+    // Each caller that was ended to make room got an answer.
     var answered = 0
     for caller in callers {
       var answer = ""

@@ -1,4 +1,4 @@
-// How a running instance says that it stands: `/status`, `status`, `/config`.
+// The state of a running instance: `/status`, `status`, `/config`.
 
 import FoundationEssentials
 import TestSupport

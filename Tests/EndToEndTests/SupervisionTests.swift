@@ -1,4 +1,4 @@
-// What a service manager gives a proxy, and is told by it: systemd's protocol, without systemd.
+// A proxy and its service manager: systemd's protocol, without systemd.
 
 import Glibc
 import Testing
@@ -56,7 +56,7 @@ struct SupervisionTests {
     let proxy = try await ProxyUnderTest(in: directory, environment: environment, "loops: 3\n" + Self.routes)
     for _ in 1...3 { #expect(try await manager.next(saying: "WATCHDOG")?["WATCHDOG"] == "1") }
     try await proxy.process.stop()
-    // What is meant for another process is none of ours.
+    // Sockets for another process are not taken.
     let other = try ServiceManagerSocket(directory.file("other"))
     let silent = try await ProxyUnderTest(
       in: directory, environment: ["NOTIFY_SOCKET": other.name, "WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"],
@@ -66,7 +66,7 @@ struct SupervisionTests {
     #expect(try await other.next()?["STOPPING"] == "1")
   }
 
-  /// Opens the sockets, puts them where systemd does, and becomes the program.
+  /// Opens the sockets, gives them the descriptors of systemd's protocol, and becomes the program.
   private static let activator = """
     import os, socket, sys
     sockets = []

@@ -100,7 +100,7 @@ struct TokenTests {
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
     #expect(try await proxy.get("/orders/seen").status == 200)
     try await provider.process.stop()
-    // What is held serves on while the provider is away.
+    // A held token still serves while the provider is away.
     #expect(try await proxy.get("/orders/seen").status == 200)
   }
 

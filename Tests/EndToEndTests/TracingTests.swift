@@ -96,7 +96,7 @@ struct TracingTests {
       #expect(server.start <= span.start && span.end <= server.end + 1_000_000)
     }
 
-    // What was there already is no span.
+    // A token that is held already makes no span.
     let warm = try await proxy.get("/orders/seen")
     let id = sent(warm, "traceparent").map { String($0.dropFirst(3).prefix(32)) }
     #expect(try await eventually { collector.spans.contains { $0.trace == id && $0.kind == 2 } })

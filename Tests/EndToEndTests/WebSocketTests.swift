@@ -11,7 +11,7 @@ import Testing
     if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
     "Tests/run makes the Python environment .venv"))
 struct WebSocketTests {
-  /// What the client did: see Tests/peers/websocket_peer.py.
+  /// The client's report: see Tests/peers/websocket_peer.py.
   private struct Told: Decodable {
     var authorization: String?
     var text: String?

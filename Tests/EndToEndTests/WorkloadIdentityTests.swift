@@ -25,7 +25,7 @@ struct WorkloadIdentityTests {
     nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
   }
 
-  /// Puts a token where the pod has it, as a kubelet does: another directory, and a link that is turned to it.
+  /// Puts a token into the pod's directory, as a kubelet does: another directory, and a link that is turned to it.
   private func project(_ token: String?, _ version: Int) async throws {
     ProxyLedger.current?.add(secret: token ?? "no-token-at-all")
     try FileManager.default.createDirectory(atPath: directory.file("v\(version)"), withIntermediateDirectories: false)

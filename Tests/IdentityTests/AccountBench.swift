@@ -71,7 +71,7 @@ struct AccountBench {
       challenge: try challenge.map { try Claims(json: $0) })
   }
 
-  /// What a caller gets.
+  /// A caller's result.
   func result(_ subscription: TokenSubscription) async -> Result<String, AcquisitionError> {
     do throws(AcquisitionError) {
       return .success(try await broker.bearer(for: subscription).revealedToken())
@@ -125,14 +125,14 @@ struct AccountBench {
 }
 
 extension AccountBench {
-  /// What another process does to sign somebody in, now.
+  /// Signs a person in, now, as another process does.
   func signIn(_ person: Person, scopes: String, token: String, refreshToken: String) async throws {
     let now = clock.now
     let issued = try IssuedTokens(person, scopes: scopes, token: token, refreshToken: refreshToken, now: now)
     _ = try await store.modify { $0.add(issued, now: now) }
   }
 
-  /// What another process does to sign somebody out.
+  /// Signs a person out, as another process does.
   func signOut(_ person: Person) async throws {
     try await store.modify {
       $0.removeAccount(home: person.home, environments: ["login.microsoftonline.com"], clientID: "client")
@@ -146,7 +146,7 @@ extension AccountBench {
 }
 
 extension IssuedTokens {
-  /// What a sign-in brings.
+  /// The result of a sign-in.
   init(
     _ person: AccountBench.Person, scopes: String, token: String, refreshToken: String?, now: UnixTime,
     clientID: String = "client", environment: String = "login.microsoftonline.com", extra: String = ""

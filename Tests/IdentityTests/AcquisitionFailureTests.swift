@@ -16,7 +16,7 @@ import Tokens
     var name: String
     var metadata: [ScriptedProvider.Answer] = []
     var tokens: [ScriptedProvider.Answer] = []
-    /// nil where the repetition succeeds.
+    /// nil if the repetition succeeds.
     var expected: AcquisitionError?
     var tokenRequests: Int
     var naps: [Int64] = []

@@ -75,7 +75,7 @@ import Tokens
     let another = try await bench.broker.bearer(for: subscription(helper, user: Self.other))
     #expect(another.revealedToken() == "token-6")
     #expect(await bench.provider.forms.last?.contains("&user_id=\(Self.other)&") == true)
-    // What the agent's own token filed is not its user's.
+    // The agent's own token in the cache is not its user's.
     #expect(await bench.broker.store.snapshot()[.accessToken].values.count == 1)
     #expect(try await bench.broker.bearer(for: users) === value)
   }

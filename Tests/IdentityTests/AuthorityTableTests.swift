@@ -1,4 +1,4 @@
-// Each kind of authority from its metadata to the cache and back: what is asked where, what is filed under which name,
+// Each kind of authority from its metadata to the cache and back: the requests, the names of the entries,
 // and that a later process finds it without a request.
 
 import Bytes
@@ -21,16 +21,16 @@ import Tokens
     /// The route's.
     var tenant: String?
     var metadata: String
-    /// What the metadata name as issuer and token endpoint.
+    /// The issuer and the token endpoint in the metadata.
     var issuer: String
     var token: String
     /// Under what tokens are filed.
     var environment: String
     var realm: String
     var isolation: String?
-    /// Whether an application gets tokens of its own.
+    /// True if an application gets tokens of its own.
     var servesApplications = true
-    /// Where another library has filed the person's refresh token.
+    /// The place at which another library filed the person's refresh token.
     var filed: String
     /// Behind the person's id.
     var suffix = ""

@@ -1,4 +1,4 @@
-// Azure CLI's file, renewed by us at Microsoft's own authorities, where nothing keeps the tokens of two libraries
+// Azure CLI's file, renewed by us at Microsoft's own authorities, which keep the tokens of two libraries not
 // apart.
 
 import Bytes
@@ -78,7 +78,7 @@ import Tokens
     let refresh = try #require(after[.refreshToken].values.first)
     #expect(refresh.secret == Secret("FRT-2") && refresh["family_id"] == "1")
     #expect(after[.account] == before[.account] && after[.appMetadata] == before[.appMetadata])
-    // At `organizations` the new access token replaced the one it intersects with; at the tenant it stands beside it.
+    // At `organizations` the new access token replaced the one it intersects with; at the tenant there are both.
     #expect(
       Set(after[.accessToken].values.compactMap { $0["realm"] }) == (first ? [tenant] : ["organizations", tenant]))
   }

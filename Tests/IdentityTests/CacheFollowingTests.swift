@@ -1,4 +1,4 @@
-// What others do to the shared cache while a proxy runs: it is served, and it is not served any more.
+// Changes of the shared cache by others while a proxy runs: new tokens are used, removed ones are not.
 
 import Bytes
 import TestSupport

@@ -151,7 +151,7 @@ import Tokens
           == .providerUnavailable(.answered(status: 429), retryAfter: 30))
     }
     #expect(await bench.provider.forms.count == 2)
-    // Who has a token goes on.
+    // A caller with a token goes on.
     #expect(try await bench.broker.bearer(for: held) === value)
     let status = await bench.broker.status(of: route)
     #expect(status.failure?.error == .providerUnavailable(.answered(status: 429), retryAfter: 30))
@@ -255,7 +255,7 @@ import Tokens
 }
 
 extension AcquisitionError {
-  /// What a provider has against a caller's token, where that is the error.
+  /// The provider's refusal of a caller's token, if that is the error.
   fileprivate var refusal: AssertionRefusal? {
     if case .assertionRefused(let refused) = self { refused.refusal } else { nil }
   }

@@ -1,4 +1,4 @@
-// Which tokens of callers are believed, until when, and how often the issuer is asked for its keys.
+// Callers' tokens: which are valid, until when, and how often the issuer is asked for its keys.
 
 import Bytes
 import Testing

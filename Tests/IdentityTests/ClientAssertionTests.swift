@@ -1,4 +1,4 @@
-// An application whose proof is in a file: read for each request, followed through links, never sent where it is none.
+// An application whose proof is in a file: read for each request, followed through links, never sent if it is none.
 
 import Bytes
 import FoundationEssentials

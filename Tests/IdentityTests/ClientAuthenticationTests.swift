@@ -1,4 +1,4 @@
-// Where the client secret is written: what metadata say, what a refusal teaches, what an operator chose.
+// The place of the client secret: by the metadata, after a refusal, by an operator's choice.
 
 import Testing
 import Tokens
@@ -19,7 +19,7 @@ import Tokens
     return TokenSubscription(application: application, scopes: try ScopeSet(parameter: scopes))
   }
 
-  /// Where each request had the secret.
+  /// The place of the secret in each request.
   private static func placements(_ bench: Bench) async -> [ClientSecretPlacement?] {
     zip(await bench.provider.forms, await bench.provider.authorizations).map { form, field in
       switch (form.contains("client_secret="), field.isEmpty) {

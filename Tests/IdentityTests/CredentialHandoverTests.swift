@@ -182,7 +182,7 @@ import Tokens
 
   @Test(
     arguments: [
-      // An application goes on with what it had itself, also where another one keeps it.
+      // An application goes on with its own, even if another one keeps the same.
       ([("a", 0), ("b", 1)], [("a", 2), ("b", 1)], [2: 0]), ([("a", 0), ("b", 0)], [("a", 1), ("b", 0)], [1: 0]),
       ([("a", 0), ("b", 1)], [("a", 2), ("b", 3)], [2: 0, 3: 1]),
       // One that was renamed as well.

@@ -29,7 +29,7 @@ import Tokens
     let subscription = try bench.subscription()
     let value = try await broker.bearer(for: subscription)
     #expect(value.revealedToken() == "AT-2")
-    // Who comes now has it too, and nothing of it is in the file.
+    // The next caller has it too, and nothing of it is in the file.
     #expect(try await broker.bearer(for: subscription).id == value.id)
     #expect(directory.read("cache.json").contains("RT-alice") && !directory.read("cache.json").contains("RT-2"))
     held.release()

@@ -1,4 +1,4 @@
-// What is remembered of providers beside a cache: restarts while the provider is down.
+// Facts about providers that are stored beside a cache, for restarts while the provider is down.
 
 import Bytes
 import FoundationEssentials
@@ -97,7 +97,7 @@ import Tokens
 }
 
 extension KnownTenants {
-  /// Whether a later start would know the tenant.
+  /// True if a later start would know the tenant.
   fileprivate func isWritten(_ authority: Authority) async -> Bool {
     if authority.knownRealm != nil { return true }
     return await writtenTenant(of: authority) != nil

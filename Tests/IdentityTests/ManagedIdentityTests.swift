@@ -17,7 +17,7 @@ struct ManagedIdentityTests {
   private static let endpoint = "http://127.0.0.1:4001/msi/token"
   private static let pin = "00112233445566778899AABBCCDDEEFF00112233"
 
-  /// Variables, whether Arc's agent is there, the source that is chosen; what is found, where, and by what.
+  /// Variables, if Arc's agent is there, the chosen source; and the identity, endpoint and method that are found.
   struct Machine: Sendable {
     var variables: [String: String] = [:]
     var hasAgent = false
@@ -198,7 +198,7 @@ struct ManagedIdentityTests {
     #expect(try ScopeSet(parameter: scopes).resource == resource)
   }
 
-  /// At 1,700,000,000 s, which is 2023-11-14T22:13:20Z: an answer and the life of its token, half of it where it is
+  /// At 1,700,000,000 s, which is 2023-11-14T22:13:20Z: an answer and the life of its token, half of it if it is
   /// renewed then, or why there is none.
   static let lives: [(String, Int64, Int64?)] = [
     (#""expires_in": "3599""#, 3599, nil), (#""expires_in": 7200"#, 7200, 3600),

@@ -1,4 +1,4 @@
-// How long callers wait for a provider, and what becomes of an answer that comes later.
+// The time that callers wait for a provider, and the use of an answer that comes later.
 
 import Bytes
 import HTTPClient
@@ -51,7 +51,7 @@ struct PatienceTests {
     await bench.provider.arrival()
     gate.open()
     #expect(await [first, second] == [.failure(Self.slow), .failure(Self.slow)])
-    // Who comes in the pause waits for nothing, and nothing is sent for anybody.
+    // A caller during the pause does not wait, and no request is sent.
     #expect(await bench.result(subscription) == .failure(Self.slow))
     bench.clock.advance(5)
     #expect(await bench.result(subscription).isFailure)

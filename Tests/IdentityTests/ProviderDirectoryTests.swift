@@ -1,4 +1,4 @@
-// Metadata: fetched once, kept for a day, kept longer where the provider is away.
+// Metadata: fetched once, kept for a day, kept longer if the provider is away.
 
 import Bytes
 import HTTPClient

@@ -1,4 +1,4 @@
-// Which refresh tokens are sent, in which order, and what the cache holds afterwards.
+// The refresh tokens that are sent, their order, and the cache afterwards.
 
 import Bytes
 import HTTPClient
@@ -160,7 +160,7 @@ import Tokens
     #expect(await bench.redeemed() == ["RT-own"])
   }
 
-  /// An application of Azure CLI's family, where families count.
+  /// An application of Azure CLI's family, with families enabled.
   private func member(_ bench: Bench) throws -> TokenSubscription {
     var application = try bench.application()
     application.family = "1"

@@ -36,9 +36,9 @@ actor ScriptedProvider {
 
   private(set) var metadataRequests = 0
   private(set) var forms: [String] = []
-  /// The `Authorization` field of each token request; empty where there was none.
+  /// The `Authorization` field of each token request; empty if there was none.
   private(set) var authorizations: [String] = []
-  /// How long the answer to each form may take, where that is longer than usual.
+  /// The time limit of the answer to each form, if it is longer than usual.
   private(set) var answerLimits: [TimeSpan?] = []
   private let arrivals = Tally()
   private var metadataScript: [Answer] = []
@@ -58,7 +58,7 @@ actor ScriptedProvider {
     self.endpoint = endpoint
   }
 
-  /// What the next metadata and token requests are answered with.
+  /// Sets the answers to the next metadata and token requests.
   func script(metadata: [Answer] = [], tokens: [Answer] = []) {
     metadataScript += metadata
     tokenScript += tokens
@@ -163,13 +163,13 @@ struct Bench {
   }
 }
 
-/// What was published.
+/// The published tokens.
 final class Published: Sendable {
   private let values = Locked<[BearerValue?]>([])
   /// Signalled with each.
   let changes = Tally()
 
-  /// The tokens in order; `-` where the one before was taken back.
+  /// The tokens in order; `-` if the one before was taken back.
   var tokens: [String] { values.withLock { $0.map { $0?.revealedToken() ?? "-" } } }
 
   func take(_ key: AcquisitionKey, _ value: BearerValue?) {

@@ -1,4 +1,4 @@
-// How refusals and outages of the provider are sorted where no token is left.
+// The classes of the provider's refusals and outages if no token is left.
 
 import HTTPClient
 import Testing
@@ -86,7 +86,7 @@ import Tokens
     #expect(await bench.result(try bench.subscription()) == .failure(rejected))
   }
 
-  // What other libraries offer as an option is not offered here: a route would send what its API no longer takes.
+  // Other libraries offer this as an option. Here a route would send a token that its API no longer takes.
   @Test func `extended-lifetime: an expired token is not served, however long the provider would let it live on`()
     async throws
   {

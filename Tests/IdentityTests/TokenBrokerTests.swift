@@ -85,7 +85,7 @@ import Tokens
     #expect(try await bench.broker.bearer(for: next) === held)
     #expect(await bench.broker.statuses(of: [next]).count == 1)
     #expect(await bench.provider.forms == asked)
-    // What comes back is in the cache.
+    // A subscription that returns finds its token in the cache.
     await bench.broker.follow([next, gone])
     _ = try await bench.broker.bearer(for: gone)
     #expect(await bench.provider.forms == asked)
@@ -212,7 +212,7 @@ import Tokens
     #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-1")
   }
 
-  // What an application can handle does not make its tokens other ones.
+  // An application's capabilities do not change the key of its tokens.
   @Test
   func `capabilities-no-bypass: other scopes and secrets are other tokens of one provider, other capabilities are not`()
     async throws
@@ -256,7 +256,7 @@ import Tokens
 }
 
 extension Bench {
-  /// What a caller gets.
+  /// A caller's result.
   func result(of subscription: TokenSubscription) async -> Result<String, AcquisitionError> {
     do throws(AcquisitionError) {
       return .success(try await broker.bearer(for: subscription).revealedToken())

@@ -1,4 +1,4 @@
-// What becomes of tokens that an API refuses: one request for all who complain, the new token for everybody, and no
+// Tokens that an API refuses: one request for all callers who report it, the new token for everybody, and no
 // loops.
 
 import Bytes
@@ -105,7 +105,7 @@ import Tokens
       }
     }
     #expect(await bench.provider.forms.count == 3)
-    // What was revoked answers nothing any more.
+    // A revoked token is not handed out any more.
     let proof = try #require(
       try await bench.broker.bearer(answering: rejections[0], about: held, for: subscription))
     _ = try await bench.broker.bearer(answering: .invalidToken, about: proof, for: subscription)

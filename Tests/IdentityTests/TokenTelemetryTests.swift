@@ -1,4 +1,4 @@
-// What log and metrics say about acquisitions.
+// Log records and metrics of acquisitions.
 
 import Platform
 import Telemetry

@@ -2,11 +2,11 @@
 
 import FoundationEssentials
 
-/// What became of exchanges in which something broke.
+/// The results of exchanges in which something broke.
 package struct Chaos: Decodable, Sendable {
-  /// How many ended which way: `whole`, `broken`, `left` by the caller, a status, `hung`.
+  /// The number of each end: `whole`, `broken`, `left` by the caller, a status, `hung`.
   package let counts: [String: Int]
-  /// What must never be, in words: another request's answer, a body that is not the right one, half of one that looks
+  /// Forbidden results, in words: another request's answer, a body that is not the right one, half of one that looks
   /// whole.
   package let wrongs: [String]
 
@@ -25,7 +25,7 @@ package struct ChaosUpstream: Sendable {
   /// The process.
   package let process: ChildProcess
 
-  /// Starts it, with TLS where there is a certificate; where there are `callers`, it asks for a certificate of theirs.
+  /// Starts it, with TLS if there is a certificate; if there are `callers`, it asks for a certificate of theirs.
   package init(
     _ name: String = "chaos", in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate? = nil,
     callers: CertificateAuthority? = nil

@@ -26,7 +26,7 @@ private enum Children {
 
 /// A running program. Its standard output and standard error go to files, so that it never blocks on a full pipe.
 package final class ChildProcess: Sendable {
-  /// What errors call it.
+  /// Its name in errors.
   package let name: String
   /// The process id.
   package let identifier: pid_t
@@ -96,7 +96,7 @@ package final class ChildProcess: Sendable {
   /// Sends `signal` unless it has ended.
   package func send(_ signal: Int32) { if poll() == nil { kill(identifier, signal) } }
 
-  /// Has it stand still until SIGCONT. When this returns none of its threads runs any more: each of them takes the
+  /// Stops it until SIGCONT. When this returns none of its threads runs any more: each of them takes the
   /// signal when it gets a processor, and goes on until then.
   package func standStill() async throws {
     send(SIGSTOP)
@@ -124,7 +124,7 @@ package final class ChildProcess: Sendable {
     _ = try await wait()
   }
 
-  /// How many times the memory of a usual build a program takes at most under a sanitizer, which keeps notes about each
+  /// The largest factor of a program's memory under a sanitizer, which keeps notes about each
   /// word or holds back what was freed. The programs are built as the tests are.
   package static let memoryFactor = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil ? 1 : 5
 
@@ -136,7 +136,7 @@ package final class ChildProcess: Sendable {
     return 0
   }
 
-  /// What its open descriptors refer to, from /proc.
+  /// The targets of its open descriptors, from /proc.
   package var openDescriptors: [String] {
     guard let directory = opendir("/proc/\(identifier)/fd") else { return [] }
     defer { closedir(directory) }
@@ -164,7 +164,7 @@ package final class ChildProcess: Sendable {
 
   /// Processor time it has used, user and system, in steps of 10 ms, from /proc.
   package var processorTime: Duration {
-    // Behind the name, which may hold spaces, stand the state and then fields 4 and on (proc(5)).
+    // The name may contain spaces. Behind it are the state and then fields 4 and on (proc(5)).
     let fields = textOfFile("/proc/\(identifier)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else { return .zero }
     return .milliseconds((user + system) * 10)

@@ -1,8 +1,8 @@
 // A program that runs to its end: openssl, curl, Python.
 
-/// What a finished program left.
+/// The result of a finished program.
 package struct CommandResult: Sendable {
-  /// Its exit status, 128 plus the signal where one ended it.
+  /// Its exit status; 128 plus the signal if one ended it.
   package let status: Int32
   /// Its standard output.
   package let output: String
@@ -26,7 +26,7 @@ package func run(
   return result
 }
 
-/// Runs `arguments` to their end; throws what they said where they fail.
+/// Runs `arguments` to their end; throws with their output if they fail.
 @discardableResult
 package func succeed(_ arguments: [String], within limit: Duration = .seconds(60)) async throws -> String {
   let result = try await run(arguments, within: limit)

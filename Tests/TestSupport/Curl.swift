@@ -2,7 +2,7 @@
 
 /// An HTTP answer as a caller saw it.
 package struct Answer: Sendable {
-  /// The status code; 0 where there was no answer.
+  /// The status code; 0 if there was no answer.
   package let status: Int
   /// Field names in lower case with their values, in order.
   package let fields: [(name: String, value: String)]
@@ -53,7 +53,7 @@ func parseHead(_ text: String) -> (Int, [(name: String, value: String)]) {
   return (status, fields)
 }
 
-/// Runs `script` with Debian's Python and `arguments`, and returns what it printed; throws where it fails.
+/// Runs `script` with Debian's Python and `arguments`, and returns what it printed; throws if it fails.
 package func python(_ script: String, _ arguments: [String] = [], within limit: Duration = .seconds(60)) async throws
   -> String
 {

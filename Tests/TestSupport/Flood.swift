@@ -2,9 +2,9 @@
 
 import FoundationEssentials
 
-/// What became of a flood.
+/// The results of a flood.
 package struct Flood: Decodable, Sendable {
-  /// How many connections got which status first; `none` is an end without an answer.
+  /// The number of connections by their first status; `none` is an end without an answer.
   package let answers: [String: Int]
   /// Connections that the proxy ended.
   package let ended: Int

@@ -50,7 +50,7 @@ package final class Tally: Sendable {
   /// Nothing has happened yet.
   package init() {}
 
-  /// How often it has happened.
+  /// The number of times that it has happened.
   package var count: Int { state.withLock { $0.count } }
 
   /// It has happened once more.

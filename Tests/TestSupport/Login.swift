@@ -51,7 +51,7 @@ package final class Login: Sendable {
     (try await word(behind: "address:"), try await word(behind: "code:"))
   }
 
-  /// What the command left, once it has ended.
+  /// The result of the command, after its end.
   package func result(within limit: Duration = .seconds(30)) async throws -> CommandResult {
     let status = try await process.wait(within: limit)
     ProxyLedger.current?.add(process.output + process.errors, from: "login")
@@ -66,7 +66,7 @@ package final class Login: Sendable {
     try await word { line in line.hasPrefix(start) ? String(line) : nil }
   }
 
-  /// What `read` finds in a line of the command's, its indentation aside, once it is there.
+  /// The result of `read` for the first line of the command's for which it has one, without indentation.
   private func word(_ read: (Substring) -> String?) async throws -> String {
     var found: String?
     _ = try await eventually {

@@ -10,7 +10,6 @@ package final class LoopServer: Sendable {
     let waiter = Locked<Waiter?>(nil)
   }
 
-  /// Where it listens.
   package let address: SocketAddress
   /// The port of that address.
   package var port: Int { Int(address.port) }

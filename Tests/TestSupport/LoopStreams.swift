@@ -63,7 +63,7 @@ package func connectedStreams(
   return (near, far)
 }
 
-/// How receiving came to its end.
+/// The end of receiving.
 package enum ReceivedEnd: Sendable, Equatable {
   /// As many bytes as were asked for have come.
   case enough
@@ -78,7 +78,7 @@ package enum ReceivedEnd: Sendable, Equatable {
 extension ByteStream {
   private static let patience = TimeSpan.seconds(60)
 
-  /// Makes the handshake; throws where it fails.
+  /// Makes the handshake; throws if it fails.
   package func shakeHands() async throws {
     let waiter = Waiter(channel.loop)
     defer { waiter.close() }
@@ -87,7 +87,7 @@ extension ByteStream {
     }
   }
 
-  /// Sends all of `bytes`; the reason where it cannot.
+  /// Sends all of `bytes`; returns the reason if it cannot.
   @discardableResult
   package func sendAll(_ bytes: [UInt8]) async -> StreamError? {
     let waiter = Waiter(channel.loop)
@@ -161,7 +161,7 @@ extension ByteStream {
     return (received, .enough)
   }
 
-  /// Receives a text up to and with `end`; what came before where the stream ends first.
+  /// Receives a text up to and with `end`; the text so far if the stream ends first.
   package func receiveText(through end: String) async -> String {
     var text = ""
     while !text.hasSuffix(end) {

@@ -5,15 +5,15 @@ import Glibc
 /// nginx on a plain and a TLS port of 127.0.0.1. `/echo…` answers with what it received, one `name=value` line per
 /// field; `/files/1k`, `/files/64k` and `/files/1m` are files; `PUT /store/NAME` keeps a body; `/nothing` is a 204.
 package struct NginxUpstream: Sendable {
-  /// Where it speaks plain HTTP.
+  /// The port for plain HTTP.
   package let port: Int
-  /// Where it speaks TLS.
+  /// The port for TLS.
   package let tlsPort: Int
   /// The process.
   package let process: ChildProcess
   private let directory: TemporaryDirectory
 
-  /// Starts it with `certificate` on its TLS port and, where `clientAuthority` is given, only for those with a
+  /// Starts it with `certificate` on its TLS port and, if `clientAuthority` is given, only for those with a
   /// certificate of that authority.
   package init(
     in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate, clientAuthority: String? = nil
@@ -107,7 +107,7 @@ package func waitForPort(_ port: Int, of process: ChildProcess) async throws {
   guard open else { throw TestSupportError("\(process.name) does not listen on \(port): \(process.errors)") }
 }
 
-/// Whether somebody accepts connections on 127.0.0.1:`port`.
+/// True if a process accepts connections on 127.0.0.1:`port`.
 package func accepts(_ port: Int) -> Bool {
   let descriptor = tcpSocket()
   defer { close(descriptor) }

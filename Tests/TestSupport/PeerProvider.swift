@@ -1,9 +1,8 @@
 // Identity providers that we did not write, each with one confidential application and one person. What is particular
-// about each stands in its script below Tests/peers.
+// about each are explained in its script below Tests/peers.
 
 /// An identity provider, and the person who signs in there.
 package struct PeerProvider: Sendable {
-  /// Which provider.
   package enum Kind: String, Sendable {
     /// Python; strict about scopes and about the registered way to authenticate.
     case canaille
@@ -15,7 +14,6 @@ package struct PeerProvider: Sendable {
     case mock
   }
 
-  /// Which provider.
   package let kind: Kind
   /// The issuer, as configuration names it.
   package let issuer: String
@@ -28,13 +26,13 @@ package struct PeerProvider: Sendable {
   /// Its secret. A test searches everything the proxy wrote for it.
   package static let secret = "s3cret-of-the-desk"
   private static let password = "kettle-harbour-7"
-  /// What the application may ask for beside `openid` and `profile`.
+  /// The scopes of the application beside `openid` and `profile`.
   package static let scopes = ["email", "phone"]
 
   /// Starts it.
   /// - Parameters:
-  ///   - certificate: what it serves TLS with, where it does.
-  ///   - method: how the application is registered to authenticate.
+  ///   - certificate: its TLS certificate, if it serves TLS.
+  ///   - method: the registered authentication of the application.
   ///   - lifetime: seconds that its access tokens live.
   ///   - arguments: further options of its script.
   package init(

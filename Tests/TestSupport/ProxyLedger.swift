@@ -3,7 +3,7 @@
 
 import Platform
 
-/// What must not be seen, and where to look for it. One per test, found through the task.
+/// Secrets that must not be seen, and the places to search for them. One per test, found through the task.
 package final class ProxyLedger: Sendable {
   /// The ledger of the test that runs in this task.
   @TaskLocal package static var current: ProxyLedger?
@@ -41,7 +41,7 @@ package final class ProxyLedger: Sendable {
     contents.withLock { $0.runs.append(Run(process: process, adminPort: adminPort, directory: directory)) }
   }
 
-  /// A sentence for each secret in each place where it stands. The secret itself is not repeated.
+  /// A sentence for each secret in each place. The secret itself is not repeated.
   package func findings() async throws -> [String] {
     let (runs, secrets) = contents.withLock { ($0.runs, $0.secrets) }
     for run in runs {
@@ -65,7 +65,7 @@ package final class ProxyLedger: Sendable {
     }
   }
 
-  /// Whether a word begins as every JWT does: `{"` in base64url. Within a word a random state may have these three
+  /// True if a word begins as every JWT does: `{"` in base64url. Within a word a random state may have these three
   /// letters by chance, once in some thousand.
   private static func showsToken(_ text: String) -> Bool {
     text.replacing("%20", with: " ").replacing("%2B", with: "+").split { character in
@@ -73,7 +73,7 @@ package final class ProxyLedger: Sendable {
     }.contains { $0.hasPrefix("eyJ") }
   }
 
-  /// A secret as it stands, and as forms and JSON write it.
+  /// A secret unchanged, and as forms and JSON write it.
   private static func spellings(of secret: String) -> [String] {
     let escaped = secret.utf8.map { byte -> String in
       let character = Character(UnicodeScalar(byte))

@@ -33,8 +33,8 @@ package struct ProxyUnderTest: Sendable {
   package let configuration: String
 
   /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
-  /// left out where `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name;
-  /// `place` puts the text where the configuration is found, and `launcher` is what starts the program.
+  /// left out if `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name;
+  /// `place` writes the text to the configuration's path, and `launcher` starts the program.
   package init(
     in directory: TemporaryDirectory, port: Int? = nil, options: [String] = [], environment: [String: String] = [:],
     place: (TemporaryDirectory, String) throws -> String = { try $0.write($1, to: "proxy.yaml") },
@@ -83,7 +83,7 @@ package struct ProxyUnderTest: Sendable {
   /// Everything it wrote so far, both streams.
   package var everythingWritten: String { process.output + process.errors }
 
-  /// Replaces its configuration, as an editor does: `change` gets what stands there.
+  /// Replaces its configuration, as an editor does: `change` gets the present text.
   package func reconfigure(_ change: (String) -> String) throws {
     let text = change(textOfFile(configuration))
     try makeFile(configuration + ".new")
@@ -94,7 +94,7 @@ package struct ProxyUnderTest: Sendable {
   }
 
   /// Its access records as decoded JSON objects, oldest first. Each event loop writes its own when it has time, so the
-  /// lines need not stand in that order.
+  /// lines need not be in that order.
   package var accessRecords: [[String: LogValue]] {
     let written: [(time: String, record: [String: LogValue])] = everythingWritten.split(separator: "\n").compactMap {
       guard let record = try? JSONDecoder().decode([String: LogValue].self, from: Data($0.utf8)),
@@ -114,7 +114,7 @@ package enum LogValue: Decodable, Sendable, Equatable {
   case truth(Bool)
   case other
 
-  /// Decodes whatever stands there; objects and lists become `other`.
+  /// Decodes any value; objects and lists become `other`.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let value = try? container.decode(Bool.self) {

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// Where the tests' files are, from this file's own place in the tree.
+/// The directory of the tests, from this file's own place in the tree.
 package let testsDirectory: String = {
   var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
   parts.removeLast(2)
@@ -64,8 +64,8 @@ package struct OpenIDProvider: Sendable {
     issuer = "http\(certificate == nil ? "" : "s")://\(name):\(self.port)"
   }
 
-  /// How often its `endpoint` (`discovery`, `token`, `jwks`, `authorize`) was asked, and how many refresh tokens were
-  /// `rotated`, `reused` and `foreign`; of a realm, where one is named.
+  /// The number of requests to its `endpoint` (`discovery`, `token`, `jwks`, `authorize`), and of refresh tokens that
+  /// were `rotated`, `reused` and `foreign`; of a realm, if one is named.
   package func requests(to endpoint: String, realm: String? = nil) async throws -> Int {
     let answer = try await curl(["-k", issuer(ofRealm: realm) + "/testing/requests"])
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0
@@ -74,13 +74,13 @@ package struct OpenIDProvider: Sendable {
   /// The issuer of one of its realms.
   package func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
 
-  /// What it has repeated so far of what it was sent, in each spelling.
+  /// The received values that it has repeated so far, in each spelling.
   package func repeated() async throws -> [String] {
     let answer = try await curl(["-k", issuer + "/testing/repeated"])
     return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
   }
 
-  /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, where
+  /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, if
   /// one is named.
   package func behave(_ json: String, realm: String? = nil) async throws {
     let answer = try await curl([
@@ -127,7 +127,7 @@ package struct EchoingProvider: Sendable {
   /// The names of the spellings that it knows.
   package func forms() async throws -> [String] { try await texts("/testing/forms") }
 
-  /// How it spelt so far what it was sent.
+  /// The spellings of received values that it has repeated so far.
   package func repeated() async throws -> [String] { try await texts("/testing/repeated") }
 
   private func texts(_ path: String) async throws -> [String] {
@@ -187,7 +187,7 @@ package struct OutboundProxy: Sendable {
     port = try await announcedPort(of: process)
   }
 
-  /// What it was asked for so far: method, authority, and the credential it was shown.
+  /// The requests so far: method, authority, and the credential it was shown.
   package var requests: [String] {
     process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
   }

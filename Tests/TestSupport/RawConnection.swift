@@ -25,7 +25,7 @@ package final class RawConnection: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Sends `text` as it stands; says whether all of it went out.
+  /// Sends `text` unchanged; true if all of it went out.
   @discardableResult
   package func send(_ text: String) async throws -> Bool {
     try await onOwnThread { [descriptor] in
@@ -58,7 +58,7 @@ package final class RawConnection: Sendable {
     }
   }
 
-  /// Whether the peer closes the connection within ten seconds, whatever it sends before.
+  /// True if the peer closes the connection within ten seconds, whatever it sends before.
   package func isClosedByPeer() async throws -> Bool {
     try await onOwnThread { [descriptor] in
       var buffer = [UInt8](repeating: 0, count: 65536)
@@ -71,5 +71,5 @@ package final class RawConnection: Sendable {
   }
 }
 
-/// What a raw connection received, split into one answer: the status, and whether its head names `field`.
+/// The text of a raw connection, split into one answer: the status, and if its head names `field`.
 package func statusOf(_ text: String) -> Int { parseHead(String(text.prefix { $0 != "\r\n" })).0 }

@@ -4,14 +4,13 @@ import Glibc
 
 /// redis-server on a port of 127.0.0.1, with what it holds in files of a test's directory.
 package struct RedisPeer: Sendable {
-  /// Where it listens.
   package let port: Int
   private let directory: TemporaryDirectory
   private let options: [String]
   /// The process.
   package private(set) var process: ChildProcess
 
-  /// What a user's rules have to allow, as config/cache.md says it.
+  /// The commands that a user's rules have to allow, as config/cache.md lists them.
   package static let commands =
     "+select +get +mget +set +del +hget +hset +hmget +zadd +zrem +zrangebyscore +pexpire +eval"
 
@@ -46,20 +45,20 @@ package struct RedisPeer: Sendable {
     _ = try await process.wait()
   }
 
-  /// Starts it again, with what it held or, where `isEmpty`, without.
+  /// Starts it again, with its content or, if `isEmpty`, without.
   package mutating func restart(isEmpty: Bool = false) async throws {
     if isEmpty { try await succeed(["rm", "-rf", directory.file("appendonlydir")]) }
     process = try Self.start(port, directory, options)
     try await waitForPort(port, of: process)
   }
 
-  /// What redis-cli says to a command.
+  /// The answer of redis-cli to a command.
   @discardableResult
   package func cli(_ arguments: String...) async throws -> String {
     try await cli(arguments)
   }
 
-  /// What redis-cli says to a command.
+  /// The answer of redis-cli to a command.
   package func cli(_ arguments: [String]) async throws -> String {
     try await succeed(["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments)
   }

@@ -1,4 +1,4 @@
-// What a service manager hears: the socket behind NOTIFY_SOCKET, played by a plain datagram socket.
+// The side of a service manager: the socket behind NOTIFY_SOCKET, played by a plain datagram socket.
 
 import Glibc
 
@@ -27,7 +27,7 @@ package final class ServiceManagerSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The next message, as a dictionary of its lines; nil where none comes in ten seconds.
+  /// The next message, as a dictionary of its lines; nil if none comes in ten seconds.
   package func next(within seconds: Int = 10) async throws -> [String: String]? {
     try await onOwnThread { [descriptor] in
       var limit = timeval(tv_sec: seconds, tv_usec: 0)

@@ -17,7 +17,7 @@ package struct SignedInPerson: Sendable {
   /// A person.
   package init(_ uid: String) { self.uid = uid }
 
-  /// What the cache calls the person.
+  /// The person's id in the cache.
   package var home: String { "\(uid).\(Self.tenant)" }
 
   /// A token reply and its circumstances; `generation` tells the tokens of one from those of the next, and `padding`
@@ -50,7 +50,7 @@ package struct SignedInPerson: Sendable {
       environments: [Self.environment], realm: Self.tenant, clientID: Self.client, homeAccountID: home)
   }
 
-  /// The generation of the refresh token a cache holds; nil where it holds none.
+  /// The generation of the refresh token in a cache; nil if it has none.
   package func generation(in document: CacheDocument) -> Int? {
     document.refreshTokens(query).first.flatMap { token in
       token.secret.revealed().split(separator: "-").dropFirst(2).first.flatMap { Int($0) }

@@ -6,7 +6,7 @@ package struct SigningInPerson: Sendable {
   private let words: [String]
 
   /// A user, of the sample directory unless told. `trust` is the certificate file of the provider's authority;
-  /// `declines` refuses consent, and `discards` does not keep a sign-in where the last page asks.
+  /// `declines` refuses consent, and `discards` does not keep a sign-in if the last page asks.
   package init(
     user: String = "alice@contoso.example", password: String? = nil, trust: String? = nil, declines: Bool = false,
     discards: Bool = false
@@ -24,7 +24,7 @@ package struct SigningInPerson: Sendable {
   }
 
   /// Opens an authorization request, signs in, and brings the answer to the redirect URI, which must be listened to.
-  /// What was answered there.
+  /// The answer there.
   @discardableResult
   package func authorize(_ address: String) async throws -> String {
     try await succeed(words + ["--deliver", "authorize", address])

@@ -54,18 +54,18 @@ package final class TemporaryDirectory: Sendable {
     return file(name)
   }
 
-  /// The text of the file `name`; empty where there is none.
+  /// The text of the file `name`; empty if there is none.
   package func read(_ name: String) -> String { textOfFile(file(name)) }
 }
 
-/// Makes an empty file of mode 0600 where there is none.
+/// Makes an empty file of mode 0600 if there is none.
 func makeFile(_ path: String) throws {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
   guard descriptor >= 0 else { throw TestSupportError("cannot make \(path)") }
   close(descriptor)
 }
 
-/// The text of the file at `path` with undecodable bytes replaced; empty where it cannot be read.
+/// The text of the file at `path` with undecodable bytes replaced; empty if it cannot be read.
 package func textOfFile(_ path: String) -> String {
   // Not FileManager's reading: that of swift-foundation loses a buffer at every empty file, which the address sanitizer
   // would report.

@@ -1,4 +1,4 @@
-// What can go wrong in the scenery of a test, as opposed to in what it tests.
+// Failures of the scenery of a test, as opposed to those of its subject.
 
 /// A failure of the scenery: a peer that does not start, a file that is not there, an answer that is no HTTP.
 package struct TestSupportError: Error, CustomStringConvertible {

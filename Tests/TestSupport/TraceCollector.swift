@@ -15,7 +15,7 @@ package struct TraceCollector: Sendable {
     package let trace: String
     /// Its own id.
     package let id: String
-    /// Empty where there is none.
+    /// Empty if there is none.
     package let parent: String
     /// The flags, OTLP's bits included.
     package let flags: Int
@@ -25,7 +25,7 @@ package struct TraceCollector: Sendable {
     package let start: UInt64
     /// When it ended.
     package let end: UInt64
-    /// Whether its status says so.
+    /// True if its status is an error.
     package let failed: Bool
     /// Every attribute, as text.
     package let attributes: [String: String]
@@ -37,13 +37,13 @@ package struct TraceCollector: Sendable {
     package let path: String
     /// Its fields, names in lower case.
     package let headers: [String: String]
-    /// What it was answered with.
+    /// The status of the answer.
     package let status: Int
-    /// What it says of the process.
+    /// The attributes of the process.
     package let resource: [String: String]
     /// The spans in it.
     package let spans: [Span]
-    /// What was wrong with it; nil where nothing was.
+    /// Its mistake; nil if there is none.
     package let problem: String?
   }
 
@@ -65,7 +65,7 @@ package struct TraceCollector: Sendable {
     self.port = try await announcedPort(of: process)
   }
 
-  /// What it was sent so far, oldest first.
+  /// The requests so far, oldest first.
   package var requests: [Request] {
     process.output.split(separator: "\n").compactMap { line in
       try? JSONDecoder().decode(Request.self, from: Data(line.utf8))

@@ -1,5 +1,5 @@
-// What a program proves its applications with: each kind becomes what the proxy's configuration makes of it, and what
-// cannot be used is said when the application is made.
+// The credentials that a program gives its applications: each kind becomes what the proxy's configuration makes of it,
+// and one that cannot be used is refused when the application is made.
 
 import Bytes
 import Platform

@@ -123,7 +123,7 @@ import Tokens
     }
     #expect(again?.isInteractionRequired == false)
     #expect(await bench.provider.forms.count == 1)
-    // What is cached still serves.
+    // A cached token still serves.
     #expect(try await application.acquireTokenSilent(scopes: ["A"], account: nil).accessToken == Secret("AT-alice"))
   }
 

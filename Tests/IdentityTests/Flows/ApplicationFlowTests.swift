@@ -1,5 +1,5 @@
 // msal-python's recorded calls of applications in their own name, made again. Where the outcome is another one, the
-// reason stands beside it.
+// reason is in a comment.
 
 import Bytes
 import Testing
@@ -14,7 +14,7 @@ struct ApplicationFlowTests {
     flow.recordedForms(index).map { $0.filter { $0.key != "client_info" } }
   }
 
-  /// Differs: these providers' metadata list no way to authenticate, so the secret stands in the `Authorization` field.
+  /// Differs: these providers' metadata list no way to authenticate, so the secret is in the `Authorization` field.
   private static func formsOfBasic(_ flow: FlowReplay, _ index: Int) -> [[String: String]] {
     forms(flow, index).map { $0.filter { $0.key != "client_id" && $0.key != "client_secret" } }
   }

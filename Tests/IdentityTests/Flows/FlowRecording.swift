@@ -14,7 +14,7 @@ struct FlowRecording {
     var form: [String: String]?
     /// The `X-AnchorMailbox` field.
     var anchor: String?
-    /// nil where the network failed.
+    /// nil if the network failed.
     var status: Int?
     var retryAfter: String?
     var body: String
@@ -28,12 +28,12 @@ struct FlowRecording {
     /// The account that was named, by its home account id.
     var account: String?
     var exchanges: [Exchange]
-    /// What the caller got.
+    /// The caller's result.
     var result: [String: JSONValue]
     var cacheBefore: JSONValue
     var cacheAfter: JSONValue
 
-    /// What was posted, in order.
+    /// The posted forms, in order.
     var posts: [Exchange] { exchanges.filter { $0.form != nil } }
     /// The token that the caller got.
     var token: String? { result["access_token"]?.text }
@@ -81,7 +81,7 @@ struct FlowRecording {
 }
 
 extension FlowRecording.Exchange {
-  /// What the token endpoint's answer is read as.
+  /// The reading of the token endpoint's answer.
   func reply(at now: UnixTime) throws(TokenFailure) -> TokenReply {
     try TokenReply(status: status ?? 0, retryAfter: retryAfter, body: Array(body.utf8), sent: .none, now: now)
   }

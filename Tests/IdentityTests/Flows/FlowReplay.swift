@@ -12,7 +12,7 @@ import Tokens
 
 /// One flow, call after call, each on the cache that the call before it left.
 final class FlowReplay {
-  /// What a caller got.
+  /// A caller's result.
   enum Answer: Equatable {
     case token(String)
     case interaction(InteractionReason)
@@ -20,18 +20,18 @@ final class FlowReplay {
     case unavailable
   }
 
-  /// What came of a call.
+  /// The result of a call.
   struct Outcome {
     var answer: Answer
     /// The forms that were posted, `claims` in canonical form.
     var forms: [[String: String]]
-    /// Where they were posted to.
+    /// The addresses of the posts.
     var endpoints: [String]
     /// The account that each named as Entra's gateway reads it.
     var anchors: [String?]
-    /// Why a caller has to come in, where that is the answer.
+    /// The reason why a person has to sign in, if that is the answer.
     var required: InteractionRequired?
-    /// How the cache differs from the recorded one: `RefreshToken-` for an entry that is only there, `RefreshToken+`
+    /// The cache's differences from the recorded one: `RefreshToken-` for an entry that is only there, `RefreshToken+`
     /// for one that is only here, `RefreshToken/secret` for a member.
     var cacheDifferences: Set<String>
   }

@@ -1,4 +1,4 @@
-// Which recorded flow is proved where, and what of the recordings this product has no grant for. Of those, the answers
+// The test of each recorded flow, and the recordings that this product has no grant for. Of those, the answers
 // are read and sorted all the same: that much applies.
 
 import Bytes
@@ -9,7 +9,7 @@ import Tokens
 
 @Suite
 struct RecordedFlowCoverageTests {
-  /// Every recorded flow, and where it is replayed; what is left out of it, and why.
+  /// Every recorded flow with its test, and each omission with its reason.
   static let flows: [String: String] = [
     "01-silent-hit-then-expiry-buffer": "SilentFlowTests",
     "02-aging-token-refresh-ok": "SilentFlowTests",
@@ -82,7 +82,7 @@ struct RecordedFlowCoverageTests {
     #expect(reply.claims?.text == #"{"access_token":{"polids":{"essential":true,"values":["p1"]}}}"#)
   }
 
-  // What ends the sign-in before anything is sent.
+  // Errors that end the sign-in before anything is sent.
   @Test func `code-pkce: flow 08: another state and a refusal end the sign-in, and only the refusal's code is told`()
     throws
   {

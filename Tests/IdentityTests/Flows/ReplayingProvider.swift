@@ -26,7 +26,7 @@ actor ReplayingProvider {
     self.metadata = metadata
   }
 
-  /// What the next token requests are answered with, in the place of whatever is left.
+  /// Replaces the answers to the next token requests.
   func script(_ answers: [ScriptedProvider.Answer]) {
     self.answers = answers
   }

@@ -1,4 +1,4 @@
-// msal-python's recorded silent calls, made again. Where the outcome is another one, the reason stands beside it.
+// msal-python's recorded silent calls, made again. If the outcome is another one, a comment gives the reason.
 
 import Bytes
 import Testing
@@ -88,7 +88,7 @@ struct SilentFlowTests {
 
   @Test func `flow 07: another application's refresh token is not tried`() async throws {
     let flow = try FlowReplay("07-foci-join")
-    // Differs: msal-python offers every family token it finds to the provider, and joins the family where one is taken.
+    // Differs: msal-python offers every family token it finds to the provider, and joins the family if one is taken.
     for index in 0..<2 {
       let probing = try await flow.call(index, answers: [])
       #expect(probing.answer == .interaction(.noTokens) && probing.forms.isEmpty)
@@ -119,7 +119,7 @@ struct SilentFlowTests {
     #expect(first.answer == .token("AT-adfs-2") && first.forms == flow.recordedForms(2))
     #expect(first.endpoints == ["https://fs.contoso.example/adfs/oauth2/token/"])
     // Differs: filed under what was asked for instead of the answer's `openid`, under which msal-python never finds it;
-    // and as the person's, where msal-python files it as nobody's because the answer does not name the person again.
+    // and as the person's. msal-python files it as nobody's, because the answer does not name the person again.
     #expect(first.cacheDifferences == ["AccessToken+", "AccessToken-"])
     let filed = try #require(await flow.document()[.accessToken].values.first { $0.secret == Secret("AT-adfs-2") })
     #expect(filed["target"] == "urn:x/read" && filed["home_account_id"] == "adfs-sub")

@@ -1,4 +1,4 @@
-// Which shards a change concerns, and what is put back where a server lost something.
+// The shards that a change concerns, and the repair if a server lost something.
 
 import Bytes
 import TestSupport

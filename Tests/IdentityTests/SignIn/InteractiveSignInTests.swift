@@ -72,7 +72,7 @@ import Tokens
     #expect(people.map(\.canRefresh) == [true])
     #expect(people.first?.tokens.map(\.scopes) == [["api://orders/read", "openid"]])
 
-    // What was filed is what silence looks for.
+    // Silent acquisition finds the filed tokens.
     let broker = TokenBroker(TokenBroker.Surroundings(now: { SignInProvider.now }), store: store)
     let wish = TokenSubscription(
       application: application, account: "Ann@Example.org", scopes: try ScopeSet(["api://orders/read"]))
@@ -179,7 +179,7 @@ import Tokens
 
   struct BadAnswer: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// `STATE` stands for the right one.
+    /// `STATE` is replaced by the right one.
     var form: String
     var error: SignInError
     var needsInteraction = false
@@ -290,7 +290,7 @@ import Tokens
             "POST \(path) HTTP/1.1\r\nHost: localhost:\(asked.port)\r\nContent-Type: "
               + "application/x-www-form-urlencoded\r\n\(more)Content-Length: \(form.utf8.count)\r\n\r\n\(form)")
         }
-        // Who does not have the page, or is another one, decides nothing. Nor does the answer once more.
+        // A browser without the page, or another one, decides nothing. Nor does the answer once more.
         #expect(statusOf(try await post("/keep")) == 404)
         #expect(statusOf(try await post(action, "Sec-Fetch-Site: cross-site\r\n")) == 404)
         #expect(statusOf(try await asked.bring("code=D&state=\(asked.state)")) == 400)

@@ -1,4 +1,4 @@
-// What the loopback listener of a sign-in does with requests, which redirect URIs it takes, and whose connections.
+// The loopback listener of a sign-in: its requests, redirect URIs, and permitted connections.
 
 import HTTP
 import HTTPServer
@@ -22,7 +22,7 @@ import Tokens
     #expect(rule.action(for: Request(method: .get, path: "/s", form: [])) == .begin)
     #expect(rule.action(for: Request(method: .get, path: "/s", form: [])) == .show(.begunBefore))
     #expect(rule.action(for: Request(method: .get, path: "/cb", form: [])) == .show(.nothingHere))
-    // Who sends an answer is judged by its state, not here: both are looked at until one is taken.
+    // The state judges the sender of an answer, not this rule: both are looked at until one is taken.
     #expect(rule.action(for: answer) == .answer(Array("code=C".utf8)))
     #expect(rule.action(for: answer) == .answer(Array("code=C".utf8)))
     #expect(rule.action(for: yes) == .show(.nothingHere))

@@ -11,7 +11,7 @@ import Tokens
 
 @testable import Identity
 
-/// Answers metadata, keys, device codes and tokens; the latter as scripted, and with good ones where nothing is.
+/// Answers metadata, keys, device codes and tokens; the latter as scripted, and with good ones if nothing is.
 actor SignInProvider {
   static let issuer = "https://id.example/realms/demo"
   static let client = "client-1"
@@ -20,7 +20,7 @@ actor SignInProvider {
   static let key = Result { try RSAKey.generate() }
   static let otherKey = Result { try RSAKey.generate() }
 
-  /// What is wrong with an ID token.
+  /// A flaw of an ID token.
   enum Flaw: Sendable, CaseIterable {
     case absent, garbage, otherKey, otherNonce, otherIssuer, otherAudience, expired, noSubject
   }
@@ -34,7 +34,7 @@ actor SignInProvider {
     var namesIssuer = false
     var hasDeviceCodes = true
     var keys = 200
-    /// Whether the key that signs is published no more.
+    /// True if the key that signs is no longer published.
     var hasWithdrawnKey = false
     /// `typ` in the header of tokens, and claims beside the usual ones.
     var type: String?

@@ -93,7 +93,7 @@ struct SignInRequirementsTests {
     var refusal = try need()
     refusal.refused = SignInRequirement.mark(of: Secret("opaque"))
     memory.remember(refusal, route: "r")
-    // What was there before, and what was renewed here without a person.
+    // An older token, and one that was renewed here without a person.
     memory.take(try value(.cache, after: -1, "older"), for: key)
     memory.take(try value(.cache, after: 0), for: key)
     memory.take(try value(.identityProvider, after: 5), for: key)
@@ -161,7 +161,7 @@ struct SignInRequirementsTests {
     #expect(directory.read("cache.json.challenges") == #"{"needs":{}}"#)
   }
 
-  /// What a hostile upstream asks for: as many claims as are read at all, each character of which takes two in a file.
+  /// A hostile upstream's challenge: as many claims as are read at all, each character of which takes two in a file.
   private func hostileClaims(_ number: Int) throws -> Claims {
     let start = #"{"n\#(number)":""#
     return try Claims(
