@@ -63,6 +63,15 @@ package struct RouteTable: Sendable {
     return refused.map { .methodNotAllowed($0) } ?? .noRoute
   }
 
+  /// The route of exactly this path, with or without the slash at its end, for callers who use a name of the listener.
+  func route(at path: Span<UInt8>, host: Span<UInt8>) -> Route? {
+    for route in ordered where path.count <= route.path.count && route.takes(path: path) {
+      if let name = route.host, !name.span.equalsIgnoringCase(host) { continue }
+      return route
+    }
+    return nil
+  }
+
   /// The route of a name.
   func route(named name: Span<UInt8>) -> Route? {
     for route in ordered where route.isNamed(name) { return route }

@@ -37,10 +37,18 @@ package struct CallerRules: Sendable, Equatable {
     package var authority: Authority
     /// Audiences, one of which the token must have.
     package var audiences: Set<String>
+    /// Scopes, all of which the token must have.
+    package var scopes: ScopeSet
+    /// The URL by which callers reach the listener; nil if it does not describe itself to them.
+    package var publicURL: HTTPURL?
 
-    package init(authority: Authority, audiences: Set<String>) {
+    package init(
+      authority: Authority, audiences: Set<String>, scopes: ScopeSet = .none, publicURL: HTTPURL? = nil
+    ) {
       self.authority = authority
       self.audiences = audiences
+      self.scopes = scopes
+      self.publicURL = publicURL
     }
   }
 
@@ -157,4 +165,6 @@ package enum CallerRefusal: Error, Sendable, Hashable {
   case missingSecret
   /// The caller's own token is missing, or not to be believed.
   case untrustedToken
+  /// The caller's own token lacks scopes that the listener demands.
+  case missingScope
 }

@@ -125,6 +125,20 @@ import Testing
       ["callers.bearer needs 'audiences'"]
     ),
     (
+      "address: 127.0.0.1:80, callers: {bearer: {authority: 'https://id.example/', audiences: [a], "
+        + "scopes: [a b, offline_access], public_url: 'https://mcp.example/mcp'}}",
+      [
+        "callers.bearer.scopes[0]: 'a b' is not one scope (no blanks, quotes, backslashes): write [a, b]",
+        "callers.bearer.scopes[1]: 'offline_access' is asked for with every sign-in and is no API's scope",
+        "callers.bearer.public_url: 'https://mcp.example/mcp' has a path; write scheme and host alone",
+      ]
+    ),
+    (
+      "address: 127.0.0.1:80, callers: {bearer: {authority: 'https://id.example/', audiences: [a], "
+        + "public_url: 'http://mcp.example'}}",
+      ["callers.bearer.public_url: 'http://mcp.example' is not https"]
+    ),
+    (
       "address: 127.0.0.1:80, callers: {anyone: true, header: {name: X-Key, value: 0123456789abcdef}}",
       ["callers has both 'anyone' and 'header'; keep one"]
     ),
@@ -150,7 +164,7 @@ import Testing
     ),
     (
       "address: 127.0.0.1:80, sign_in: {public_url: 'https://proxy.example/x'}",
-      ["sign_in.public_url: 'https://proxy.example/x' has a path; the pages stand at /.bearer/ of a host of their own"]
+      ["sign_in.public_url: 'https://proxy.example/x' has a path; write scheme and host alone"]
     ),
     (
       "address: 127.0.0.1:80, sign_in: true, callers: {header: {name: X-Key, value: 0123456789abcdef}}",

@@ -35,6 +35,18 @@ import Tokens
     await expectUntrusted { try await check.accept(token) }
   }
 
+  @Test func `a token without the scopes of the rule is told so, and another's token is not`() async throws {
+    let token = try #require(await provider.idToken())
+    let check = CallerTokenCheck(
+      issuer: try await provider.application(), audiences: ["api://proxy", SignInProvider.client],
+      scopes: try ScopeSet(["a", "b"]), now: { [clock] in clock.now })
+    await #expect(throws: CallerTokenRefusal.withoutScopes(try ScopeSet(["a", "b"]))) { try await check.accept(token) }
+    #expect(await check.issuerName() == SignInProvider.issuer)
+    await provider.change { $0.flaw = .otherKey }
+    let other = try #require(await provider.idToken())
+    await expectUntrusted { try await check.accept(other) }
+  }
+
   @Test(arguments: [SignInProvider.Flaw.garbage, .otherKey, .otherIssuer, .otherAudience, .expired])
   func `a token with a flaw is not`(flaw: SignInProvider.Flaw) async throws {
     await provider.change { $0.flaw = flaw }

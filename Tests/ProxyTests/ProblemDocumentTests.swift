@@ -64,6 +64,7 @@ import Tokens
     Row(failure: .caller(.unknownCertificate), status: 403, kind: "caller-refused"),
     Row(failure: .caller(.missingSecret), status: 403, kind: "caller-refused"),
     Row(failure: .caller(.untrustedToken), status: 401, kind: "caller-not-authenticated"),
+    Row(failure: .caller(.missingScope), status: 403, kind: "caller-scope-missing"),
     Row(failure: .callerIssuerUnavailable, status: 503, kind: "caller-issuer-unavailable", retryAfter: 5),
     Row(failure: .authorizationRefused, status: 400, kind: "authorization-refused"),
     Row(failure: .choiceRefused, status: 400, kind: "choice-refused"),
@@ -114,6 +115,7 @@ import Tokens
     case head, headStalled, framing, path, methodRefused, targetRefused, schemeRefused, maxForwards, loop, expectation
     case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
+    case missingScope
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
     case choiceRefused, suspectedLoop, refusedToken
     case handOutBrowser, handOutContent, handOutDescription, handOutFields, handOutRoute, handOutOvertaken
@@ -144,6 +146,7 @@ import Tokens
       case .caller(.unknownCertificate): self = .unknownCertificate
       case .caller(.missingSecret): self = .missingSecret
       case .caller(.untrustedToken): self = .untrustedToken
+      case .caller(.missingScope): self = .missingScope
       case .callerIssuerUnavailable: self = .callerIssuerUnavailable
       case .authorizationRefused: self = .authorizationRefused
       case .handOut(.browser): self = .handOutBrowser

@@ -15,7 +15,8 @@ extension SettingsDecoder {
     settings.rules.header = header(callers)
     settings.issuer = issuer(callers)
     settings.rules.bearer = settings.issuer.map {
-      CallerRules.Bearer(authority: $0.authority.value, audiences: $0.audiences)
+      CallerRules.Bearer(
+        authority: $0.authority.value, audiences: $0.audiences, scopes: $0.scopes, publicURL: $0.publicURL)
     }
     // The admin listener takes neither, and its rules are for control beside an `anyone` for probes.
     guard callers.has(.certificate) else { return settings }
@@ -107,9 +108,14 @@ extension SettingsDecoder {
     let audiences = Set((list(section, .audiences) ?? []).map(\.text))
     reportMissing(.audiences, in: section)
     let caFile = readableFile(section, .caFile)
+    // Those of the admin listener do not describe themselves.
+    let describesItself = section.has(.publicURL)
+    let scopes = describesItself ? apiScopes(section, .scopes) : .none
+    let publicURL = describesItself ? publicURL(section) : nil
     guard let authority, !audiences.isEmpty else { return nil }
     return CallerSettings.Issuer(
-      authority: authority, audiences: audiences, caFile: caFile, proxy: .environment(proxies))
+      authority: authority, audiences: audiences, scopes: scopes, publicURL: publicURL, caFile: caFile,
+      proxy: .environment(proxies))
   }
 
   private mutating func origins(_ callers: Section) -> Set<String> {

@@ -54,8 +54,9 @@ extension SettingsDecoder {
         + "of their own, or the public_url of what stands in front and adds it")
   }
 
-  private mutating func publicURL(_ section: Section) -> HTTPURL? {
-    guard let scalar = requiredScalar(section, .publicURL) else { return nil }
+  /// The URL by which a listener is reached. Pages and metadata have their places at its root.
+  mutating func publicURL(_ section: Section) -> HTTPURL? {
+    guard let scalar = self.scalar(section, .publicURL) else { return nil }
     let url: HTTPURL
     do throws(HTTPURLError) {
       url = try HTTPURL(scalar.text)
@@ -64,9 +65,7 @@ extension SettingsDecoder {
       return nil
     }
     if url.target != "/" {
-      report(
-        scalar.place,
-        "\(scalar.key): '\(scalar.written)' has a path; the pages stand at /.bearer/ of a host of their own")
+      report(scalar.place, "\(scalar.key): '\(scalar.written)' has a path; write scheme and host alone")
       return nil
     }
     // Codes and cookies would travel in the clear, and no provider sends a browser there.

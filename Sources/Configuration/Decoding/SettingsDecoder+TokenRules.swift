@@ -14,7 +14,7 @@ extension SettingsDecoder {
   /// The rules that the section gives.
   mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> RouteTokenRules {
     let rules = RouteTokenRules(
-      scopesOnChallenge: scopesOnChallenge(section),
+      scopesOnChallenge: apiScopes(section, .scopesOnChallenge),
       replayLimit: size(section, .replayLimit).map { UInt64($0) } ?? RouteTokenRules().replayLimit,
       existing: chosen(section, .existing, of: RouteTokenRules.CallerAuthorization.self),
       whenUnavailable: chosen(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self),
@@ -85,9 +85,10 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func scopesOnChallenge(_ section: Section) -> ScopeSet {
+  /// Scopes of an API, none of which belongs to sign-ins.
+  mutating func apiScopes(_ section: Section, _ key: Key) -> ScopeSet {
     var words: [String] = []
-    for scalar in list(section, .scopesOnChallenge) ?? [] {
+    for scalar in list(section, key) ?? [] {
       do throws(ScopeSetError) {
         words += try ScopeSet([scalar.text]).words
       } catch {

@@ -80,6 +80,10 @@ package struct CallerSettings: Sendable, Equatable {
     package let authority: Located<Authority>
     /// Audiences, one of which the token must have.
     package let audiences: Set<String>
+    /// Scopes, all of which the token must have.
+    package let scopes: ScopeSet
+    /// The URL by which callers reach the listener, for their clients; nil is none.
+    package let publicURL: HTTPURL?
     /// Trust for the authority; nil is the system's.
     package let caFile: Located<String>?
     /// The way to the issuer.

@@ -102,7 +102,24 @@ extension SectionShape {
       Row(.valueFile, .file, "A file that holds the secret. Line breaks at its end are ignored."),
     ], .oneOf([.value, .valueFile]))
 
-  static let bearer = SectionShape([
+  static let bearer = SectionShape(
+    adminBearer.rows + [
+      Row(
+        .scopes, .texts,
+        """
+        The token must have all of these scopes, or roles of the same names; else the answer is 403 with \
+        insufficient_scope. Entra's tokens name them without the api://CLIENT-ID/ before them.
+        """),
+      Row(
+        .publicURL, .url,
+        """
+        The URL by which callers reach this listener, https unless it is loopback, without a path. With it, 401 and \
+        403 name the metadata (RFC 9728) by which clients such as MCP's find the authority and the scopes, at \
+        /.well-known/oauth-protected-resource with the route's path behind it.
+        """),
+    ])
+
+  static let adminBearer = SectionShape([
     Row(
       .authority, .url, isRequired: true,
       "The issuer: one tenant of Microsoft Entra (tokens of version 1.0 and 2.0), or any OpenID Connect issuer."),
@@ -127,6 +144,6 @@ extension SectionShape {
       .unix, .section(unix),
       "Users and groups with control at a unix socket, besides the proxy's own user and root."),
     Row(.header, .section(header), "A field with a secret, for control."),
-    Row(.bearer, .section(bearer), "The caller's bearer token, for control."),
+    Row(.bearer, .section(adminBearer), "The caller's bearer token, for control."),
   ])
 }

@@ -9,6 +9,8 @@ package import Tokens
 package enum CallerTokenRefusal: Error, Sendable, Hashable {
   /// It is not a JWT, or not valid. The log has the reason, and no answer: a forger learns nothing.
   case untrusted(JWTRefusal)
+  /// It is valid, and lacks these scopes.
+  case withoutScopes(ScopeSet)
   /// The issuer's keys cannot be fetched, so the token cannot be judged.
   case issuerUnavailable
 }
@@ -31,17 +33,21 @@ package actor CallerTokenCheck {
   /// The authority, for the log.
   package nonisolated let authority: String
   private let audiences: Set<String>
+  private let scopes: ScopeSet
   private let now: @Sendable () -> UnixTime
   private let directory: ProviderDirectory
   private var keys: SigningKeys?
   private var age = SigningKeyAge()
   private var flight: Task<Bool, Never>?
 
-  /// Tokens that `issuer`'s authority issues for one of `audiences`. Its client id plays no part.
-  package init(issuer: Application, audiences: Set<String>, now: @escaping @Sendable () -> UnixTime) {
+  /// Tokens that `issuer`'s authority issues for one of `audiences`, with all of `scopes`. Its client id plays no part.
+  package init(
+    issuer: Application, audiences: Set<String>, scopes: ScopeSet = .none, now: @escaping @Sendable () -> UnixTime
+  ) {
     self.issuer = issuer
     authority = issuer.authority.description
     self.audiences = issuer.authority.audiences(audiences)
+    self.scopes = scopes
     self.now = now
     directory = ProviderDirectory(now: now)
   }
@@ -64,6 +70,15 @@ package actor CallerTokenCheck {
     case .keys: guard await fetchKeys() else { throw .issuerUnavailable }
     case .pause: throw .issuerUnavailable
     }
+    let claims = try await judgeTwice(token)
+    // Only the issuer's own tokens are told what they lack.
+    let missing = issuer.authority.scopes(scopes, missingIn: token.claims, audiences: audiences)
+    if !missing.isEmpty { throw .withoutScopes(missing) }
+    return claims
+  }
+
+  /// Judges a token, again with new keys if it names an unknown one.
+  private func judgeTwice(_ token: SignedJWT) async throws(CallerTokenRefusal) -> BelievedClaims {
     do throws(JWTRefusal) {
       return try await judge(token)
     } catch {
@@ -74,6 +89,12 @@ package actor CallerTokenCheck {
     } catch {
       throw .untrusted(error)
     }
+  }
+
+  /// The issuer as its metadata spell it, for callers' clients; nil while those cannot be fetched.
+  package func issuerName() async -> String? {
+    if await directory.knownMetadata(for: issuer) == nil, age.need(at: now()) == .keys { _ = await fetchKeys() }
+    return await directory.knownMetadata(for: issuer)?.issuer
   }
 
   private func rule(_ issuers: Set<String>) -> JWTValidation {

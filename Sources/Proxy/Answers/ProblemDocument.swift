@@ -87,6 +87,10 @@ struct ProblemDocument {
       self.init(
         401, .callerNotAuthenticated, "Caller not authenticated",
         "This listener demands a bearer token of the caller's own; callers.bearer says whose and for which audience.")
+    case .caller(.missingScope):
+      self.init(
+        403, .callerScopeMissing, "Scope missing",
+        "The caller's token lacks scopes that callers.bearer of this listener demands; WWW-Authenticate names all.")
     case .callerIssuerUnavailable:
       self.init(
         503, .callerIssuerUnavailable, "Issuer of callers' tokens unavailable",

@@ -58,6 +58,9 @@ struct ListenerContext: Sendable {
   /// True if the tokens of routes are handed out to engines.
   var handsOut = false
 
+  /// True if the listener describes itself to callers' clients (RFC 9728).
+  var describesItself: Bool { callers.rules.bearer?.publicURL != nil }
+
   /// True if paths below `/.bearer` are the listener's own.
   var reservesPaths: Bool { signIn != nil || handsOut }
 

@@ -104,13 +104,10 @@ extension Exchange {
     if let interaction = problem.interaction, response.status == 401 {
       HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &caller.buffers.output)
     }
-    if let challenge = problem.assertion?.challenge {
+    if let challenge = problem.assertion?.challenge.map({ $0 + resourceParameters }) ?? callerChallenge(failure) {
       HeadWriter.field("WWW-Authenticate", Array(challenge.utf8).span, into: &caller.buffers.output)
     }
     writeCORSGrant()
-    if case .caller(.untrustedToken) = failure {
-      HeadWriter.field("WWW-Authenticate", Array(callerChallenge.utf8).span, into: &caller.buffers.output)
-    }
     if case .refusedToken = failure { writeReportedChallenges() }
     if case .methodNotAllowed = failure, let allow = request.route?.allow {
       HeadWriter.field("Allow", allow.span, into: &caller.buffers.output)
@@ -153,8 +150,9 @@ extension Exchange {
       keepsConnection ? .kept : .closed, for: request.head.version, into: &caller.buffers.output)
   }
 
-  private func endAnswer(keepsConnection: Bool) async -> Bool {
+  func endAnswer(_ body: [UInt8] = [], keepsConnection: Bool) async -> Bool {
     writeEnd(keepsConnection: keepsConnection)
+    caller.buffers.output.append(body)
     let isDelivered = await flush()
     finish()
     return isDelivered && keepsConnection

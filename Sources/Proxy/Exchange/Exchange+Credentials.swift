@@ -48,9 +48,13 @@ extension Exchange {
       state.callerTokens.keep(token, for: name)
       request.callerToken = token
     } catch {
-      guard case .untrusted(let flaw) = error else { throw .callerIssuerUnavailable }
-      report(flaw, check.authority)
-      throw .caller(.untrustedToken)
+      switch error {
+      case .issuerUnavailable: throw .callerIssuerUnavailable
+      case .withoutScopes: throw .caller(.missingScope)
+      case .untrusted(let flaw):
+        report(flaw, check.authority)
+        throw .caller(.untrustedToken)
+      }
     }
   }
 
@@ -64,10 +68,23 @@ extension Exchange {
       ])
   }
 
-  /// The challenge to an untrusted caller; without an error if there is no token (RFC 6750 §3.1).
-  var callerChallenge: String {
-    let brought = request.headBytes.withBytes { CallerRules.tokenRange(in: request.head, $0) != nil }
-    return #"Bearer realm="bearer-proxy""# + (brought ? #", error="invalid_token""# : "")
+  /// The challenge to a caller whose token is refused; nil if no token is missing. Without a token it has no error
+  /// (RFC 6750 §3.1).
+  func callerChallenge(_ failure: ExchangeFailure) -> String? {
+    let error: String
+    switch failure {
+    case .caller(.missingScope): error = #", error="insufficient_scope""#
+    case .caller(.untrustedToken):
+      let brought = request.headBytes.withBytes { CallerRules.tokenRange(in: request.head, $0) != nil }
+      error = brought ? #", error="invalid_token""# : ""
+    default: return nil
+    }
+    return #"Bearer realm="bearer-proxy""# + error + resourceParameters
+  }
+
+  /// The parameters by which a client finds the authority of callers' tokens and their scopes.
+  var resourceParameters: String {
+    caller.facts.listener.callers.rules.bearer?.challengeParameters(path: request.route?.path) ?? ""
   }
 
   // MARK: The route's

@@ -28,6 +28,9 @@ struct Exchange {
   @inline(__always)
   func run() async -> Bool {
     identify()
+    if caller.facts.listener.describesItself, let resource = describedResource() {
+      return await answerMetadata(of: resource)
+    }
     if caller.facts.listener.reservesPaths, reservedPath() == .reserved { return await answerReserved() }
     switch admit() {
     case .forward(let admitted): request.admitted = admitted

@@ -13,6 +13,7 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
   case serviceWorkerRefused
   case callerRefused
   case callerNotAuthenticated
+  case callerScopeMissing
   case callerIssuerUnavailable
   case loopDetected
   case authorizationRefused
@@ -53,6 +54,7 @@ package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
     case .serviceWorkerRefused: "service-worker-refused"
     case .callerRefused: "caller-refused"
     case .callerNotAuthenticated: "caller-not-authenticated"
+    case .callerScopeMissing: "caller-scope-missing"
     case .callerIssuerUnavailable: "caller-issuer-unavailable"
     case .loopDetected: "loop-detected"
     case .authorizationRefused: "authorization-refused"

@@ -54,6 +54,18 @@ extension Authority {
     return expanded == token.claims.issuer || expanded == self.issuer(of: token, named: issuer)
   }
 
+  /// The scopes of these that a token lacks. Entra's tokens name a scope without the API's name before it
+  /// (`api://CLIENT-ID/name`), so that is left out if it is an audience here. An application's own rights, its roles,
+  /// count as scopes.
+  package func scopes(_ required: ScopeSet, missingIn claims: JWTClaims, audiences: Set<String>) -> ScopeSet {
+    let held = Set((claims.scopes + claims.standardScopes + claims.roles).map { $0.lowercased() })
+    return required.filtered { scope in
+      if held.contains(scope.lowercased()) { return false }
+      guard let slash = scope.lastIndex(of: "/"), audiences.contains(String(scope[..<slash])) else { return true }
+      return !held.contains(scope[scope.index(after: slash)...].lowercased())
+    }
+  }
+
   /// The audiences in tokens for an application that is configured by these: Entra writes a client id as it is into
   /// tokens of version 2.0, and behind `api://` into those of version 1.0. Only within one tenant: another tenant's
   /// administrator could use the second for an application of their own.

@@ -25,8 +25,10 @@ public struct JWTClaims: Sendable, Hashable {
   public var application: String?
   /// `roles`: the rights of the application or user.
   public var roles: [String] = []
-  /// `scp`: the delegated scopes, words between spaces; absent in tokens for an application itself.
+  /// `scp`: the delegated scopes, words between spaces, or a list (Okta); absent in tokens for an application itself.
   public var scopes: [String] = []
+  /// `scope`: the scopes by RFC 9068 §2.2.3.
+  public var standardScopes: [String] = []
   /// `idtyp`: `app` for a token that an application got for itself.
   public var identityType: String?
   /// `ver`: Entra's version of the token's shape.
@@ -66,7 +68,7 @@ public struct JWTClaims: Sendable, Hashable {
 
 extension JWTClaims: Codable {
   private enum Key: String, CodingKey {
-    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, appid, roles, scp, idtyp, ver, uti, nonce, typ, cnf
+    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, appid, roles, scp, scope, idtyp, ver, uti, nonce, typ, cnf
     case tokenUse = "token_use"
     case authTime = "auth_time"
   }
@@ -85,7 +87,8 @@ extension JWTClaims: Codable {
     application = try claims.decodeIfPresent(String.self, forKey: .azp)
     if application == nil { application = try claims.decodeIfPresent(String.self, forKey: .appid) }
     roles = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .roles)?.values ?? []
-    scopes = try claims.decodeIfPresent(String.self, forKey: .scp)?.split(separator: " ").map(String.init) ?? []
+    scopes = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .scp)?.words ?? []
+    standardScopes = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .scope)?.words ?? []
     identityType = try claims.decodeIfPresent(String.self, forKey: .idtyp)
     version = try claims.decodeIfPresent(String.self, forKey: .ver)
     tokenIdentifier = try claims.decodeIfPresent(String.self, forKey: .uti)
@@ -116,6 +119,7 @@ extension JWTClaims: Codable {
     try claims.encodeIfPresent(application, forKey: .azp)
     if !roles.isEmpty { try claims.encode(roles, forKey: .roles) }
     if !scopes.isEmpty { try claims.encode(scopes.joined(separator: " "), forKey: .scp) }
+    if !standardScopes.isEmpty { try claims.encode(standardScopes.joined(separator: " "), forKey: .scope) }
     try claims.encodeIfPresent(identityType, forKey: .idtyp)
     try claims.encodeIfPresent(version, forKey: .ver)
     try claims.encodeIfPresent(tokenIdentifier, forKey: .uti)
@@ -151,6 +155,8 @@ private struct ConfirmationMembers: Decodable {
 /// A string, or an array of strings (RFC 7519 §4.1.3).
 private struct OneOrSeveral: Decodable {
   var values: [String]
+  /// The words of scopes, between spaces.
+  var words: [String] { values.flatMap { $0.split(separator: " ").map(String.init) } }
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -16,7 +16,8 @@ extension CallerTokenCheck {
     let issuer = Application(
       name: "callers", authority: rule.authority.value, clientID: "", credential: nil,
       trust: rule.caFile?.value ?? "", fetch: fetch)
-    self.init(issuer: issuer, audiences: rule.audiences, now: { UnixTime(WallClock.now.seconds) })
+    self.init(
+      issuer: issuer, audiences: rule.audiences, scopes: rule.scopes, now: { UnixTime(WallClock.now.seconds) })
   }
 }
 
@@ -25,6 +26,7 @@ struct CallerTokenChecks {
   private struct Entry {
     var authority: Authority
     var audiences: Set<String>
+    var scopes: ScopeSet
     var tls: TLSContext?
     var proxy: ProxyChoice
     var check: CallerTokenCheck
@@ -41,7 +43,8 @@ struct CallerTokenChecks {
       let check = known(rule, tls) ?? former?.known(rule, tls) ?? CallerTokenCheck(rule, fetcher: fetcher, tls: tls)
       entries.append(
         Entry(
-          authority: rule.authority.value, audiences: rule.audiences, tls: tls, proxy: rule.proxy, check: check))
+          authority: rule.authority.value, audiences: rule.audiences, scopes: rule.scopes, tls: tls,
+          proxy: rule.proxy, check: check))
     }
   }
 
@@ -55,7 +58,8 @@ struct CallerTokenChecks {
 
   private func known(_ rule: CallerSettings.Issuer, _ tls: TLSContext?) -> CallerTokenCheck? {
     entries.first {
-      $0.authority == rule.authority.value && $0.audiences == rule.audiences && $0.tls === tls && $0.proxy == rule.proxy
+      $0.authority == rule.authority.value && $0.audiences == rule.audiences && $0.scopes == rule.scopes
+        && $0.tls === tls && $0.proxy == rule.proxy
     }?.check
   }
 }

@@ -8,6 +8,25 @@ import Testing
   private static let other = "22222222-bbbb-4bbb-8bbb-222222222222"
   private static let personal = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
+  @Test(
+    arguments: [
+      (["a"], #"{"scp":"A b"}"#, ""), (["a", "c"], #"{"scp":"a b"}"#, "c"), (["a"], #"{"scope":"a b"}"#, ""),
+      (["a"], #"{"roles":["a"]}"#, ""), (["a"], "{}", "a"), ([], "{}", ""), (["a"], #"{"scp":"ab"}"#, "a"),
+      // Entra names a scope without the API.
+      (["api://app/tools.call"], #"{"scp":"tools.call"}"#, ""), (["app/tools.call"], #"{"scp":"tools.call"}"#, ""),
+      (["api://other/tools.call"], #"{"scp":"tools.call"}"#, "api://other/tools.call"),
+      (["api://app/tools.call"], #"{"scp":"call"}"#, "api://app/tools.call"),
+      (["tools.call"], #"{"scp":"api://app/tools.call"}"#, "tools.call"),
+    ] as [([String], String, String)])
+  func `a token lacks the scopes that it names in no form of its issuer`(
+    required: [String], claims: String, missing: String
+  ) throws {
+    let authority = try Authority("https://login.microsoftonline.com/\(Self.tenant)")
+    let parsed = try SignedJWT("eyJhbGciOiJSUzI1NiJ9.\(Base64URL.encode(Array(claims.utf8))).AA").claims
+    let found = authority.scopes(try ScopeSet(required), missingIn: parsed, audiences: ["api://app", "app"])
+    #expect(found.description == missing)
+  }
+
   struct Row: Sendable, CustomTestStringConvertible {
     var authority = "login.microsoftonline.com/\(tenant)"
     var named = "https://login.microsoftonline.com/\(tenant)/v2.0"

@@ -46,6 +46,10 @@ import Tokens
     Row(testDescription: "scopes", json: #"{"scp":"User.Read  Mail.Read"}"#) {
       $0.scopes == ["User.Read", "Mail.Read"]
     },
+    Row(testDescription: "Okta's scopes", json: #"{"scp":["a","b"]}"#) { $0.scopes == ["a", "b"] },
+    Row(testDescription: "scopes of RFC 9068", json: #"{"scope":"a b"}"#) {
+      $0.standardScopes == ["a", "b"] && $0.scopes.isEmpty
+    },
     Row(testDescription: "one role as a string", json: #"{"roles":"Orders.Read"}"#) { $0.roles == ["Orders.Read"] },
     Row(testDescription: "null and unknown members", json: #"{"oid":null,"groups":[{"a":1}]}"#) { $0.object == nil },
   ]
@@ -55,7 +59,8 @@ import Tokens
   }
 
   @Test(arguments: [
-    #"{"exp":"1700000000"}"#, #"{"exp":1e300}"#, #"{"aud":5}"#, #"{"aud":[5]}"#, #"{"iss":["a"]}"#, #"{"scp":["a"]}"#,
+    #"{"exp":"1700000000"}"#, #"{"exp":1e300}"#, #"{"aud":5}"#, #"{"aud":[5]}"#, #"{"iss":["a"]}"#, #"{"scp":[5]}"#,
+    #"{"scope":{}}"#,
     #"{"#, #""text""#, "null",
   ]) func `a claim of the wrong type is no absent claim`(json: String) {
     #expect(throws: JWTRefusal.json(.claims)) { try claims(json) }

@@ -133,6 +133,9 @@ extension TroubleshootingPage {
       The caller sent no token, or one that fails a check (`error="invalid_token"` in `WWW-Authenticate`). With `log:
       {level: debug}`, the event `caller's token refused` has the `reason`. **Cure:** Send a new token of the issuer,
       for the audience.
+    - `The caller's token lacks scopes that callers.bearer of this listener demands; WWW-Authenticate names all.`\
+      The token is the issuer's and for this listener, but not for all of `scopes`. **Cure:** Have the client request
+      them, and the person or administrator consent.
     - `The keys of the authority in callers.bearer of this listener cannot be had now, so no token can be checked.`\
       The issuer of callers' tokens is unreachable. **Cure:** See [identity provider](#identity-provider).
     - `This route adds a token of its own and takes no Authorization field from callers (existing: reject).`\

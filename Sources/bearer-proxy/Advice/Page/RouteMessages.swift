@@ -217,8 +217,8 @@ extension TroubleshootingPage {
     - `… needs a public_url: by which address browsers reach … cannot be told from it`\
       Browsers reach the listener of the sign-in pages by another address. **Cure:** Set `public_url: https://NAME`, as
       browsers see it.
-    - `…: '…' has a path; the pages stand at /.bearer/ of a host of their own`\
-      `public_url` has a path. **Cure:** Write scheme and host only.
+    - `…: '…' has a path; write scheme and host alone`\
+      `public_url` has a path, and pages and metadata have their places at the host's root. **Cure:** Remove the path.
     - `…: no browser brings what callers.… demands; give the pages a listener of their own, or the public_url of what
       stands in front and adds it`\
       The listener of the sign-in pages demands a field from callers. **Cure:** Use another listener with `sign_in`, on
