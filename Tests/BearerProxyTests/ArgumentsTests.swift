@@ -33,6 +33,13 @@ import Testing
       ["token", "--reveal", "-c", "f", "--json", "--route=orders"],
       .token(TokenOptions(configuration: "f", route: "orders", form: .json, reveal: true))
     ),
+    (
+      ["token", "--route", "git", "--format", "git", "--username", "me", "get"],
+      .token(
+        TokenOptions(
+          configuration: "env.yaml", route: "git", form: .text, reveal: false, format: .git, operation: .get,
+          username: "me"))
+    ),
     (["status"], .status(StatusOptions(configuration: "env.yaml", form: .text))),
     (["status", "--wait", "--json"], .status(StatusOptions(configuration: "env.yaml", form: .json, wait: 60))),
     (["status", "--wait=5", "-c", "f"], .status(StatusOptions(configuration: "f", form: .text, wait: 5))),
@@ -50,6 +57,17 @@ import Testing
   }
 
   static let wrong: [([String], String)] = [
+    (
+      ["token", "--route", "a", "--format", "git", "gte"],
+      "OPERATION is one of get, store, erase, list, not 'gte'"
+    ),
+    (["token", "--route", "a", "--format", "plain", "get"], "unexpected argument 'get'"),
+    (["token", "orders"], "unexpected argument 'orders'; did you mean '--route orders'?"),
+    (
+      ["token", "--route", "a", "--format", "yaml"], "--format is one of plain, json, git, kubectl, docker, not 'yaml'"
+    ),
+    (["token", "--route", "a", "--format", "json", "--json"], "--format and --json do not go together"),
+    (["token", "--route", "a", "--username", "u"], "--username means nothing without --format"),
     (["chekc"], "unknown command 'chekc'; did you mean 'check'?"), (["zebra"], "unknown command 'zebra'"),
     (["serve"], "unknown command 'serve'; did you mean 'run'?"),
     (["start"], "unknown command 'start'; did you mean 'run'?"),

@@ -14,7 +14,7 @@ import Tokens
     (AdminCaller(), false, AdminRight.none), (AdminCaller(), true, .probes),
     (AdminCaller(isLocal: true), false, .status), (AdminCaller(isLocal: true), true, .status),
     (AdminCaller(keepsRules: true), false, .control), (AdminCaller(keepsRules: true, isLocal: true), true, .control),
-    (AdminCaller(isOwner: true, isLocal: true), false, .control),
+    (AdminCaller(isOwner: true, isLocal: true), false, .tokens),
   ])
   func `a caller may do what it has shown a right to`(caller: AdminCaller, isOpen: Bool, right: AdminRight) {
     #expect(caller.right(isOpen: isOpen) == right)
@@ -23,6 +23,7 @@ import Tokens
   @Test func `probes, status and control are three things, and what is unknown counts as control`() {
     for path in ["/healthz", "/readyz", "/metrics"] { #expect(AdminRight(toReach: path) == .probes) }
     #expect(AdminRight(toReach: "/status") == .status)
+    #expect(AdminRight(toReach: "/token") == .tokens)
     for path in ["/config", "/log", "/quitquitquit", "/", "/nothing", "/metrics/", "/quitquitquit/"] {
       #expect(AdminRight(toReach: path) == .control)
     }
@@ -76,10 +77,10 @@ import Tokens
   }
 
   @Test(arguments: [(500 as UInt32, true), (0, true), (501, false)])
-  func `at a unix socket the proxy's own user and root control it`(user: UInt32, isOwner: Bool) throws {
+  func `at a unix socket the proxy's own user and root control it and get tokens`(user: UInt32, isOwner: Bool) throws {
     let callers = AdminCallers(hosts: nil, localHosts: [], rules: CallerRules(), tokenCheck: nil)
     let shown = try caller(callers, at: "", host: "localhost", user: user).get()
     #expect(shown.isOwner == isOwner && shown.isLocal)
-    #expect(shown.right(isOpen: false) == (isOwner ? .control : .status))
+    #expect(shown.right(isOpen: false) == (isOwner ? .tokens : .status))
   }
 }

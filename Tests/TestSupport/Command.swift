@@ -19,8 +19,9 @@ package func run(
   let child = try ChildProcess("command", arguments, in: directory, environment: environment, input: input)
   let status = try await child.wait(within: limit)
   let result = CommandResult(status: status, output: child.output, errors: child.errors)
-  // `--reveal` is there to show a token.
-  if arguments.first?.hasSuffix("/bearer-proxy") == true, !arguments.contains("--reveal") {
+  // These options are there to show a token.
+  let isShown = arguments.contains("--reveal") || arguments.contains("--format")
+  if arguments.first?.hasSuffix("/bearer-proxy") == true, !isShown {
     ProxyLedger.current?.add(result.output + result.errors, from: arguments.dropFirst().joined(separator: " "))
   }
   return result

@@ -11,6 +11,8 @@ struct AdminRequest: Sendable {
   var isVerbose: Bool
   /// The value of `level` in the query, if there is one.
   var level: String?
+  /// The value of `route` in the query, if there is one.
+  var route: String?
   /// GET or HEAD.
   var isRead: Bool
   var isPost: Bool
@@ -25,6 +27,7 @@ struct AdminRequest: Sendable {
     form = parameters.contains("format=json") ? .json : .text
     isVerbose = parameters.contains("verbose")
     level = parameters.first { $0.hasPrefix("level=") }.map { String($0.dropFirst(6)) }
+    route = parameters.first { $0.hasPrefix("route=") }.map { String($0.dropFirst(6)) }
     isRead = head.method == .get || head.method == .head
     isPost = head.method == .post
     caller = callers.judge(head, bytes, from: peer)

@@ -16,6 +16,8 @@ enum AdminRight: Int, Comparable, CaseIterable {
   case status
   /// `/config`, `/log` and `/quitquitquit`.
   case control
+  /// `/token`: the tokens of routes.
+  case tokens
 
   static func < (one: AdminRight, other: AdminRight) -> Bool { one.rawValue < other.rawValue }
 
@@ -26,6 +28,7 @@ enum AdminRight: Int, Comparable, CaseIterable {
       switch path {
       case "/healthz", "/readyz", "/metrics": .probes
       case "/status": .status
+      case "/token": .tokens
       default: .control
       }
   }
@@ -43,7 +46,8 @@ struct AdminCaller: Hashable {
 
   /// Its right; `isOpen`: the configuration lets anyone call.
   func right(isOpen: Bool) -> AdminRight {
-    if isOwner || keepsRules { return .control }
+    if isOwner { return .tokens }
+    if keepsRules { return .control }
     if isLocal { return .status }
     return isOpen ? .probes : .none
   }

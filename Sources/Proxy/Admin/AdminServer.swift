@@ -8,8 +8,8 @@ internal import Synchronization
 internal import Telemetry
 internal import Tokens
 
-/// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/status`, `/config`, `/log` and `/quitquitquit`. It never
-/// sees a token, and no traffic passes through it.
+/// The admin listener: `/healthz`, `/readyz`, `/metrics`, `/status`, `/config`, `/log`, `/token` and `/quitquitquit`.
+/// No traffic passes through it.
 package final class AdminServer: Sendable {
   private let proxy: ProxyServer
   private let loop: EventLoop
@@ -32,7 +32,7 @@ package final class AdminServer: Sendable {
     self.quit = quit
   }
 
-  private var service: Service { proxy.service }
+  var service: Service { proxy.service }
 
   private static var limits: ServerLimits {
     var limits = ServerLimits()
@@ -100,7 +100,12 @@ package final class AdminServer: Sendable {
     case .failure: return .text(421, "the Host field names no host of this listener\n")
     case .success(let caller): right = await callers.withLock({ $0 }).right(caller, token: request.token)
     }
-    guard AdminRight(toReach: request.path) <= right else { return .text(403, Self.refusal(right)) }
+    guard AdminRight(toReach: request.path) <= right else {
+      if request.path == "/token" {
+        return .text(403, "only the proxy's own user and root get tokens, on a unix socket\n")
+      }
+      return .text(403, Self.refusal(right))
+    }
     if request.path == "/quitquitquit" {
       // A POST, so that no link and no prefetching ends a process.
       guard request.isPost else { return .text(405, "only POST\n") }
@@ -122,6 +127,7 @@ package final class AdminServer: Sendable {
       let text = service.description.configuration(request.form)
       return request.form == .json ? .json(text) : .text(200, text)
     case "/log": return .text(200, "\(service.log.level.rawValue)\n")
+    case "/token": return await token(ofRoute: request.route)
     default:
       return .text(404, "try /healthz, /readyz, /metrics, /status, /config, /log or POST /quitquitquit\n")
     }
@@ -132,7 +138,7 @@ package final class AdminServer: Sendable {
       switch right {
       case .none: "nothing is"
       case .probes: "/healthz, /readyz and /metrics are"
-      case .status, .control: "/healthz, /readyz, /metrics and /status are"
+      case .status, .control, .tokens: "/healthz, /readyz, /metrics and /status are"
       }
     return "\(open) open to this caller; for more, give the admin listener a unix socket, on which its own user and "
       + "root have control, or a rule under admin.callers, and keep that rule\n"

@@ -69,7 +69,7 @@ package struct ServiceMetrics: Sendable {
       "bearer_proxy_request_tokens_total", help: "Requests, by route and source of their token.", by: route,
       and: MetricLabel("source", ["none", "cache", "shared_cache", "identity_provider"]))
     handedOut = catalog.counters(
-      "bearer_proxy_tokens_handed_out_total", help: "Tokens handed out to engines, by route.",
+      "bearer_proxy_tokens_handed_out_total", help: "Tokens handed out to engines and commands, by route.",
       by: MetricLabel("route", routes))
     connectionsAccepted = catalog.counter(
       "bearer_proxy_connections_accepted_total", help: "Downstream connections accepted.")

@@ -134,9 +134,7 @@ struct Arguments {
         LiveCheckOptions(
           configuration: try configuration(), route: value(.route)?.text, probe: try probe(), form: form))
     case .token:
-      return .token(
-        TokenOptions(
-          configuration: try configuration(), route: try text(.route), form: form, reveal: given.contains(.reveal)))
+      return .token(try token(form))
     case .login:
       return .login(try login())
     case .accounts:
@@ -162,6 +160,25 @@ struct Arguments {
     case .version:
       return .version(form)
     }
+  }
+
+  private func token(_ form: OutputForm) throws(UsageError) -> TokenOptions {
+    let format: TokenFormat? = try choice(.format)
+    let isHelper = format == .git || format == .docker
+    if let operand, !isHelper { throw .unexpectedWord(operand, meant: meant(by: operand, .token)) }
+    var options = TokenOptions(
+      configuration: try configuration(), route: try text(.route), form: form, reveal: given.contains(.reveal),
+      format: format)
+    if options.format != nil, form == .json { throw .together(.format, .json) }
+    if let name = value(.username) {
+      guard isHelper else { throw .without(.username, .format) }
+      guard name.text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        throw .badValue(source: name.source, value: name.text, expected: "a name without blanks")
+      }
+      options.username = name.text
+    }
+    if operand != nil { options.operation = try word("OPERATION", of: TokenOperation.self) }
+    return options
   }
 
   private func login() throws(UsageError) -> LoginOptions {

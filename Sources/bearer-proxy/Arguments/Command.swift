@@ -98,6 +98,25 @@ struct TokenOptions: Equatable {
   var form: OutputForm
   /// True if the token itself may be shown.
   var reveal: Bool
+  /// The form in which a program gets the token of the running proxy; nil: a description is printed.
+  var format: TokenFormat?
+  /// What the program wants; nil: a token.
+  var operation: TokenOperation?
+  /// The user name beside the token, for programs that want one.
+  var username = TokenOptions.usualUsername
+
+  /// The name that GitLab expects; other servers take any.
+  static let usualUsername = "oauth2"
+}
+
+/// The form in which a program expects a token.
+enum TokenFormat: String, CaseIterable {
+  case plain, json, git, kubectl, docker
+}
+
+/// The last word that git and docker call a helper with.
+enum TokenOperation: String, CaseIterable {
+  case get, store, erase, list
 }
 
 struct StatusOptions: Equatable {

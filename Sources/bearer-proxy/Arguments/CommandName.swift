@@ -33,7 +33,7 @@ enum CommandName: String, CaseIterable {
       ]
     case .accounts: [.config, .json]
     case .logout: [.config, .account, .application, .revoke]
-    case .token: [.config, .route, .json, .reveal]
+    case .token: [.config, .route, .json, .reveal, .format, .username]
     case .status: [.config, .json, .wait]
     case .initialise: [.config]
     case .engine, .completion: [.config]
@@ -65,6 +65,7 @@ enum CommandName: String, CaseIterable {
     switch self {
     case .completion: ("SHELL", Shell.allCases.map(\.rawValue))
     case .engine: ("ENGINE", Engine.allCases.map(\.rawValue))
+    case .token: ("OPERATION", TokenOperation.allCases.map(\.rawValue))
     default: nil
     }
   }
@@ -79,6 +80,8 @@ enum Option: String, CaseIterable {
   case route
   case json
   case reveal
+  case format
+  case username
   case revoke
   case application
   case deviceCode = "device-code"
@@ -113,6 +116,8 @@ enum Option: String, CaseIterable {
     case .logFormat: "FORMAT"
     case .loops: "NUMBER"
     case .route: "NAME"
+    case .format: "FORMAT"
+    case .username: "NAME"
     case .application: "NAME"
     case .prompt: "PROMPT"
     case .loginHint: "USERNAME"
@@ -138,6 +143,7 @@ enum Option: String, CaseIterable {
     case .logLevel: LogLevel.allCases.map(\.rawValue)
     case .logFormat: LogFormat.allCases.map(\.rawValue)
     case .prompt: Prompt.allCases.map(\.rawValue)
+    case .format: TokenFormat.allCases.map(\.rawValue)
     default: nil
     }
   }
@@ -161,7 +167,8 @@ enum Option: String, CaseIterable {
     case .logLevel: "BEARER_PROXY_LOG_LEVEL"
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
-    case .route, .json, .reveal, .revoke, .application, .deviceCode, .prompt, .loginHint, .domainHint,
+    case .route, .json, .reveal, .format, .username, .revoke, .application, .deviceCode, .prompt, .loginHint,
+      .domainHint,
       .extraScope, .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .help:
       nil
     }

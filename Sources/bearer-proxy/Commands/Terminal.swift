@@ -11,6 +11,14 @@ import Tokens
 struct Terminal: Sendable {
   /// True if a person can answer.
   var isInteractive = isatty(STDIN_FILENO) == 1
+  /// True if a person sees what is written to standard output.
+  var showsOutput = isatty(STDOUT_FILENO) == 1
+  /// The lines of standard input up to an empty one, of a program that calls the command; at most a hundred.
+  var readRequest: @Sendable () -> [String] = {
+    var lines: [String] = []
+    while lines.count < 100, let line = readLine(strippingNewline: true), !line.isEmpty { lines.append(line) }
+    return lines
+  }
   /// Asks, and returns the answer's line without its end; nil at the end of the input. A secret is not shown while it
   /// is typed.
   var ask: @Sendable (_ question: String, _ isSecret: Bool) -> String? = { question, isSecret in

@@ -14,6 +14,9 @@ struct TokenCommand {
   let options: TokenOptions
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    if let format = options.format {
+      return try await TokenHelper(options: options, format: format).answer(in: context)
+    }
     let configuration = try context.configuration(options.configuration)
     let settings = configuration.settings
     guard let route = settings.routes.first(where: { $0.name == options.route }) else {

@@ -84,7 +84,7 @@ extension CommandName {
     case .login: "bearer-proxy login [-c FILE] --application NAME | --route NAME [--device-code] [OPTIONS]"
     case .accounts: "bearer-proxy accounts [-c FILE] [--json]"
     case .logout: "bearer-proxy logout [-c FILE] --account ACCOUNT [--application NAME] [--revoke]"
-    case .token: "bearer-proxy token [-c FILE] --route NAME [--json] [--reveal]"
+    case .token: "bearer-proxy token [-c FILE] --route NAME [--json | --format FORMAT] [--reveal] [OPERATION]"
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
     case .engine: "bearer-proxy engine \(Engine.allCases.map(\.rawValue).joined(separator: "|")) [-c FILE]"
@@ -126,7 +126,15 @@ extension CommandName {
       The sign-in of the person's browser at the provider is another one and stays.
       """
     case .token:
-      "Asks the identity provider as the proxy would for this route. Exits 3 if a person has to sign in first."
+      """
+      Asks the identity provider as the proxy would for this route, and describes the token. Exits 3 if a person has \
+      to sign in first.
+      With --format, it asks the running proxy on the unix socket of its admin listener, and prints the token for a \
+      program: plain (nothing else), json, git (a credential helper), kubectl (ExecCredential) or docker (a credential \
+      helper). Only the proxy's own user and root get it. At a terminal it needs --reveal. git and docker append an \
+      OPERATION and name the server on standard input: for another server than the route's upstream there is no token. \
+      docs/commands.md has examples.
+      """
     case .status:
       """
       Asks the instance that runs with this configuration, also if the file has mistakes by now. Exits 0 if the \
@@ -200,6 +208,8 @@ extension Option {
     case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
     case .revoke: "Have the provider end the tokens too; where it does not, nothing is removed."
+    case .format: "Print the running proxy's token for a program: plain, json, git, kubectl or docker."
+    case .username: "The user name beside the token for git and docker; \(TokenOptions.usualUsername) unless said."
     case .reveal: "Show the token itself. Everyone who sees it can use it."
     case .help: "Show this."
     }

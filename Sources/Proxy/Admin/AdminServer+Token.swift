@@ -1,0 +1,49 @@
+// The token of a route, for the proxy's own user and root, who ask on the admin listener's unix socket. The kernel
+// proves who they are.
+
+internal import Bytes
+internal import HTTPServer
+internal import Identity
+internal import Platform
+internal import Telemetry
+internal import Tokens
+
+extension AdminServer {
+  /// Answers a request for the token of a route.
+  func token(ofRoute name: String?) async -> ServerResponse {
+    let service = service
+    guard let name, let route = service.routes.first(where: { $0.name == name }) else {
+      return Self.refusal(404, "unknown_route", "the running proxy has no such route; has it been reloaded?")
+    }
+    guard let slot = route.bearerSlot, !route.isForCallers else {
+      return Self.refusal(400, "no_token", "the route has no token of its own")
+    }
+    do throws(AcquisitionError) {
+      let value = try await service.broker.bearer(for: service.subscriptions[slot])
+      service.registry.shared.add(service.metrics.handedOut[route.index])
+      service.log.debug("token given to a command", ["route": .string(route.name)])
+      let now = UnixTime(WallClock.now.seconds)
+      return .json(
+        JSONValue.object([
+          "access_token": .string(value.revealedToken()), "token_type": .string("Bearer"),
+          "expires_on": .integer(value.lifetime.expiresAt.seconds),
+          "expires_in": .integer(value.lifetime.expiresAt - now),
+        ]).canonicalText() + "\n")
+    } catch {
+      var next: String?
+      if case .interactionRequired(let required) = error {
+        next =
+          service.signInLink(route, required).map { "Sign in at \($0)" }
+          ?? service.description.commands.advice(required.reason, route: route.name)
+      }
+      return Self.refusal(error.isInteractionRequired ? 401 : 503, error.reason, error.detail, next: next)
+    }
+  }
+
+  private static func refusal(_ status: Int, _ reason: String, _ detail: String, next: String? = nil) -> ServerResponse
+  {
+    var members: [String: JSONValue] = ["error": .string(reason), "detail": .string(detail)]
+    members["next"] = next.map(JSONValue.string)
+    return .admin(status, "application/json", Array((JSONValue.object(members).canonicalText() + "\n").utf8))
+  }
+}

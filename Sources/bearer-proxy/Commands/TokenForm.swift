@@ -1,0 +1,123 @@
+// The forms in which programs expect a token of a command, and what they say of the server that it is for.
+
+import Bytes
+import HTTP
+import HTTPClient
+import Telemetry
+import Tokens
+
+/// A token of the running proxy.
+struct GivenToken: Equatable {
+  let token: String
+  let expiresOn: UnixTime
+  let expiresIn: Int64
+
+  init(token: String, expiresOn: UnixTime, expiresIn: Int64) {
+    (self.token, self.expiresOn, self.expiresIn) = (token, expiresOn, expiresIn)
+  }
+
+  /// nil for another answer.
+  init?(_ response: FetchResponse) {
+    guard response.status == 200, let members = JSONValue(json: response.body)?.members,
+      let token = members["access_token"]?.text, let expiresOn = members["expires_on"]?.seconds,
+      let expiresIn = members["expires_in"]?.seconds
+    else { return nil }
+    self.init(token: token, expiresOn: UnixTime(expiresOn), expiresIn: expiresIn)
+  }
+}
+
+/// The form that a program expects.
+enum TokenForm: Equatable {
+  case plain
+  case json
+  /// git's protocol for credential helpers (git-credential(1)).
+  case git(GitRequest, username: String)
+  /// An ExecCredential of this version (Kubernetes, client.authentication.k8s.io).
+  case kubectl(String)
+  /// What docker expects of a credential helper.
+  case docker(server: String, username: String)
+
+  func text(_ given: GivenToken) -> String {
+    switch self {
+    case .plain: return given.token + "\n"
+    case .json:
+      return Self.line([
+        "access_token": .string(given.token), "token_type": .string("Bearer"),
+        "expires_on": .integer(given.expiresOn.seconds), "expires_in": .integer(given.expiresIn),
+      ])
+    case .git(let request, let username):
+      let expiry = "password_expiry_utc=\(given.expiresOn.seconds)\n"
+      if request.knowsSchemes {
+        return "capability[]=authtype\nauthtype=Bearer\ncredential=\(given.token)\nephemeral=1\n" + expiry
+      }
+      return "username=\(request.username ?? username)\npassword=\(given.token)\n" + expiry
+    case .kubectl(let version):
+      return Self.line([
+        "apiVersion": .string(version), "kind": .string("ExecCredential"),
+        "status": .object([
+          "token": .string(given.token),
+          "expirationTimestamp": .string(LogInstant(seconds: given.expiresOn.seconds, nanoseconds: 0).description),
+        ]),
+      ])
+    case .docker(let server, let username):
+      return Self.line([
+        "ServerURL": .string(server), "Username": .string(username), "Secret": .string(given.token),
+      ])
+    }
+  }
+
+  private static func line(_ members: [String: JSONValue]) -> String {
+    JSONValue.object(members).canonicalText() + "\n"
+  }
+
+  /// The version of ExecCredential that kubectl asks for; it takes no other one.
+  static func kubectlVersion(_ environment: [String: String]) -> String {
+    let usual = "client.authentication.k8s.io/v1"
+    guard let text = environment["KUBERNETES_EXEC_INFO"],
+      let version = JSONValue(json: Array(text.utf8))?.members?["apiVersion"]?.text,
+      [usual, "client.authentication.k8s.io/v1beta1"].contains(version)
+    else { return usual }
+    return version
+  }
+
+  /// True if docker's name for a server (a host, or a URL) is that of the upstream.
+  static func isServer(_ server: String, _ upstream: HTTPURL) -> Bool {
+    do throws(HTTPURLError) {
+      return try HTTPURL(server.contains("://") ? server : "\(upstream.scheme.text)://\(server)/").origin
+        == upstream.origin
+    } catch {
+      return false
+    }
+  }
+}
+
+/// What git says of the credential that it wants: `name=value` lines.
+struct GitRequest: Equatable {
+  private let attributes: [String: String]
+  /// True if this git sends other schemes than Basic (2.46 and newer).
+  let knowsSchemes: Bool
+
+  init(_ lines: [String]) {
+    var attributes: [String: String] = [:]
+    for line in lines {
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      attributes[String(line[..<equals])] = String(line[line.index(after: equals)...])
+    }
+    self.attributes = attributes
+    knowsSchemes = lines.contains("capability[]=authtype")
+  }
+
+  /// The user that the URL names.
+  var username: String? { attributes["username"].flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// True if the upstream is the server, and has the path if git names one.
+  func isFor(_ upstream: HTTPURL) -> Bool {
+    guard let scheme = attributes["protocol"], let host = attributes["host"] else { return false }
+    do throws(HTTPURLError) {
+      guard try HTTPURL("\(scheme)://\(host)/").origin == upstream.origin else { return false }
+    } catch {
+      return false
+    }
+    return attributes["path"].map { "/\($0)/".hasPrefix(upstream.target) } ?? true
+  }
+}

@@ -1,0 +1,147 @@
+// `token --format`: git, and commands by hand, with the running proxy's token.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct TokenHelperTests {
+  private let directory: TemporaryDirectory
+  private let provider: OpenIDProvider
+  private let server: Int
+  private let nginx: ChildProcess
+  private let file: String
+
+  /// A provider, and a server of git repositories that demands a token: at `/bearer/` by Bearer, at `/basic/` as the
+  /// password of `oauth2`.
+  init() async throws {
+    directory = try TemporaryDirectory()
+    provider = try await OpenIDProvider(in: directory)
+    server = try freePort()
+    let repository = directory.file("repo.git")
+    let git = ["git", "-C", directory.path, "-c", "user.name=a", "-c", "user.email=a@b.example"]
+    for words in [["init", "-q", "work"], ["-C", "work", "commit", "-q", "--allow-empty", "-m", "first"]] {
+      try await succeed(git + words)
+    }
+    try await succeed(git + ["clone", "-q", "--bare", "work", repository])
+    try await succeed(["git", "-C", repository, "update-server-info"])
+    nginx = try await EndToEndTests.nginx(
+      serving: """
+        server {
+          listen 127.0.0.1:\(server);
+          location /bearer/ {
+            if ($http_authorization !~ "^Bearer ey.+$") { return 401 "who?"; }
+            alias \(directory.path)/;
+          }
+          location /basic/ {
+            add_header WWW-Authenticate 'Basic realm="git"' always;
+            if ($http_authorization !~ "^Basic b2F1dGgyOm.+$") { return 401 "who?"; }
+            alias \(directory.path)/;
+          }
+        }
+        """, at: server, in: directory)
+    file = try directory.write(
+      """
+      listeners: [{address: "127.0.0.1:\(try freePort())"}]
+      admin: {address: "unix:\(directory.file("admin.sock"))"}
+      cache: {memory: true}
+      \(application(provider.issuer))
+      routes:
+        - name: git
+          path: /git/
+          upstream: http://127.0.0.1:\(server)/
+          application: contoso
+          token: {as: application, scopes: [orders.read]}
+        - {name: person, path: /person/, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: [a]}}
+        - {name: open, path: /open/, upstream: "http://127.0.0.1:1/", token: none}
+      """, to: "proxy.yaml")
+    chmod(file, 0o600)
+  }
+
+  private func proxy() async throws -> ChildProcess {
+    let proxy = try ChildProcess("bearer-proxy", [binary(), "run", "-c", file], in: directory)
+    let socket = directory.file("admin.sock")
+    #expect(try await eventually { access(socket, F_OK) == 0 })
+    return proxy
+  }
+
+  private func token(_ words: [String], route: String = "git", input: String? = nil) async throws -> CommandResult {
+    let input = try input.map { try directory.write($0, to: "input") } ?? "/dev/null"
+    return try await run([binary(), "token", "-c", file, "--route", route, "--format"] + words, input: input)
+  }
+
+  @Test func `git reaches a server by a field of its configuration, and by the protocol for credentials`() async throws
+  {
+    let proxy = try await proxy()
+    let plain = try await token(["plain"])
+    #expect(plain.status == 0 && plain.output.hasPrefix("ey") && plain.output.hasSuffix("\n"), "\(plain.errors)")
+    let alone = ["git", "-C", directory.path, "-c", "credential.helper="]
+    let bearer = "http://127.0.0.1:\(server)/bearer/repo.git"
+    let field = "http.extraHeader=Authorization: Bearer \(plain.output.dropLast())"
+    #expect(try await run(alone + ["ls-remote", bearer]).status != 0)
+    #expect(try await run(alone + ["-c", field, "ls-remote", bearer]).output.contains("HEAD"))
+    let helper = "credential.helper=!\(try binary()) token -c \(file) --route git --format git"
+    let basic = try await run(
+      alone + ["-c", helper, "ls-remote", "http://127.0.0.1:\(server)/basic/repo.git"],
+      environment: ["GIT_TERMINAL_PROMPT": "0"])
+    #expect(basic.status == 0 && basic.output.contains("HEAD"), "\(basic.errors)")
+    // git 2.46 and newer say that they know other schemes.
+    let newer = try await token(
+      ["git", "get"], input: "capability[]=authtype\nprotocol=http\nhost=127.0.0.1:\(server)\n\n")
+    #expect(newer.output.hasPrefix("capability[]=authtype\nauthtype=Bearer\ncredential=ey"))
+    for lines in ["protocol=http\nhost=evil.example\n\n", ""] {
+      let other = try await token(["git", "get"], input: lines)
+      #expect(other.status == 0 && other.output == "")
+    }
+    for operation in ["store", "erase"] {
+      let kept = try await token(["git", operation], input: "protocol=http\nhost=127.0.0.1:\(server)\n\n")
+      #expect(kept.status == 0 && kept.output == "")
+    }
+    proxy.send(SIGTERM)
+    #expect(try await proxy.wait() == 0)
+    #expect(!proxy.errors.contains(plain.output.dropLast()))
+  }
+
+  @Test func `kubectl, docker and scripts get their forms`() async throws {
+    let proxy = try await proxy()
+    let kubectl = try await token(["kubectl"])
+    #expect(kubectl.output.hasPrefix(#"{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","#))
+    let json = try await token(["json"])
+    #expect(json.output.contains(#""token_type":"Bearer""#))
+    let docker = try await token(["docker", "get"], input: "http://127.0.0.1:\(server)\n")
+    #expect(docker.output.hasPrefix(#"{"Secret":"ey"#))
+    let other = try await token(["docker", "get"], input: "registry.example\n")
+    #expect(other.status == 1 && other.output == "credentials not found in native keychain\n")
+    #expect(try await token(["docker", "list"]).output == "{}\n")
+    try await proxy.stop()
+  }
+
+  @Test func `what is in the way is said on standard error, with status 3 if a person must sign in`() async throws {
+    let before = try await token(["plain"])
+    #expect(before.status == 1 && before.output == "" && before.errors.contains("no instance answers at "))
+    let proxy = try await proxy()
+    let person = try await token(["plain"], route: "person")
+    #expect(person.status == 3 && person.output == "")
+    #expect(person.errors.contains("no token for route 'person': "), "\(person.errors)")
+    let open = try await token(["plain"], route: "open")
+    #expect(open.status == 1 && open.errors.contains("no_token: the route has no token of its own"))
+    #expect(try await token(["plain"], route: "missing").status == 2)
+    // A terminal shows what is written to it.
+    let shown = try await run(
+      ["script", "-qec", "\(try binary()) token -c \(file) --route git --format plain", "/dev/null"])
+    #expect(shown.status == 2 && shown.output.contains("add --reveal") && !shown.output.contains("ey"))
+    try await proxy.stop()
+  }
+
+  @Test func `over TCP there is no token, whatever right a caller has`() async throws {
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory, application(provider.issuer) + "routes:\n" + route("all", to: upstream.port))
+    let refused = try await proxy.admin("/token?route=all")
+    #expect(refused.status == 403)
+    #expect(refused.body == "only the proxy's own user and root get tokens, on a unix socket\n")
+    let command = try await run([binary(), "token", "-c", proxy.configuration, "--route", "all", "--format", "plain"])
+    #expect(command.status == 2 && command.errors.contains("the running proxy gives tokens on a unix socket only"))
+  }
+}
