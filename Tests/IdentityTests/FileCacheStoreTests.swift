@@ -36,7 +36,7 @@ struct FileCacheStoreTests {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
       case .recovered: recoveries.withLock { $0 += 1 }
       case .waited(let lock, let duration): waits.withLock { $0.append((lock, duration)) }
-      case .read, .written: break
+      case .read, .written, .refusedRenewal: break
       }
       events.signal()
     }
