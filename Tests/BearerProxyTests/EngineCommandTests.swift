@@ -8,9 +8,12 @@ import Testing
 @testable import bearer_proxy
 
 @Suite struct EngineCommandTests {
-  private static func settings(_ changes: [(from: String, to: String)] = []) throws -> Settings {
-    var text = try String(
-      contentsOfFile: testsDirectory + "/../config/recipes/engines/proxies.yaml", encoding: .utf8)
+  private static func recipe(_ file: String) throws -> String {
+    try String(contentsOfFile: testsDirectory + "/../config/recipes/engines/\(file)", encoding: .utf8)
+  }
+
+  private static func settings(_ file: String, _ changes: [(from: String, to: String)] = []) throws -> Settings {
+    var text = try recipe(file)
     for change in changes {
       try #require(text.contains(change.from))
       text = text.replacing(change.from, with: change.to)
@@ -20,21 +23,27 @@ import Testing
       readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
   }
 
-  private static func part(_ engine: Engine, _ changes: [(from: String, to: String)] = []) throws -> String {
-    let settings = try settings(changes)
+  private static func part(
+    _ engine: Engine, of file: String = "proxies.yaml", _ changes: [(from: String, to: String)] = []
+  ) throws -> String {
+    let settings = try settings(file, changes)
     return engine.text(
       EngineSettings(
         listener: settings.listeners[0], routes: settings.routes, defaultTrust: EngineCommand.systemTrust))
   }
 
-  @Test(arguments: [
-    (Engine.nginx, "nginx.conf"), (.envoy, "envoy.yaml"), (.envoyExtAuthz, "envoy-ext-authz.yaml"),
-    (.envoyTwoListeners, "envoy-two-listeners.yaml"),
-  ])
-  func `each recipe is what the command prints for proxies.yaml`(engine: Engine, file: String) throws {
-    let recipe = try String(
-      contentsOfFile: testsDirectory + "/../config/recipes/engines/\(file)", encoding: .utf8)
-    #expect(try Self.part(engine) == recipe, "bearer-proxy engine \(engine.rawValue) -c proxies.yaml > \(file)")
+  @Test(
+    arguments: [
+      (Engine.nginx, "proxies.yaml", "nginx.conf"), (.envoy, "proxies.yaml", "envoy.yaml"),
+      (.envoyExtAuthz, "proxies.yaml", "envoy-ext-authz.yaml"),
+      (.envoyTwoListeners, "proxies.yaml", "envoy-two-listeners.yaml"), (.caddy, "proxies.yaml", "Caddyfile"),
+      (.haproxy, "proxies.yaml", "haproxy.cfg"), (.haproxyLua, "proxies.yaml", "bearer.lua"),
+      (.traefik, "proxies-tcp.yaml", "traefik.yaml"),
+    ])
+  func `each recipe is what the command prints`(engine: Engine, configuration: String, file: String) throws {
+    #expect(
+      try Self.part(engine, of: configuration) == Self.recipe(file),
+      "bearer-proxy engine \(engine.rawValue) -c \(configuration) > \(file)")
   }
 
   @Test(
@@ -66,6 +75,35 @@ import Testing
       #expect(text.contains("  \(line)\n"), "\(line)")
     }
     #expect(!text.contains("transport_socket") && !text.contains("host_rewrite"))
+  }
+
+  @Test(
+    arguments: [
+      (Engine.caddy, "copy_headers X-API-Key", "orders_again"),
+      (.haproxy, "http-request lua.bearer orders x-api-key", "bearer_refused"),
+      (.envoy, "allowed_upstream_headers: {patterns: [{exact: x-api-key}]}", "dynamic_metadata_from_headers"),
+      (.nginx, "auth_request_set $orders_bearer $upstream_http_x_api_key;", "orders_refused"),
+    ])
+  func `a route with a key names its field, and reports no refusal`(
+    engine: Engine, line: String, report: String
+  ) throws {
+    let text = try Self.part(
+      engine,
+      [
+        ("    application: contoso\n", ""),
+        (
+          #"token: {as: application, scopes: ["api://orders/.default"]}"#,
+          "token: {header: X-API-Key, value_file: /run/key}"
+        ),
+      ])
+    #expect(text.contains("\(line)\n"))
+    #expect(!text.contains(report))
+  }
+
+  @Test func `Traefik is asked at an address, and HAProxy shows no certificate`() throws {
+    #expect(Engine.traefik.objection(to: try Self.settings("proxies.yaml").listeners[0]) != nil)
+    #expect(Engine.traefik.objection(to: try Self.settings("proxies-tcp.yaml").listeners[0]) == nil)
+    #expect(Engine.haproxy.objection(to: try Self.settings("proxies-tcp.yaml").listeners[0]) == nil)
   }
 
   @Test func `routes with longer paths come first`() throws {

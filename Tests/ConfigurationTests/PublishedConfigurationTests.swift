@@ -11,9 +11,10 @@ import Tokens
   /// Whatever is there: each is run by a test of its own elsewhere.
   static let recipes: [String] = {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    return ["recipes", "recipes/engines"].flatMap { folder in
+    // Beside the engines' own files there.
+    return [("recipes", ""), ("recipes/engines", "proxies")].flatMap { folder, prefix in
       let names = try? FileManager.default.contentsOfDirectory(atPath: "/\(root)/config/\(folder)")
-      return (names ?? []).filter { $0.hasSuffix(".yaml") && !$0.hasPrefix("envoy") }.sorted().map { "\(folder)/\($0)" }
+      return (names ?? []).filter { $0.hasSuffix(".yaml") && $0.hasPrefix(prefix) }.sorted().map { "\(folder)/\($0)" }
     }
   }()
 

@@ -51,6 +51,12 @@ import Tokens
     #expect(settings.listeners[0].handOut == .proxies)
     #expect(settings.routes[0].tokenRules.isHandedOut)
     #expect(settings.warnings.isEmpty)
+    let tunnelled = Self.handingOut(secret, "proxies").replacing("{name: r,", with: "{name: r, proxy: http://p:3128,")
+    #expect(
+      try decoded(tunnelled).warnings.map(\.message) == [
+        "routes[0].upstream: route 'r' has hand_out: proxies and an outbound proxy, which the proxy in front does not "
+          + "use"
+      ])
     // One without the other hands out nothing, which is hardly meant.
     #expect(
       try decoded(Self.handingOut("none", "proxies")).warnings.map(\.message)

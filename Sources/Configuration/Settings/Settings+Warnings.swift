@@ -34,7 +34,12 @@ extension Settings {
           $0.place, "route '\($0.name)' has hand_out: proxies, and no listener has: no proxy gets its token")
       }
     }
-    guard routes.isEmpty else { return [] }
+    guard routes.isEmpty else {
+      return routes.filter { $0.proxy != nil }.map {
+        $0.upstream.issue(
+          "route '\($0.name)' has hand_out: proxies and an outbound proxy, which the proxy in front does not use")
+      }
+    }
     return listeners.map { $0.address.issue("the listener has hand_out: proxies, and no route has: it hands out none") }
   }
 

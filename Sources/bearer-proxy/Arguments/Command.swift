@@ -65,6 +65,10 @@ enum Engine: String, CaseIterable {
   case envoy
   case envoyExtAuthz = "envoy-ext-authz"
   case envoyTwoListeners = "envoy-two-listeners"
+  case caddy
+  case haproxy
+  case haproxyLua = "haproxy-lua"
+  case traefik
 }
 
 struct RunOptions: Equatable {

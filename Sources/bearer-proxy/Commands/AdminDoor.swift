@@ -7,7 +7,7 @@ import HTTPClient
 import Platform
 import Routing
 
-/// The way to an admin listener for another process of its machine.
+/// The way to a listener for another process of its machine.
 struct AdminDoor {
   let address: SocketAddress
   private let url: HTTPURL

@@ -12,11 +12,13 @@ struct EngineCommand {
 
   func answer(in context: CommandContext) throws(CommandError) -> CommandAnswer {
     let settings = try context.configuration(configuration).settings
-    guard let listener = settings.listeners.first(where: { $0.handOut == .proxies }) else {
+    let listeners = settings.listeners.filter { $0.handOut == .proxies }
+    guard let listener = listeners.first(where: { engine.objection(to: $0) == nil }) ?? listeners.first else {
       throw .failed("\(configuration): no listener has 'hand_out: proxies', so there is nobody to ask for tokens")
     }
     let routes = settings.routes.filter(\.tokenRules.isHandedOut)
     if routes.isEmpty { throw .failed("\(configuration): no route has 'hand_out: proxies'") }
+    if let reason = engine.objection(to: listener) { throw .failed("\(configuration): \(reason)") }
     let text = engine.text(
       EngineSettings(listener: listener, routes: routes, defaultTrust: Self.systemTrust))
     return CommandAnswer(text: text, status: .done)
@@ -27,6 +29,19 @@ struct EngineCommand {
 }
 
 extension Engine {
+  /// The reason why the engine cannot ask this listener; nil if it can.
+  func objection(to listener: ListenerSettings) -> String? {
+    switch self {
+    case .traefik:
+      guard case .unix = listener.address.value.kind else { return nil }
+      return "Traefik cannot ask at a unix socket; give the listener an address and callers.header or .certificate"
+    case .haproxy, .haproxyLua:
+      guard listener.callers.rules.certificateNames != nil else { return nil }
+      return "HAProxy's scripts cannot show a certificate; name HAProxy by callers.unix or callers.header"
+    case .nginx, .envoy, .envoyExtAuthz, .envoyTwoListeners, .caddy: return nil
+    }
+  }
+
   /// The engine's part.
   func text(_ settings: EngineSettings) -> String {
     switch self {
@@ -34,6 +49,10 @@ extension Engine {
     case .envoy: EnvoyConfiguration(settings: settings, form: .retrying).text
     case .envoyExtAuthz: EnvoyConfiguration(settings: settings, form: .asking).text
     case .envoyTwoListeners: EnvoyConfiguration(settings: settings, form: .twoListeners).text
+    case .caddy: CaddyConfiguration(settings: settings).text
+    case .haproxy: HAProxyConfiguration(settings: settings).text
+    case .haproxyLua: HAProxyConfiguration.script
+    case .traefik: TraefikConfiguration(settings: settings).text
     }
   }
 }

@@ -26,11 +26,34 @@ struct EngineSettings {
     return hosts
   }
 
+  /// The routes that take requests of a host: its own first, then those of every host whose path is not taken.
+  func routes(of host: String?) -> [RouteSettings] {
+    let own = routes.filter { $0.host == host }
+    guard host != nil else { return own }
+    return own + routes.filter { route in route.host == nil && !own.contains { $0.path == route.path } }
+  }
+
   /// The path of the listener's unix socket; nil for an address.
   var socketPath: String? { if case .unix(let path) = listener.address.value.kind { path } else { nil } }
 
   /// The field that carries the secret of `callers.header`.
   var secretField: String? { listener.callers.rules.header?.name }
+
+  /// The scheme of the listener.
+  var scheme: String { listener.tls == nil ? "http" : "https" }
+
+  /// The listener's address and port.
+  var address: String { listener.address.value.description }
+
+  /// The URL before a path at the listener, if it has an address.
+  var origin: String { "\(scheme)://\(address)" }
+
+  /// Fields of callers that decide about the token of some route.
+  var tokenFields: [String] {
+    var fields: [String] = []
+    for field in routes.flatMap(\.tokenFields) where !fields.contains(field) { fields.append(field) }
+    return fields
+  }
 
   var needsCertificate: Bool { listener.callers.rules.certificateNames != nil }
 

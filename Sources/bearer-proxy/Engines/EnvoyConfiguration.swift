@@ -83,6 +83,10 @@ struct EnvoyConfiguration {
       retriable_headers: [{name: x-bearer-again}]
     """
 
+  private static func upgrades(_ routes: [RouteSettings]) -> String {
+    routes.contains { !$0.upgrades.isEmpty } ? "upgrade_configs: [{upgrade_type: websocket}]" : ""
+  }
+
   private static let router = """
     - name: envoy.filters.http.router
       typed_config:
@@ -104,6 +108,7 @@ struct EnvoyConfiguration {
                 route:
                   cluster: tokens
                   timeout: 0s
+                  \(Self.upgrades(settings.routes))
                   \(Self.retry)
                 response_headers_to_remove: [x-bearer-again]
       """)
@@ -154,21 +159,14 @@ struct EnvoyConfiguration {
                 typed_config:
                   "@type": \(type).filters.network.http_connection_manager.v3.HttpConnectionManager
                   stat_prefix: \(name)
-                  upgrade_configs: [{upgrade_type: websocket}]
                   \(rest)
       """)
   }
 
   // MARK: Filters
 
-  /// Fields of callers that decide about the token of a route.
-  private var tokenFields: [String] {
-    var fields: [String] = []
-    for field in settings.routes.flatMap(\.tokenFields).map({ $0.lowercased() }) where !fields.contains(field) {
-      fields.append(field)
-    }
-    return fields
-  }
+  /// Fields of callers that decide about the token.
+  private var tokenFields: [String] { settings.tokenFields.map { $0.lowercased() } }
 
   private var externalAuthorization: String {
     let sent = ["accept"] + EngineSettings.browserFields.map { $0.lowercased() } + tokenFields
@@ -185,7 +183,7 @@ struct EnvoyConfiguration {
               \(sent.map { "- exact: \($0)" })
           # Each route names its token below. One that does not gets 404.
           http_service:
-            server_uri: {uri: "\(scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
+            server_uri: {uri: "\(settings.scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
             path_prefix: /.bearer/authorize/-
       """)
   }
@@ -261,7 +259,7 @@ struct EnvoyConfiguration {
       - name: \((host ?? "all").quoted)
         domains: [\(domains.map(\.quoted).joined(separator: ", "))]
         routes:
-          \(settings.routes.filter { $0.host == host }.map(route))
+          \(settings.routes(of: host).map(route))
       """)
   }
 
@@ -281,6 +279,7 @@ struct EnvoyConfiguration {
           prefix_rewrite: \(upstream.target.quoted)
           \(route.preserveHost ? "" : "host_rewrite_literal: \(upstream.authority.quoted)")
           timeout: 0s
+          \(Self.upgrades([route]))
           \(form == .retrying ? Self.retry : "")
         \(form == .retrying ? "response_headers_to_remove: [x-bearer-again]" : "")
         \(form == .asking ? "" : "metadata: {filter_metadata: {envoy.filters.http.lua: {route: \(route.name.quoted)}}}")
@@ -289,7 +288,7 @@ struct EnvoyConfiguration {
             "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthzPerRoute
             check_settings:
               http_service:
-                server_uri: {uri: "\(scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
+                server_uri: {uri: "\(settings.scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
                 path_prefix: \("/.bearer/authorize/\(route.name)".quoted)
                 authorization_request:
                   # These replace fields of the caller.
@@ -305,8 +304,6 @@ struct EnvoyConfiguration {
   }
 
   // MARK: Clusters
-
-  private var scheme: String { settings.listener.tls == nil ? "http" : "https" }
 
   private var tokenSource: String {
     let address =

@@ -18,6 +18,16 @@ struct NginxConfiguration {
       }
 
       """
+    if settings.routes.contains(where: { !$0.upgrades.isEmpty }) {
+      text += """
+
+        map $http_upgrade $bearer_connection {
+          default upgrade;
+          "" "";
+        }
+
+        """
+    }
     for route in settings.routes {
       text += """
 
@@ -37,14 +47,14 @@ struct NginxConfiguration {
           listen 127.0.0.1:8000;\(name)
 
         """
-      for route in settings.routes where route.host == host { text += "\n" + locations(route) }
+      for route in settings.routes(of: host) { text += "\n" + locations(route) }
       text += "}\n"
     }
     return text
   }
 
   private var tokenSource: String {
-    settings.socketPath.map { "unix:\($0)" } ?? settings.listener.address.value.description
+    settings.socketPath.map { "unix:\($0)" } ?? settings.address
   }
 
   private func locations(_ route: RouteSettings) -> String {
@@ -125,10 +135,12 @@ struct NginxConfiguration {
   private func forwarding(_ route: RouteSettings, token: String) -> String {
     let upstream = route.upstream.value
     var lines = [
-      "proxy_http_version 1.1;", #"proxy_set_header Connection "";"#,
+      "proxy_http_version 1.1;",
+      "proxy_set_header Connection \(route.upgrades.isEmpty ? "\"\"" : "$bearer_connection");",
       "proxy_set_header Host \(route.preserveHost ? "$http_host" : upstream.authority);",
       "proxy_set_header \(route.credentialField) $\(token);",
     ]
+    if !route.upgrades.isEmpty { lines.append("proxy_set_header Upgrade $http_upgrade;") }
     if upstream.scheme == .https {
       lines += [
         "proxy_ssl_server_name on;", "proxy_ssl_name \(route.certificateName);", "proxy_ssl_verify on;",
@@ -144,9 +156,9 @@ struct NginxConfiguration {
 
   /// The common part of every question. Tokens are long: nginx's buffer for a head is 4 or 8 KiB.
   private func question(_ route: RouteSettings) -> String {
-    let scheme = settings.listener.tls == nil ? "http" : "https"
     var lines = [
-      "internal;", "proxy_pass \(scheme)://bearer_proxy/.bearer/authorize/\(route.name);", "proxy_http_version 1.1;",
+      "internal;", "proxy_pass \(settings.scheme)://bearer_proxy/.bearer/authorize/\(route.name);",
+      "proxy_http_version 1.1;",
       "proxy_pass_request_body off;", "proxy_pass_request_headers off;", #"proxy_set_header Content-Length "";"#,
       #"proxy_set_header Connection "";"#, "proxy_set_header Host \(route.questionHost);",
       "proxy_set_header X-Original-Method $request_method;", "proxy_set_header X-Original-URI $request_uri;",

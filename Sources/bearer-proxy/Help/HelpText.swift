@@ -87,7 +87,7 @@ extension CommandName {
     case .token: "bearer-proxy token [-c FILE] --route NAME [--json | --format FORMAT] [--reveal] [OPERATION]"
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
-    case .engine: "bearer-proxy engine \(Engine.allCases.map(\.rawValue).joined(separator: "|")) [-c FILE]"
+    case .engine: "bearer-proxy engine ENGINE [-c FILE]"
     case .completion: "bearer-proxy completion bash | zsh | fish | routes | applications [-c FILE]"
     case .man: "bearer-proxy man"
     case .version: "bearer-proxy version [--json]"
@@ -147,7 +147,8 @@ extension CommandName {
       """
     case .engine:
       """
-      For the routes and the first listener with 'hand_out: proxies'. What is yours to say is marked CHANGE. \
+      ENGINE is \(Engine.allCases.map(\.rawValue).joined(separator: ", ")). The routes are those with 'hand_out: \
+      proxies', and the listener is the first such one that the engine can use. What is yours to say is marked CHANGE. \
       docs/engines.md explains it.
       """
     case .completion:

@@ -62,6 +62,7 @@ struct CheckStep: Equatable {
     case upstreamConnection = "upstream_connection"
     case upstreamTLS = "upstream_tls"
     case probe
+    case handOut = "hand_out"
   }
 
   var name: Name

@@ -8,6 +8,7 @@ import HTTPClient
 import Identity
 import Platform
 import Proxy
+import Routing
 import Telemetry
 import Tokens
 
@@ -44,6 +45,7 @@ struct LiveCheck {
       TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)
     var credentials = CredentialVersions()
     credentials.follow(settings.applications, configuration.certificates)
+    let handOut = settings.listeners.first { $0.handOut == .proxies }.map { HandOutTrial($0, network.fetcher) }
     let chosen = settings.routes.enumerated().filter { options.route == nil || $0.element.name == options.route }
     // Side by side: one host that does not answer is not to hold up the others.
     let checked = await withTaskGroup(of: (Int, CheckedRoute).self) { group in
@@ -59,7 +61,8 @@ struct LiveCheck {
           providerClock: route.application.flatMap { clocks[$0] } ?? ProviderClock(),
           pageRedirectURIs: { settings.pageRedirectURIs($0) },
           connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver),
-          commands: OperatorCommands(settings, cache: settings.cache, configuration: options.configuration))
+          commands: OperatorCommands(settings, cache: settings.cache, configuration: options.configuration),
+          handOut: route.tokenRules.isHandedOut ? handOut : nil)
         group.addTask { (index, await chain.check()) }
       }
       var checked: [(Int, CheckedRoute)] = []

@@ -28,6 +28,8 @@ struct RouteChain: Sendable {
   let pageRedirectURIs: @Sendable (CallbackPath) -> [String]
   let connectionProbe: ConnectionProbe
   let commands: OperatorCommands
+  /// The listener that hands its token out, if there is one.
+  let handOut: HandOutTrial?
 
   private var advisor: CheckAdvice {
     CheckAdvice(commands, route: route, application: application, thumbprint: thumbprint)
@@ -76,6 +78,7 @@ struct RouteChain: Sendable {
           : CheckStep(
             name: .probe, verdict: .skipped, detail: "not tried, for what it needs is not there"))
     }
+    if let handOut { steps.append(await handOut.step(for: route)) }
     return CheckedRoute(name: route.name, steps: steps)
   }
 

@@ -1,14 +1,20 @@
--- Tokens of bearer-proxy for requests that HAProxy forwards: docs/engines.md.
--- CHANGE: the listener with 'hand_out: proxies'.
-local token_source = "unix@/run/bearer-proxy/tokens.sock"
+-- Tokens of bearer-proxy for requests that HAProxy forwards: docs/engines.md. haproxy.cfg sets the environment.
+local source = os.getenv("BEARER_PROXY")
 -- A provider may take seconds for a first token.
 local patience = 30000
+-- Fields of the caller that go along. Requests of browsers get no token. Remove origin and sec-fetch-… if HAProxy
+-- itself decides which pages may call.
+local sent = { "authorization", "accept", "origin", "sec-fetch-site", "sec-fetch-mode" }
+for name in (os.getenv("BEARER_PROXY_FIELDS") or ""):lower():gmatch("%S+") do sent[#sent + 1] = name end
+local secret_field, secret = (os.getenv("BEARER_PROXY_SECRET") or ""):match("^([^:]+): (.*)$")
 
 local function ask(route, fields)
+  if secret then fields[secret_field:lower()] = { secret } end
   fields["host"] = { "localhost" }
-  return core.httpclient():get{
-    url = "http://localhost/.bearer/authorize/" .. route, headers = fields, dst = token_source, timeout = patience,
-  }
+  local path, address = "/.bearer/authorize/" .. route, source
+  local origin = "http://localhost"
+  if source:match("^https?://") then origin, address = source, nil end
+  return core.httpclient():get{ url = origin .. path, headers = fields, dst = address, timeout = patience }
 end
 
 -- Sends an answer of bearer-proxy to the caller, whole.
@@ -22,37 +28,39 @@ local function pass_on(txn, answer)
   txn:done(reply)
 end
 
--- Adds the route's token to the request.
-core.register_action("bearer", { "http-req" }, function(txn, route)
-  local sent = txn.http:req_get_headers()
-  -- What the caller asks for: HAProxy does not normalise paths, and one that leads elsewhere gets no token.
-  local fields = { ["x-original-method"] = { txn.f:method() }, ["x-original-uri"] = { txn.f:pathq() } }
-  -- Requests of browsers get no token. Remove the fields from this list if HAProxy itself decides which pages may call.
-  for _, name in ipairs{ "authorization", "accept", "origin", "sec-fetch-site", "sec-fetch-mode" } do
-    if sent[name] then fields[name] = { sent[name][0] } end
+-- Adds the route's token to the request, in the field that bearer-proxy's answer has it in.
+core.register_action("bearer", { "http-req" }, function(txn, route, field)
+  local own, fields = txn.http:req_get_headers(), {}
+  for _, name in ipairs(sent) do
+    if own[name] then fields[name] = { own[name][0] } end
   end
+  -- What the caller asks for: HAProxy does not normalise paths, and one that leads elsewhere gets no token.
+  fields["x-original-method"] = { txn.f:method() }
+  fields["x-original-uri"] = { txn.f:pathq() }
   local answer = ask(route, fields)
-  if answer.status == 200 and answer.headers["authorization"] then
-    local token = answer.headers["authorization"][0]
-    txn.http:req_set_header("authorization", token)
-    txn:set_var("txn.bearer_token", token)
-    txn:set_var("txn.bearer_route", route)
+  if answer.status == 200 and answer.headers[field] then
+    local token = answer.headers[field][0]
+    txn.http:req_set_header(field, token)
+    txn:set_var("txn.bearer", route)
+    txn:set_priv({ route = route, token = token, fields = fields })
   elseif answer.status and answer.status > 0 and answer.status ~= 200 then
     pass_on(txn, answer)
   else
     txn:done(txn:reply{ status = 503 })
   end
-end, 1)
+end, 2)
 
 -- Reports a token that the API refused: the next request carries another one.
 core.register_action("bearer_refused", { "http-res" }, function(txn)
-  local token, route = txn:get_var("txn.bearer_token"), txn:get_var("txn.bearer_route")
-  if not token then return end
-  local fields = { ["x-bearer-refused"] = { token }, ["x-bearer-status"] = { tostring(txn.f:status()) } }
+  local given = txn:get_priv()
+  if not given then return end
+  local fields = given.fields
+  fields["x-bearer-refused"] = { given.token }
+  fields["x-bearer-status"] = { tostring(txn.f:status()) }
   local challenges, values = txn.http:res_get_headers()["www-authenticate"], {}
   if challenges then
     for index = 0, #challenges do values[index + 1] = challenges[index] end
     fields["x-bearer-challenge"] = values
   end
-  ask(route, fields)
+  ask(given.route, fields)
 end)

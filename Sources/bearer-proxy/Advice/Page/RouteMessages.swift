@@ -59,6 +59,9 @@ extension TroubleshootingPage {
       A proxy that asks for a token cannot be answered without one. **Cure:** Remove one of the two settings.
     - `route '…' has hand_out: proxies, and no listener has: no proxy gets its token`\
       Both must say so. **Cure:** Add `hand_out: proxies` to the listener that the proxy in front asks, or remove it.
+    - `route '…' has hand_out: proxies and an outbound proxy, which the proxy in front does not use`\
+      The parts that `bearer-proxy engine` writes know no outbound proxy. **Cure:** Let the proxy in front reach the
+      upstream, or say there how; otherwise do not hand the route out.
     - `the listener has hand_out: proxies, and no route has: it hands out none`\
       Both must say so. **Cure:** Add `hand_out: proxies` to the routes, or remove it.
     - `…: not every proxy can copy the field '…': its name has more than letters, digits and '-'`\

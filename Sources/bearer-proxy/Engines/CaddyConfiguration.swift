@@ -1,0 +1,139 @@
+import Configuration
+import HTTP
+
+/// Caddy in front: `forward_auth` for a token, and once more with the refused one. docs/engines.md explains it.
+struct CaddyConfiguration {
+  let settings: EngineSettings
+
+  var text: String {
+    layout(
+      """
+      # Caddy in front, with the tokens of the routes. Written by 'bearer-proxy engine caddy'. A token that the API
+      # refuses is replaced once, and a request without a body is sent again.
+      {
+      \tadmin off
+      \tauto_https off
+      }
+
+      \(settings.routes.filter { $0.token.fixed == nil }.map(again).joined(separator: "\n\n"))
+
+      \(settings.hosts.map(site).joined(separator: "\n\n"))
+
+      """)
+  }
+
+  private func site(_ host: String?) -> String {
+    layout(
+      """
+      # CHANGE: where your programs call.
+      http://\(host ?? ""):8000 {
+      \tbind 127.0.0.1
+      \t\(settings.routes(of: host).map(handle))
+      }
+      """)
+  }
+
+  private func handle(_ route: RouteSettings) -> String {
+    let upstream = route.upstream.value
+    return layout(
+      """
+      handle \(route.path)* {
+      \t# 'route' keeps this order.
+      \troute {
+      \t\t# Fields that only Caddy may send to bearer-proxy.
+      \t\trequest_header -X-Bearer-*
+      \t\trequest_header -X-Original-*
+      \t\t\(question(route, again: ""))
+      \t\t\(route.path == "/" ? "" : "uri strip_prefix \(route.path.dropLast())")
+      \t\t\(upstream.target == "/" ? "" : "rewrite * \(upstream.target.dropLast()){uri}")
+      \t\t# CHANGE: the API.
+      \t\treverse_proxy \(upstream.origin) {
+      \t\t\t\(forwarding(route))
+      \t\t\t\(route.token.fixed == nil ? refusals(route) : "")
+      \t\t}
+      \t}
+      }
+      """)
+  }
+
+  private func refusals(_ route: RouteSettings) -> String {
+    """
+    @refused status 401
+    @scope {
+    \tstatus 403
+    \theader WWW-Authenticate *insufficient_scope*
+    }
+    handle_response @refused {
+    \timport \(route.word)_again
+    }
+    handle_response @scope {
+    \timport \(route.word)_again
+    }
+    """
+  }
+
+  private func again(_ route: RouteSettings) -> String {
+    let report = """
+      header_up X-Forwarded-Uri {http.request.orig_uri}
+      header_up X-Bearer-Refused {http.request.header.Authorization}
+      header_up X-Bearer-Challenge {vars.challenge}
+      header_up X-Bearer-Status {vars.status}
+      """
+    return layout(
+      """
+      (\(route.word)_again) {
+      \troute {
+      \t\tvars {
+      \t\t\tchallenge {http.reverse_proxy.header.Www-Authenticate}
+      \t\t\tstatus {http.reverse_proxy.status_code}
+      \t\t}
+      \t\t\(question(route, again: report))
+      \t\t# A body is gone by now: its caller gets the challenge, and the next request the new token.
+      \t\t@body not method GET HEAD OPTIONS DELETE
+      \t\theader @body WWW-Authenticate {vars.challenge}
+      \t\trespond @body "" {vars.status}
+      \t\treverse_proxy \(route.upstream.value.origin) {
+      \t\t\t\(forwarding(route))
+      \t\t}
+      \t}
+      }
+      """)
+  }
+
+  /// Caddy sends the caller's fields along, and describes the request in `X-Forwarded-` fields.
+  private func question(_ route: RouteSettings, again report: String) -> String {
+    let source = settings.socketPath.map { "unix/\($0)" } ?? settings.origin
+    let transport = """
+      # CHANGE: the authority of bearer-proxy's certificate.
+      transport http {
+      \ttls_server_name localhost
+      \ttls_trusted_ca_certs /etc/caddy/bearer-proxy-ca.pem
+      \t\(settings.needsCertificate ? "tls_client_auth /etc/caddy/proxy.pem /etc/caddy/proxy.key" : "")
+      }
+      """ as EngineText
+    return layout(
+      """
+      forward_auth \(source) {
+      \turi /.bearer/authorize/\(route.name)
+      \theader_up Host \(route.questionHost)
+      \t\(settings.secretField.map { "# CHANGE: the secret of callers.header.\nheader_up \($0) SECRET" } ?? "")
+      \t\(report)
+      \tcopy_headers \(route.credentialField)
+      \t\(settings.listener.tls == nil ? "" : transport.text)
+      }
+      """)
+  }
+
+  private func forwarding(_ route: RouteSettings) -> String {
+    let tls = [
+      route.tls.serverName.map { "tls_server_name \($0)" },
+      route.tls.caFile.map { "tls_trusted_ca_certs \($0.value)" },
+      route.tls.clientCertificate.map { "tls_client_auth \($0.certificateFile.value) \($0.keyFile.value)" },
+    ].compactMap(\.self)
+    return layout(
+      """
+      \(route.preserveHost ? "" : "header_up Host {upstream_hostport}")
+      \(tls.isEmpty ? "" : layout("transport http {\n\t\(tls)\n}"))
+      """)
+  }
+}

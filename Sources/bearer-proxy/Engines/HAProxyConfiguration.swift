@@ -1,0 +1,139 @@
+import Configuration
+import HTTP
+
+/// HAProxy in front: a Lua action for a token, and another one that reports a refused one. docs/engines.md explains it.
+struct HAProxyConfiguration {
+  let settings: EngineSettings
+
+  var text: String {
+    let source = settings.socketPath.map { "unix@\($0)" } ?? settings.origin
+    let sent = settings.tokenFields.joined(separator: " ")
+    let secret = settings.secretField.map {
+      "# CHANGE: the secret of callers.header.\nsetenv BEARER_PROXY_SECRET \"\($0): SECRET\""
+    }
+    return layout(
+      """
+      # HAProxy in front, with the tokens of the routes; bearer.lua is beside this file. Written by 'bearer-proxy engine
+      # haproxy', and the script by 'bearer-proxy engine haproxy-lua'. A token that the API refuses is reported, and the
+      # next request carries another one: HAProxy cannot send a request again.
+      global
+        # For the script: where tokens are, and fields of callers that decide about them.
+        setenv BEARER_PROXY "\(source)"
+        \(sent.isEmpty ? "" : "setenv BEARER_PROXY_FIELDS \"\(sent)\"")
+        \(secret ?? "")
+        lua-load /etc/haproxy/bearer.lua
+
+      defaults
+        mode http
+        timeout connect 5s
+        timeout client 60s
+        timeout server 60s
+        # A first token may take longer than a request.
+        timeout http-request 60s
+
+      frontend programs
+        # CHANGE: where your programs call.
+        bind 127.0.0.1:8000
+        \(settings.routes.map(choice))
+
+      \(settings.routes.map(backend).joined(separator: "\n\n"))
+
+      """)
+  }
+
+  private func choice(_ route: RouteSettings) -> String {
+    let host = route.host.map { " { req.hdr(host),host_only -i \($0) }" } ?? ""
+    return "use_backend \(route.word) if\(host) { path_beg \(route.path) }"
+  }
+
+  private func backend(_ route: RouteSettings) -> String {
+    let upstream = route.upstream.value
+    let trust = " ssl verify required ca-file \(settings.trust(of: route)) sni str(\(route.certificateName))"
+    let shown = route.tls.clientCertificate.map { " crt \($0.certificateFile.value)" } ?? ""
+    return layout(
+      """
+      backend \(route.word)
+        # Fields that only HAProxy may send to bearer-proxy are not forwarded either.
+        http-request del-header X-Bearer- -m beg
+        http-request lua.bearer \(route.name) \(route.credentialField.lowercased())
+        # A script that fails leaves the request as it was.
+        http-request deny deny_status 503 unless { var(txn.bearer) -m found }
+        http-request replace-path ^\(route.pathExpression)(.*) \(upstream.target)\\1
+        # CHANGE: the API.
+        \(route.preserveHost ? "" : "http-request set-header Host \(upstream.authority)")
+        \(route.token.fixed == nil ? "http-response lua.bearer_refused if { status 401 403 }" : "")
+        server api \(upstream.writtenHost):\(upstream.port)\(upstream.scheme == .https ? trust + shown : "")
+      """)
+  }
+
+  /// The script, the same for every configuration.
+  static let script = """
+    -- Tokens of bearer-proxy for requests that HAProxy forwards: docs/engines.md. haproxy.cfg sets the environment.
+    local source = os.getenv("BEARER_PROXY")
+    -- A provider may take seconds for a first token.
+    local patience = 30000
+    -- Fields of the caller that go along. Requests of browsers get no token. Remove origin and sec-fetch-… if HAProxy
+    -- itself decides which pages may call.
+    local sent = { "authorization", "accept", "origin", "sec-fetch-site", "sec-fetch-mode" }
+    for name in (os.getenv("BEARER_PROXY_FIELDS") or ""):lower():gmatch("%S+") do sent[#sent + 1] = name end
+    local secret_field, secret = (os.getenv("BEARER_PROXY_SECRET") or ""):match("^([^:]+): (.*)$")
+
+    local function ask(route, fields)
+      if secret then fields[secret_field:lower()] = { secret } end
+      fields["host"] = { "localhost" }
+      local path, address = "/.bearer/authorize/" .. route, source
+      local origin = "http://localhost"
+      if source:match("^https?://") then origin, address = source, nil end
+      return core.httpclient():get{ url = origin .. path, headers = fields, dst = address, timeout = patience }
+    end
+
+    -- Sends an answer of bearer-proxy to the caller, whole.
+    local function pass_on(txn, answer)
+      local reply = txn:reply{ status = answer.status, body = answer.body }
+      for name, values in pairs(answer.headers or {}) do
+        if name ~= "content-length" and name ~= "date" then
+          for index = 0, #values do reply:add_header(name, values[index]) end
+        end
+      end
+      txn:done(reply)
+    end
+
+    -- Adds the route's token to the request, in the field that bearer-proxy's answer has it in.
+    core.register_action("bearer", { "http-req" }, function(txn, route, field)
+      local own, fields = txn.http:req_get_headers(), {}
+      for _, name in ipairs(sent) do
+        if own[name] then fields[name] = { own[name][0] } end
+      end
+      -- What the caller asks for: HAProxy does not normalise paths, and one that leads elsewhere gets no token.
+      fields["x-original-method"] = { txn.f:method() }
+      fields["x-original-uri"] = { txn.f:pathq() }
+      local answer = ask(route, fields)
+      if answer.status == 200 and answer.headers[field] then
+        local token = answer.headers[field][0]
+        txn.http:req_set_header(field, token)
+        txn:set_var("txn.bearer", route)
+        txn:set_priv({ route = route, token = token, fields = fields })
+      elseif answer.status and answer.status > 0 and answer.status ~= 200 then
+        pass_on(txn, answer)
+      else
+        txn:done(txn:reply{ status = 503 })
+      end
+    end, 2)
+
+    -- Reports a token that the API refused: the next request carries another one.
+    core.register_action("bearer_refused", { "http-res" }, function(txn)
+      local given = txn:get_priv()
+      if not given then return end
+      local fields = given.fields
+      fields["x-bearer-refused"] = { given.token }
+      fields["x-bearer-status"] = { tostring(txn.f:status()) }
+      local challenges, values = txn.http:res_get_headers()["www-authenticate"], {}
+      if challenges then
+        for index = 0, #challenges do values[index + 1] = challenges[index] end
+        fields["x-bearer-challenge"] = values
+      end
+      ask(given.route, fields)
+    end)
+
+    """
+}

@@ -1,0 +1,111 @@
+import Configuration
+import HTTP
+
+/// Traefik in front: the dynamic configuration of its file provider, with `forwardAuth`. docs/engines.md explains it.
+struct TraefikConfiguration {
+  let settings: EngineSettings
+
+  var text: String {
+    layout(
+      """
+      # Traefik in front, with the tokens of the routes: a file of providers.file. Written by 'bearer-proxy engine
+      # traefik'. forwardAuth asks for a token. Nothing reports one that the API refuses: it stays in use until it is
+      # renewed.
+      http:
+        routers:
+          \(settings.routes.map(router))
+        middlewares:
+          \(secret)
+          \(settings.routes.map(middlewares))
+        services:
+          \(settings.routes.map(service))
+        serversTransports:
+          \(settings.routes.map(transport))
+
+      """)
+  }
+
+  private func router(_ route: RouteSettings) -> String {
+    let host = route.host.map { "Host(`\($0)`) && " } ?? ""
+    let chain = settings.secretField == nil ? [] : ["bearer-secret"]
+    let names = chain + ["\(route.word)-token", "\(route.word)-path"]
+    return layout(
+      """
+      \(route.word):
+        # CHANGE: the entry point where your programs call.
+        entryPoints: [programs]
+        rule: \("\(host)PathPrefix(`\(route.path)`)".quoted)
+        middlewares: [\(names.joined(separator: ", "))\(settings.secretField == nil ? "" : ", bearer-secret-removed")]
+        service: \(route.word)
+      """)
+  }
+
+  private var secret: String {
+    guard let field = settings.secretField else { return "" }
+    return layout(
+      """
+      bearer-secret:
+        headers:
+          customRequestHeaders:
+            # CHANGE: the secret of callers.header. It goes to bearer-proxy alone: the second one removes it.
+            \(field): SECRET
+      bearer-secret-removed:
+        headers:
+          customRequestHeaders:
+            \(field): ""
+      """)
+  }
+
+  private func middlewares(_ route: RouteSettings) -> String {
+    let sent = ["Accept"] + EngineSettings.browserFields + route.tokenFields + [settings.secretField].compactMap(\.self)
+    let certificate = """
+      # CHANGE: the authority of bearer-proxy's certificate\(settings.needsCertificate ? ", and one of yours" : "").
+      tls:
+        ca: /etc/traefik/bearer-proxy-ca.pem
+        \(settings.needsCertificate ? "cert: /etc/traefik/proxy.pem\nkey: /etc/traefik/proxy.key" : "")
+      """ as EngineText
+    return layout(
+      """
+      \(route.word)-token:
+        forwardAuth:
+          address: \("\(settings.origin)/.bearer/authorize/\(route.name)".quoted)
+          # X-Forwarded-Method, -Host and -Uri are Traefik's own, never the caller's.
+          trustForwardHeader: false
+          # Fields of the caller that go along. Requests of browsers get no token. If Traefik itself decides which pages
+          # may call, remove Origin and Sec-Fetch-….
+          authRequestHeaders:
+            \(sent.map { "- \($0)" })
+          authResponseHeaders: [\(route.credentialField)]
+          \(settings.listener.tls == nil ? "" : certificate.text)
+      \(route.word)-path:
+        replacePathRegex:
+          regex: \("^\(route.pathExpression)(.*)".quoted)
+          replacement: \("\(route.upstream.value.target)$1".quoted)
+      """)
+  }
+
+  private func service(_ route: RouteSettings) -> String {
+    layout(
+      """
+      \(route.word):
+        loadBalancer:
+          # CHANGE: the API.
+          servers: [{url: \(route.upstream.value.origin.quoted)}]
+          passHostHeader: \(route.preserveHost ? "true" : "false")
+          serversTransport: \(route.word)
+      """)
+  }
+
+  private func transport(_ route: RouteSettings) -> String {
+    let certificate = route.tls.clientCertificate.map {
+      "certificates: [{certFile: \($0.certificateFile.value.quoted), keyFile: \($0.keyFile.value.quoted)}]"
+    }
+    return layout(
+      """
+      \(route.word):
+        serverName: \(route.certificateName.quoted)
+        rootCAs: [\(settings.trust(of: route).quoted)]
+        \(certificate ?? "")
+      """)
+  }
+}

@@ -1,0 +1,69 @@
+// The last link of a route whose token is handed out: the endpoint is asked as the engine would ask it.
+
+import Bytes
+import Configuration
+import Glibc
+import HTTP
+import HTTPClient
+import Identity
+import Platform
+import Routing
+import Tokens
+
+/// A question for the token of a route, to the running proxy.
+struct HandOutTrial: Sendable {
+  let listener: ListenerSettings
+  let fetcher: Fetcher
+  let users: (user: UInt32, group: UInt32)
+
+  /// - Parameter users: the user and the group of this process.
+  init(_ listener: ListenerSettings, _ fetcher: Fetcher, users: (user: UInt32, group: UInt32) = (geteuid(), getegid()))
+  {
+    self.listener = listener
+    self.fetcher = fetcher
+    self.users = users
+  }
+
+  func step(for route: RouteSettings) async -> CheckStep {
+    let rules = listener.callers.rules
+    let address = listener.address.value
+    if route.token.isCallers { return skipped("each caller's own token is exchanged") }
+    if listener.tls != nil { return skipped("\(address) has TLS, which only the proxy in front is set up for") }
+    if let peers = rules.peers, !peers.users.contains(users.user), !peers.groups.contains(users.group) {
+      return skipped("callers.unix at \(address) admits other users; run this as the user of the proxy in front")
+    }
+    let target = "/.bearer/authorize/\(route.name)"
+    guard let door = AdminDoor(address, secret: rules.header) else {
+      return skipped("the port of \(address) is not known beforehand")
+    }
+    let began = MonotonicTime.now
+    do throws(FetchError) {
+      let response = try await door.fetch(fetcher, within: .seconds(30))(door.question(target))
+      return step(response, at: address, since: began)
+    } catch {
+      return skipped("no bearer-proxy answers at \(address): \(error.detail)")
+    }
+  }
+
+  private func step(_ response: FetchResponse, at address: SocketAddress, since began: MonotonicTime) -> CheckStep {
+    let time = CheckStep.milliseconds(since: began)
+    let words = JSONValue(json: response.body)?.members
+    switch response.status {
+    case 200:
+      let seconds = response.value(of: "x-bearer-expires").flatMap { Int64($0) }
+      return CheckStep(
+        name: .handOut, verdict: .ok, milliseconds: time,
+        detail: "\(address) gives "
+          + (seconds.map { "a token, good for \(Tokens.words(seconds: $0))" } ?? "the field of the route"))
+    default:
+      let title = words?["title"]?.text.map { ": \($0)" } ?? ""
+      return CheckStep(
+        name: .handOut, verdict: response.status == 401 ? .interactionRequired : .failed, milliseconds: time,
+        detail: "\(address) answers \(response.status)\(title)", advice: words?["detail"]?.text)
+    }
+  }
+
+  private func skipped(_ reason: String) -> CheckStep {
+    CheckStep(name: .handOut, verdict: .skipped, detail: "not tried: \(reason)")
+  }
+}
