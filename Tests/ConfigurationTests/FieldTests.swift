@@ -104,6 +104,18 @@ import Testing
     #expect(messages(Self.text(token, more)).sorted() == expected.sorted())
   }
 
+  @Test func `a token file has a route with a token of its own, and a path of its own`() throws {
+    let own = Self.text("{as: application, scopes: [a]}", ", application: generic, token_file: {path: /run/x}")
+    let file = try #require(try decoded(own).routes[0].tokenFile)
+    #expect(file.path.value == "/run/x" && file.group == nil && file.leastLife == .seconds(30))
+    #expect(
+      messages(Self.text("none", ", token_file: {path: /run/x}"))
+        == ["routes[0].token_file: the route has no token of its own that a file could have"])
+    #expect(
+      messages(own + own.split(separator: "\n")[3].replacing("name: r, path: /r/", with: "name: s, path: /s/") + "\n")
+        == ["routes[1].token_file.path: /run/x is the token file of route 'r' already"])
+  }
+
   @Test func `it is not sent in clear`() {
     let text = Self.text("{header: X-API-Key, value: 0123456789abcdef}").replacing("https://api", with: "http://api")
     #expect(messages(text).first?.contains("would travel in clear to api.example") == true)

@@ -96,13 +96,16 @@ package struct FileAccess: Sendable {
   package let judgeProgram: JudgeProgram
   /// Finds the other users who can change a file.
   package let findWriters: FindWriters
+  /// True if a directory keeps on a medium what is written to it; nil if that is not known.
+  package let isKept: @Sendable (String) -> Bool?
 
   /// Ways to files.
   package init(
     readConfiguration: @escaping ReadFile, read: @escaping ReadFile, findExposure: @escaping FindExposure,
     findWriters: @escaping FindWriters,
-    judgeProgram: @escaping JudgeProgram
+    judgeProgram: @escaping JudgeProgram, isKept: @escaping @Sendable (String) -> Bool? = { _ in nil }
   ) {
+    self.isKept = isKept
     self.readConfiguration = readConfiguration
     self.read = read
     self.findExposure = findExposure

@@ -28,6 +28,11 @@ extension SettingsDecoder {
           "\(section.path) takes the same requests as route '\(other.name)' on line \(other.place.line); change its "
             + "path, host or methods")
       }
+      if let file = route.tokenFile?.path,
+        let other = routes.first(where: { $0.tokenFile?.path.value == file.value })
+      {
+        issues.append(file.issue("\(file.value) is the token file of route '\(other.name)' already"))
+      }
       routes.append(route)
     }
     return routes
@@ -75,6 +80,7 @@ extension SettingsDecoder {
     var tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
     tokenRules.isHandedOut = isHandedOut(section, token, tokenRules)
     let parameters = tokenSection.flatMap { tokenParameters($0, section, applications) } ?? .none
+    let tokenFile = self.tokenFile(section, token)
     let requestFields = self.requestFields(section, beside: token)
     let preserveHost = boolean(section, .preserveHost)
     let allowPlaintext = boolean(section, .allowPlaintext)
@@ -97,7 +103,7 @@ extension SettingsDecoder {
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
       upstream: upstream, token: token, authority: authority, tokenChoice: tokenChoice, tokenParameters: parameters,
-      tokenRules: tokenRules, requestFields: requestFields,
+      tokenRules: tokenRules, tokenFile: tokenFile, requestFields: requestFields,
       preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
       probe: probe,
       tls: settings.tls,

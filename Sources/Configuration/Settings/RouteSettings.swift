@@ -1,5 +1,6 @@
 // The settings of a route: its requests, upstream and token.
 
+package import Bytes
 package import HTTP
 package import Routing
 package import Tokens
@@ -63,6 +64,16 @@ package struct TokenChoiceSettings: Sendable, Hashable {
   }
 }
 
+/// A file with a route's token.
+package struct TokenFileSettings: Sendable, Hashable {
+  package let path: Located<String>
+  /// The group that may read it.
+  package let group: UInt32?
+  package let leastLife: TimeSpan
+
+  static let usualLife = TimeSpan.seconds(30)
+}
+
 /// The exchange of callers' tokens.
 package enum CallerGrantSettings: Sendable, Hashable {
   /// Entra's on-behalf-of; by an agent identity of the application, if one is named.
@@ -116,6 +127,8 @@ package struct RouteSettings: Sendable, Hashable {
   package let tokenParameters: TokenParameters
   /// The rules for challenges, and for requests when there is no token.
   package let tokenRules: RouteTokenRules
+  /// The file with its token; nil if there is none.
+  package let tokenFile: TokenFileSettings?
   /// The fields that it sets and removes; nil if there are none.
   package let requestFields: RequestFields?
   /// True if the caller's `Host` is passed on instead of the upstream's.

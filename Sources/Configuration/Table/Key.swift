@@ -10,6 +10,7 @@ enum Key: String, CaseIterable {
   case admin
   case agent
   case algorithm
+  case allowDisk = "allow_disk"
   case allowPlaintext = "allow_plaintext"
   case allowReadableSecrets = "allow_readable_secrets"
   case anyone
@@ -63,6 +64,7 @@ enum Key: String, CaseIterable {
   case file
   case format
   case gcp
+  case gid
   case gids
   case githubActions = "github_actions"
   case grace
@@ -77,6 +79,7 @@ enum Key: String, CaseIterable {
   case keyFile = "key_file"
   case keyID = "key_id"
   case keyPrefix = "key_prefix"
+  case leastLife = "least_life"
   case level
   case limit
   case limits
@@ -135,6 +138,7 @@ enum Key: String, CaseIterable {
   case timeouts
   case tls
   case token
+  case tokenFile = "token_file"
   case tokenProxy = "token_proxy"
   case type
   case uids

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import HTTP
 internal import Routing
 
@@ -25,6 +26,12 @@ extension SectionShape {
     Row(
       .handOut, .choice(HandOut.self), default: .value(HandOut.none.rawValue),
       "The programs that get the route's tokens, at listeners with the same setting: proxies or none."),
+    Row(
+      .tokenFile, .section(tokenFile),
+      """
+      A file with the route's token, for programs that read one: written whole, replaced at each renewal, removed when \
+      the token ends and at shutdown.
+      """),
     Row(
       .requestHeaders, .section(requestHeaders),
       """
@@ -61,6 +68,19 @@ extension SectionShape {
       "TLS to this https upstream. A certificate and its key must be in the same section."),
     Row(.timeouts, .section(routeTimeouts), default: .section, "Time limits of this route."),
     Row(.pool, .section(routePool), default: .section, "Upstream connections kept for the next request."),
+  ])
+
+  static let tokenFile = SectionShape([
+    Row(.path, .file, isRequired: true, "The file, in a directory in memory (tmpfs) such as below /run."),
+    Row(
+      .gid, .integer(0...Int(UInt32.max - 1)), default: .words("none; mode 0600"),
+      "A group that may read it: mode 0640."),
+    Row(
+      .leastLife, .duration(.seconds(1)...(.seconds(3600))), default: .value(durationText(TokenFileSettings.usualLife)),
+      "The least life of the token in the file. With less, it is renewed, or the file is removed."),
+    Row(
+      .allowDisk, .boolean, default: .value("false"),
+      "Write the token also to a file system that is not in memory."),
   ])
 
   static let requestHeaders = SectionShape(

@@ -28,10 +28,22 @@ public enum FileExposure {
     isProvided(type: csystem_file_system_type(path), isReadOnly: isReadOnly(path))
   }
 
+  /// True if what is written to a directory stays on a medium; nil if that cannot be known.
+  package static func isKept(in directory: String) -> Bool? {
+    var status = stat()
+    guard stat(directory, &status) == 0 else { return nil }
+    let type = csystem_file_system_type(directory)
+    return type == 0 ? nil : !isMemory(type: type)
+  }
+
+  private static func isMemory(type: UInt64) -> Bool {
+    let (tmpfs, ramfs): (UInt64, UInt64) = (0x0102_1994, 0x8584_58F6)
+    return [tmpfs, ramfs].contains(type)
+  }
+
   /// - Parameter type: of the file system, from statfs(2).
   static func isProvided(type: UInt64, isReadOnly: Bool) -> Bool {
-    let (tmpfs, ramfs): (UInt64, UInt64) = (0x0102_1994, 0x8584_58F6)
-    return isReadOnly && [tmpfs, ramfs].contains(type)
+    isReadOnly && isMemory(type: type)
   }
 
   static func isReadOnly(_ path: String) -> Bool {

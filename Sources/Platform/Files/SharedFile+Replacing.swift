@@ -13,11 +13,14 @@ extension SharedFile {
   /// was none, it belongs to this process (made by root: to the directory's owner) with mode 0600. Call with the lock
   /// held: there is one temporary file for all.
   ///
+  /// - Parameter group: a group that may read the file, too.
   /// - Returns: the new file's state.
-  package func replace(with bytes: [UInt8], old: FileIdentity?) throws(SharedFileError) -> FileIdentity {
+  package func replace(
+    with bytes: [UInt8], old: FileIdentity?, readableBy group: UInt32? = nil
+  ) throws(SharedFileError) -> FileIdentity {
     let directory = try openDirectory()
     do throws(SystemError) {
-      return try replace(with: bytes, old: old, in: directory)
+      return try replace(with: bytes, old: old, readableBy: group, in: directory)
     } catch {
       throw .system(error)
     }
@@ -28,7 +31,7 @@ extension SharedFile {
   var temporaryName: String { ".\(place.name).bearer-proxy" }
 
   private func replace(
-    with bytes: [UInt8], old: FileIdentity?, in directory: borrowing Directory
+    with bytes: [UInt8], old: FileIdentity?, readableBy group: UInt32?, in directory: borrowing Directory
   ) throws(SystemError) -> FileIdentity {
     if unlinkat(directory.descriptor, temporaryName, 0) != 0, errno != ENOENT { throw SystemError("unlinkat") }
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -38,6 +41,10 @@ extension SharedFile {
     let created = try FileIdentity.of(descriptor)
     do throws(SystemError) {
       try adopt(old, created, descriptor, in: directory)
+      if let group {
+        guard fchown(descriptor, .max, group) == 0 else { throw SystemError("fchown") }
+        guard fchmod(descriptor, 0o640) == 0 else { throw SystemError("fchmod") }
+      }
       try write(bytes, to: descriptor)
       guard fsync(descriptor) == 0 else { throw SystemError("fsync") }
       try date(descriptor)

@@ -20,11 +20,14 @@ package struct ServiceProcess: Sendable {
   package var connections: ConnectionCount
   /// The process's name in `Via`. A request that left under one configuration may come back under another.
   package var pseudonym: Pseudonym
+  package var tokenFiles: TokenFiles?
 
   package init(
     broker: TokenBroker, resolver: Resolver, log: Log, signInRequirements: SignInRequirements, tracer: Tracer? = nil,
-    connections: ConnectionCount = ConnectionCount(), pseudonym: Pseudonym = Pseudonym()
+    connections: ConnectionCount = ConnectionCount(), pseudonym: Pseudonym = Pseudonym(),
+    tokenFiles: TokenFiles? = nil
   ) {
+    self.tokenFiles = tokenFiles
     self.broker = broker
     self.resolver = resolver
     self.log = log
@@ -69,6 +72,7 @@ package final class Service: Sendable {
   package let subscriptions: [TokenSubscription]
   let limits: ServiceLimits
   let broker: TokenBroker
+  let tokenFiles: TokenFiles?
   let resolver: Resolver
   let log: Log
   let metrics: ServiceMetrics
@@ -106,6 +110,7 @@ package final class Service: Sendable {
     slots = plan.slots
     upstreams = UpstreamCondition(routes: plan.routes.count)
     broker = process.broker
+    tokenFiles = process.tokenFiles
     resolver = process.resolver
     log = process.log
     signInRequirements = process.signInRequirements

@@ -35,6 +35,8 @@ package struct ServiceMetrics: Sendable {
   let callerTokenHits: Counter
   let callerTokenEvictions: Counter
   let expiry: GaugeTable
+  let tokenFileExpiry: GaugeTable
+  let tokenFileWrites: CounterTable
   let formerCredentials: GaugeTable
   let certificates: GaugeTable
   let states: GaugeTable
@@ -111,6 +113,12 @@ package struct ServiceMetrics: Sendable {
       "bearer_proxy_token_expiry_seconds",
       help: "Seconds until the held token of a route ends; absent if none is held.",
       by: named)
+    tokenFileExpiry = catalog.gauges(
+      "bearer_proxy_token_file_expiry_seconds",
+      help: "Seconds until the token in a route's token file ends; absent if there is no file.", by: named)
+    tokenFileWrites = catalog.counters(
+      "bearer_proxy_token_file_writes_total", help: "Writes of token files, by route and outcome.", by: named,
+      and: MetricLabel("outcome", ["written", "failed"]), isSparse: true)
     formerCredentials = catalog.gauges(
       "bearer_proxy_token_former_credential",
       help: "1 while a route is served with a token of a credential that was replaced: the new one has obtained none.",

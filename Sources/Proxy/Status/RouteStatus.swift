@@ -15,11 +15,19 @@ struct RouteStatus {
   let link: String?
   /// The operator's command; nil if none can help.
   let command: String?
+  /// nil if the route has no token file.
+  var file: TokenFileStatus?
 
   var condition: RouteCondition { RouteCondition(token: token, need: need, upstream: upstream, now: now) }
 
   /// One line for people.
   var line: String {
+    guard let file else { return state }
+    if let reason = file.reason { return "\(state); \(file.path) cannot be written: \(reason)" }
+    return file.expiresAt == nil ? "\(state); \(file.path) is removed" : "\(state); in \(file.path)"
+  }
+
+  private var state: String {
     switch condition {
     case .ready: "ready, \(ready)"
     case .refreshing: isServing ? "refreshing the token, \(served)" : "waiting for the first token"
@@ -96,6 +104,12 @@ struct RouteStatus {
     var members: [String: JSONValue] = [
       "name": .string(route.name), "state": .string(condition.state.rawValue), "line": .string(line),
     ]
+    if let file {
+      var described: [String: JSONValue] = ["path": .string(file.path)]
+      described["expires_on"] = file.expiresAt.map { .integer($0.seconds) }
+      described["reason"] = file.reason.map(JSONValue.string)
+      members["token_file"] = .object(described)
+    }
     members["field"] = route.fixedCredential.map { .string($0.name.text) }
     if let token {
       members["application"] = .string(token.application)

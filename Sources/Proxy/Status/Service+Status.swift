@@ -15,7 +15,8 @@ extension Service {
         RouteStatus(
           route: route, now: now, token: token, need: need, upstream: upstreams.failure(of: route.index),
           link: link(route, token, need),
-          command: description.commands.login(route: route.name)))
+          command: description.commands.login(route: route.name),
+          file: await tokenFiles?.status(ofRoute: route.index)))
     }
     return statuses
   }

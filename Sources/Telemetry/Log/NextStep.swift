@@ -25,6 +25,7 @@ package enum NextStep: String, CaseIterable, Sendable {
   case signInRoutes = "bearer-proxy check --live names the routes that need a sign-in"
   case confinement = "allow the system calls landlock_* and prctl, or accept that the process is not confined"
   case adminRecord = "let the proxy write there, or leave it: 'status' then needs the configuration of the start"
+  case tokenFile = "let the proxy make files in that directory, and give it the group if token_file names one"
   case telemetryVariable = "correct the variable, or remove it"
   case cryptography = "restart the proxy; look at OPENSSL_CONF"
   case earlyCertificate = "set the clock, or use the former certificate"

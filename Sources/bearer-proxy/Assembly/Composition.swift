@@ -125,6 +125,17 @@ struct Generation {
     }
   }
 
+  /// The token files, with what is written to each.
+  var tokenFiles: [(file: TokenFile, subscription: TokenSubscription)] {
+    zip(settings.routes, service.routes).compactMap { settings, route in
+      guard let file = settings.tokenFile, let slot = route.bearerSlot else { return nil }
+      let life = Int64(file.leastLife.nanoseconds / 1_000_000_000)
+      return (
+        TokenFile(row: route.index, path: file.path.value, group: file.group, leastLife: life), subscriptions[slot]
+      )
+    }
+  }
+
   /// The tokens of its routes.
   var subscriptions: [TokenSubscription] { service.subscriptions }
 }
@@ -210,8 +221,11 @@ struct Composition {
           publications.publish(value, key)
           if let value { signInRequirements.take(value, for: key) }
         }), store: store)
+    let tokenFiles = TokenFiles(broker: broker, log: log, now: { .now })
+    publications.attach(tokenFiles)
     process = ServiceProcess(
-      broker: broker, resolver: machinery.resolver, log: log, signInRequirements: signInRequirements, tracer: tracer)
+      broker: broker, resolver: machinery.resolver, log: log, signInRequirements: signInRequirements, tracer: tracer,
+      tokenFiles: tokenFiles)
     self.machinery = machinery
     self.publications = publications
     self.store = store
@@ -344,8 +358,14 @@ struct Composition {
   }
 }
 
-/// The way of new tokens from the broker, which is there first, to the server's loops.
+/// The way of new tokens from the broker, which is there first, to the server's loops and to token files.
 final class Publications: Sendable {
+  private let files = Locked<TokenFiles?>(nil)
+
+  func attach(_ files: TokenFiles) {
+    self.files.withLock { $0 = files }
+  }
+
   private let server = Locked<ProxyServer?>(nil)
 
   func attach(_ server: ProxyServer) {
@@ -354,6 +374,7 @@ final class Publications: Sendable {
 
   func publish(_ value: BearerValue?, _ key: AcquisitionKey) {
     server.withLock { $0 }?.publish(value, for: key)
+    files.withLock { $0 }?.publish(value, for: key)
   }
 }
 
@@ -382,6 +403,10 @@ extension Settings {
         }
         return listener.address.issue(
           "\(listener.address.value) needs a restart: the process has given up the right to make files there")
+      }
+      + routes.compactMap { route in
+        guard let path = route.tokenFile?.path, !directories.contains(directory(of: path.value)) else { return nil }
+        return path.issue("\(path.value) needs a restart: the process has given up the right to make files there")
       }
   }
 }

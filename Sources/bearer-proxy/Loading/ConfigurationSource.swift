@@ -185,7 +185,8 @@ extension FileAccess {
       }, findExposure: { FileExposure.mode(of: $0) },
       findWriters: { path in
         OtherWriters.find(path).map { FileWriters($0.description, areEverybody: $0.areEverybody) }
-      }, judgeProgram: { OtherWriters.problem(ofProgram: $0) })
+      }, judgeProgram: { OtherWriters.problem(ofProgram: $0) },
+      isKept: { FileExposure.isKept(in: $0) })
   }
 
   private static func contents(

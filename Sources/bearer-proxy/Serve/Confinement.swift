@@ -7,7 +7,7 @@ import Telemetry
 
 extension Settings {
   /// The directories in which `run` makes, replaces or removes files: the cache's, the access log's, and those of unix
-  /// sockets.
+  /// sockets and token files.
   var writableDirectories: [String] {
     var files: [String] = []
     if let cache = cache.path { files.append(cache) }
@@ -15,6 +15,7 @@ extension Settings {
     for address in listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? []) {
       if case .unix(let path) = address.kind { files.append(path) }
     }
+    files += routes.compactMap { $0.tokenFile?.path.value }
     return Set(files.map(directory)).sorted()
   }
 }

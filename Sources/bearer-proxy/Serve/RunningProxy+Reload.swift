@@ -79,7 +79,7 @@ extension RunningProxy {
     if let callers = next.held.listeners.admin?.callers { admin?.judgeCallers(by: callers) }
     await server.adopt(next.service, listeners: next.traffic)
     await composition.broker.follow(next.subscriptions)
-    keepTokensReady()
+    await keepTokensReady()
     watchCertificates()
     composition.reloads.succeeded(at: .now, needRestart: needRestart)
     composition.countReload(.succeeded)

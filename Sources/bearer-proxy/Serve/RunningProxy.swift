@@ -68,7 +68,7 @@ final class RunningProxy {
     admin = startAdmin()
     server.start()
     composition.exporter?.start()
-    keepTokensReady()
+    await keepTokensReady()
     let cache = Task { [broker = composition.broker] in await broker.followCache() }
     watchFiles()
     watchCertificates()
@@ -141,6 +141,7 @@ final class RunningProxy {
     }
     tokens?.cancel()
     cache.cancel()
+    await composition.process.tokenFiles?.end()
     watchdog.cancel()
     for listener in generation.held.listeners.traffic { listener.close() }
     generation.held.listeners.removeAdminSocketFile()
@@ -183,13 +184,14 @@ final class RunningProxy {
   }
 
   /// Keeps the tokens of the present configuration at hand, and no others.
-  func keepTokensReady() {
+  func keepTokensReady() async {
     tokens?.cancel()
     let limit = generation.settings.limits.callerTokens
     tokens = Task { [broker = composition.broker, wanted = generation.subscriptions] in
       await broker.keepCallers(atMost: limit)
       await broker.keepReady(wanted)
     }
+    await composition.process.tokenFiles?.follow(generation.tokenFiles, of: generation.service)
   }
 
   /// Reminds of certificates of the present configuration that end.

@@ -217,6 +217,8 @@ extension TroubleshootingPage {
       The kernel or a container's rules do not allow Landlock. **Cure:** \#(step(.confinement)).
     - `the admin address cannot be recorded`\
       The runtime directory cannot be written. **Cure:** \#(step(.adminRecord)).
+    - `token file cannot be written`\
+      `token_file` of a route; the reason follows, and `status` has it, too. **Cure:** \#(step(.tokenFile)).
     - `no sign-in pages: the cryptography library fails`\
       OpenSSL cannot make random bytes. **Cure:** \#(step(.cryptography)).
     """#

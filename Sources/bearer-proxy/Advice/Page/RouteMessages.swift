@@ -80,6 +80,16 @@ extension TroubleshootingPage {
     - `…: Basic credentials are a user name without ':' and a password, both without control characters, together at
       most 3000 bytes (RFC 7617)`\
       Servers would read others differently. **Cure:** Correct `username`, or the password's file.
+    - `…: the route has no token of its own that a file could have`\
+      `token_file` on a route without a token, with a key, or with callers' tokens. **Cure:** Remove it.
+    - `… is the token file of route '…' already`\
+      Two routes would write one file. **Cure:** Name another file.
+    - `… is not in memory, and would keep tokens that are removed: take a directory on tmpfs, such as below /run, or set
+      allow_disk: true`\
+      A removed file can be read from its medium for a long time. **Cure:** Use a directory on tmpfs; in a container,
+      mount one (`--tmpfs`, `emptyDir: {medium: Memory}`).
+    - `… is not in memory: tokens stay on the medium after they are removed`\
+      A warning: `allow_disk: true` is set. **Cure:** None, if that is meant.
     - `… needs 'set' or 'remove'`\
       `request_headers` is empty. **Cure:** Add one, or remove the section.
     - `…: '…' is not for a route to set or remove: framing, identity, path or the proxy itself depend on it`\

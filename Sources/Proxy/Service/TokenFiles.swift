@@ -1,0 +1,206 @@
+// The token files of a process: written when a token arrives, removed when it ends, when its route no longer has one,
+// and at the end of the process. TokenFileStep decides, SharedFile writes.
+
+internal import Bytes
+package import Identity
+internal import Platform
+package import Telemetry
+package import Tokens
+
+/// Keeps the token files of the configuration in force.
+package actor TokenFiles {
+  private struct Entry {
+    let file: TokenFile
+    let subscription: TokenSubscription
+    var value: BearerValue?
+    /// The token that was last written, or could not be.
+    var triedID: UInt64?
+    let written: WrittenFile
+    var failure: SharedFileError?
+    var hasAsked = false
+    /// True while a step is carried out.
+    var isBusy = false
+    var timer: Task<Void, Never>?
+
+    func step(_ now: UnixTime) -> TokenFileStep {
+      TokenFileStep(
+        held: value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }, leastLife: file.leastLife,
+        isWritten: value.map { $0.id == triedID } ?? false, isThere: written.isThere, hasAsked: hasAsked, now: now)
+    }
+  }
+
+  private let broker: TokenBroker
+  private let log: Log
+  private let now: @Sendable () -> UnixTime
+  private let sleep: @Sendable (Int64) async -> Void
+  private let queue = FileQueue("token-files")
+  private var entries: [String: Entry] = [:]
+  private var records: (metrics: ServiceMetrics, registry: MetricsRegistry)?
+
+  package init(
+    broker: TokenBroker, log: Log, now: @escaping @Sendable () -> UnixTime,
+    sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep
+  ) {
+    (self.broker, self.log, self.now, self.sleep) = (broker, log, now, sleep)
+  }
+
+  /// Keeps these files from now on, and removes the others.
+  package func follow(
+    _ files: [(file: TokenFile, subscription: TokenSubscription)], of service: Service
+  ) async {
+    records = (service.metrics, service.registry)
+    let wanted = Dictionary(files.map { ($0.file.path, $0) }) { first, _ in first }
+    for path in entries.keys where wanted[path] == nil { await forget(path) }
+    for (path, (file, subscription)) in wanted {
+      let former = entries[path]
+      if former?.file == file, former?.subscription.key == subscription.key { continue }
+      former?.timer?.cancel()
+      let written = former?.written ?? WrittenFile(path)
+      entries[path] = Entry(file: file, subscription: subscription, written: written)
+      if former == nil { await queue.run { written.find() } }
+      Task { await begin(path) }
+    }
+  }
+
+  /// Takes a token that the broker has obtained, or that must no longer be used.
+  package nonisolated func publish(_ value: BearerValue?, for key: AcquisitionKey) {
+    Task { await take(value, for: key) }
+  }
+
+  /// Removes every file: the process ends.
+  package func end() async {
+    for path in entries.keys { await forget(path) }
+  }
+
+  /// The status of the file of a route; nil if it has none.
+  package func status(ofRoute row: Int) -> TokenFileStatus? {
+    entries.values.first { $0.file.row == row }.map { entry in
+      TokenFileStatus(
+        path: entry.file.path, expiresAt: entry.written.isThere ? entry.value?.lifetime.expiresAt : nil,
+        reason: entry.failure?.description)
+    }
+  }
+
+  // MARK: Steps
+
+  private func begin(_ path: String) async {
+    guard let subscription = entries[path]?.subscription else { return }
+    do throws(AcquisitionError) {
+      let value = try await broker.bearer(for: subscription)
+      replace(with: value, at: path)
+    } catch {
+      // The broker tries again, and publishes what it gets.
+    }
+    await advance(path)
+  }
+
+  private func take(_ value: BearerValue?, for key: AcquisitionKey) async {
+    for (path, entry) in entries where entry.subscription.key == key {
+      // A token that was withdrawn is not usable any more.
+      if let value { replace(with: value, at: path) }
+      await advance(path)
+    }
+  }
+
+  private func replace(with value: BearerValue, at path: String) {
+    guard let held = entries[path], value.id > held.value?.id ?? 0 else { return }
+    entries[path]?.value = value
+    entries[path]?.hasAsked = false
+  }
+
+  private func advance(_ path: String) async {
+    guard entries[path]?.isBusy == false else { return }
+    entries[path]?.isBusy = true
+    defer { entries[path]?.isBusy = false }
+    while let entry = entries[path] {
+      switch entry.step(now()) {
+      case .write: await write(entry)
+      case .remove: await queue.run { entry.written.remove() }
+      case .renew:
+        entries[path]?.hasAsked = true
+        do throws(AcquisitionError) {
+          replace(with: try await broker.renewedBearer(for: entry.subscription), at: path)
+        } catch {
+          // The log has the broker's record of it.
+        }
+      case .wait(let instant):
+        entry.timer?.cancel()
+        entries[path]?.timer = instant.map { instant in
+          Task { [weak self, now, sleep] in
+            // Short waits: the wall clock may be set, and the machine may sleep.
+            while now() < instant, !Task.isCancelled { await sleep(min(max(instant - now(), 1), 60)) }
+            if !Task.isCancelled { await self?.advance(path) }
+          }
+        }
+        return
+      }
+    }
+  }
+
+  // MARK: Files
+
+  private func write(_ entry: Entry) async {
+    guard let value = entry.value else { return }
+    let path = entry.file.path
+    let failure = await queue.run { entry.written.write(value.token, readableBy: entry.file.group) }
+    entries[path]?.triedID = value.id
+    entries[path]?.failure = failure
+    if let records {
+      records.registry.shared.add(records.metrics.tokenFileWrites[entry.file.row, failure == nil ? 0 : 1])
+    }
+    guard let failure else {
+      log.debug("token file written", ["file": .string(path)])
+      return
+    }
+    log.warning(
+      "token file cannot be written",
+      ["file": .string(path), "reason": .string(failure.description), "next": .next(.tokenFile)])
+  }
+
+  /// Removes a file. No write of it begins from here on; one that has begun ends before.
+  private func forget(_ path: String) async {
+    guard let entry = entries.removeValue(forKey: path) else { return }
+    entry.timer?.cancel()
+    await queue.run { entry.written.remove() }
+  }
+}
+
+/// A token file that this process wrote, or that a process before it left. Each change is made on one queue.
+private final class WrittenFile: Sendable {
+  private let file: SharedFile
+  private let identity = Locked<FileIdentity?>(nil)
+
+  init(_ path: String) { file = SharedFile(path: path) }
+
+  var isThere: Bool { identity.withLock { $0 != nil } }
+
+  func find() {
+    do throws(SharedFileError) {
+      let found = try file.identity()
+      identity.withLock { $0 = found }
+    } catch {
+      // The first write reports it.
+    }
+  }
+
+  /// Writes a token. If that fails, the file is removed: what it has would be a token that ends unseen.
+  func write(_ token: Secret, readableBy group: UInt32?) -> SharedFileError? {
+    do throws(SharedFileError) {
+      let bytes = token.bytes
+      let written = try file.replace(with: bytes.indices.map { bytes[$0] }, old: nil, readableBy: group)
+      identity.withLock { $0 = written }
+      return nil
+    } catch {
+      remove()
+      return error
+    }
+  }
+
+  /// Removes the file, unless another process has replaced it.
+  func remove() {
+    guard let written = identity.withLock({ $0 }) else { return }
+    identity.withLock { $0 = nil }
+    // One that cannot be removed has a token that ends soon.
+    do throws(SharedFileError) { try file.remove(ifStill: written) } catch {}
+  }
+}
