@@ -120,8 +120,9 @@ import Testing
     // A file replaces memory and a Redis server.
     #expect(
       Set(absent.filter { !$0.hasPrefix("cache.") }) == [
-        "listeners[].callers.header.value", "admin.callers.header.value", "admin.callers.unix.uids",
-        "admin.callers.unix.gids", "routes[].token.value", "routes[].token.basic.password",
+        "listeners[].callers.header.value", "listeners[].programs.*.secret", "admin.callers.header.value",
+        "admin.callers.unix.uids", "admin.callers.unix.gids",
+        "routes[].token.value", "routes[].token.basic.password",
         // The operator chooses the names below it.
         "routes[].token.parameters", "routes[].request_headers.set", "applications.*.credential.certificate.claims",
       ])
@@ -143,6 +144,7 @@ import Testing
       part.firstIndex(of: "[").map { part[..<$0] + "[]" } ?? String(part)
     }
     if parts.first == "applications" { parts[1] = "*" }
+    if let programs = parts.firstIndex(of: "programs"), programs + 1 < parts.count { parts[programs + 1] = "*" }
     if let values = parts.firstIndex(of: "values"), values + 1 < parts.count { parts[values + 1] = "*" }
     // The elements of a list of values have no place of their own there.
     if let last = parts.last, last.hasSuffix("[]") { parts[parts.count - 1] = String(last.dropLast(2)) }

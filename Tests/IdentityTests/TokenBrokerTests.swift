@@ -54,6 +54,33 @@ import Tokens
     #expect(await bench.provider.forms.count == 2)
   }
 
+  @Test func `a token that ends too soon is renewed first, by one request for all, and given if that fails`()
+    async throws
+  {
+    let bench = Bench()
+    let subscription = try bench.subscription()
+    func token() async throws -> String {
+      try await bench.broker.bearer(for: subscription, leastLife: 1200).revealedToken()
+    }
+    #expect(try await token() == "token-1")
+    bench.clock.advance(2400)
+    #expect(try await token() == "token-1")
+    bench.clock.advance(1)
+    await bench.provider.hold()
+    async let first = token()
+    async let second = token()
+    await bench.provider.arrival(of: 2)
+    await bench.provider.release()
+    #expect(try await first == "token-2")
+    #expect(try await second == "token-2")
+    bench.clock.advance(2401)
+    await bench.provider.script(tokens: [.json(503, "{}"), .json(503, "{}")])
+    #expect(try await token() == "token-2")
+    // The provider's pause is respected.
+    #expect(try await token() == "token-2")
+    #expect(await bench.provider.forms.count == 4)
+  }
+
   @Test func `what is said of an acquisition names the first request that waits for it, whoever began it`() async throws
   {
     let bench = Bench()

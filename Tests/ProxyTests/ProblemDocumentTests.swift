@@ -75,6 +75,14 @@ import Tokens
     Row(failure: .handOut(.overtaken), status: 503, kind: "identity-provider-unavailable", retryAfter: 1),
     Row(failure: .handOut(.otherRoute), status: 403, kind: "bad-path"),
     Row(failure: .handOut(.route), status: 403, kind: "caller-refused"),
+    Row(failure: .program(.browser), status: 403, kind: "cross-site-request"),
+    Row(failure: .program(.forwarded), status: 400, kind: "caller-refused"),
+    Row(failure: .program(.nothingHere), status: 404, kind: "no-route"),
+    Row(failure: .program(.method), status: 405, kind: "method-not-allowed"),
+    Row(failure: .program(.client), status: 401, kind: "caller-not-authenticated"),
+    Row(failure: .program(.secret), status: 401, kind: "caller-not-authenticated"),
+    Row(failure: .program(.unknownResource), status: 400, kind: "choice-refused"),
+    Row(failure: .program(.shape(.imds)), status: 400, kind: "bad-request"),
     Row(failure: .refusedToken(status: 403), status: 403, kind: "token-refused"),
     Row(failure: .noRoute, status: 404, kind: "no-route"),
     Row(failure: .methodNotAllowed, status: 405, kind: "method-not-allowed"),
@@ -117,7 +125,7 @@ import Tokens
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case missingScope
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
-    case choiceRefused, suspectedLoop, refusedToken
+    case choiceRefused, suspectedLoop, refusedToken, program
     case handOutBrowser, handOutContent, handOutDescription, handOutFields, handOutRoute, handOutOvertaken
     case handOutOtherRoute
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
@@ -149,6 +157,7 @@ import Tokens
       case .caller(.missingScope): self = .missingScope
       case .callerIssuerUnavailable: self = .callerIssuerUnavailable
       case .authorizationRefused: self = .authorizationRefused
+      case .program: self = .program
       case .handOut(.browser): self = .handOutBrowser
       case .handOut(.content): self = .handOutContent
       case .handOut(.description): self = .handOutDescription

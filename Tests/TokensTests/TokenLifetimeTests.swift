@@ -39,6 +39,20 @@ import Tokens
     #expect(lifetime.freshness(at: Self.now + 300) == .expired)
   }
 
+  @Test(
+    arguments: [
+      // life, age, least rest
+      (3600, 0, 300, true), (3600, 3300, 300, true), (3600, 3301, 300, false), (3600, 1800, 3600, true),
+      (3600, 1801, 3600, false), (200, 100, 300, true), (200, 101, 300, false), (3600, 3600, 0, true),
+      (3600, 3601, 0, false),
+    ] as [(Int64, Int64, Int64, Bool)])
+  func `a token has the wanted rest of life, or half of what it ever has`(
+    life: Int64, age: Int64, least: Int64, expected: Bool
+  ) {
+    let lifetime = TokenLifetime(expiresIn: life, refreshIn: nil, now: Self.now, jitter: 0)
+    #expect(lifetime.lives(least, at: Self.now + age) == expected)
+  }
+
   @Test func `an endless lifetime does not overflow`() {
     let lifetime = TokenLifetime(expiresIn: .max, refreshIn: nil, now: Self.now, jitter: 1)
     #expect(lifetime.expiresAt == .distantFuture)

@@ -126,7 +126,8 @@ extension SettingsDecoder {
   /// Reports each route that exchanges callers' tokens behind a listener that does not demand one.
   mutating func reportCallersWithoutToken(_ routes: [RouteSettings], _ listeners: [ListenerSettings]) {
     for route in routes where route.token.isCallers {
-      for listener in listeners where listener.callers.rules.bearer == nil && listener.reaches(route) {
+      for (index, listener) in listeners.enumerated()
+      where listener.callers.rules.bearer == nil && programSections[index] == nil && listener.reaches(route) {
         report(
           route.place,
           "route '\(route.name)' exchanges its callers' tokens (as: caller), and the listener "

@@ -75,18 +75,13 @@ extension SettingsDecoder {
       report(name.place, "\(name.key): '\(name.written)' has another meaning already; take a name such as X-Proxy-Key")
       return nil
     }
-    guard 16 <= value.count, isFieldValue(value.bytes) else {
+    guard 16 <= value.count, value.isVisibleASCII else {
       report(
         section.place,
         "\(section.path): the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
       return nil
     }
     return CallerRules.Header(name: name.text, value: value)
-  }
-
-  private func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
-    for index in bytes.indices where bytes[index] <= 0x20 || 0x7F <= bytes[index] { return false }
-    return true
   }
 
   private mutating func certificates(

@@ -16,6 +16,7 @@ extension SettingsDecoder {
     var listeners: [ListenerSettings] = []
     for section in sections {
       guard let listener = listener(section) else { continue }
+      if section.members[.programs] != nil { programSections[listeners.count] = section }
       reportRepetition(of: listener.address, among: listeners.map(\.address))
       listeners.append(listener)
     }

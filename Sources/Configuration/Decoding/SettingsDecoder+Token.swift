@@ -92,7 +92,7 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func application(
+  mutating func application(
     _ route: Section, among applications: [String: DecodedApplication]
   ) -> Located<String>? {
     guard let scalar = scalar(route, .application) else { return nil }
@@ -176,7 +176,7 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func checkApplication(
+  mutating func checkApplication(
     _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ scopes: ScopeSet,
     _ section: Section
   ) -> Bool {

@@ -41,6 +41,8 @@ struct SettingsDecoder {
   /// Allowed settings that are probably a mistake.
   var warnings: [ConfigurationIssue] = []
   var allowsReadableSecrets = false
+  /// The sections of listeners for programs, by the listeners' positions.
+  var programSections: [Int: Section] = [:]
   /// The outbound proxies of the environment, for sections that name none.
   var proxies = ProxyEnvironment([:]) { _, _ in }
   /// The values in the file, by the path of keys.
@@ -68,9 +70,10 @@ struct SettingsDecoder {
     allowsReadableSecrets = boolean(file, .allowReadableSecrets)
     reportWriters(of: self.file, .whole(self.file), nil)
     let defaults = upstreamDefaults(file)
-    let listeners = self.listeners(file)
+    var listeners = self.listeners(file)
     let applications = self.applications(file)
     let routes = self.routes(file, applications: applications, defaults: defaults)
+    addPrograms(to: &listeners, routes: routes, applications: applications)
     let admin = self.admin(file, besides: listeners)
     reportLoops(routes, listeners)
     reportCallersWithoutToken(routes, listeners)

@@ -34,6 +34,39 @@ package struct ListenerSettings: Sendable, Equatable {
   package let signIn: SignInSettings?
   /// The programs that get the tokens of routes here.
   package let handOut: HandOut
+  /// The programs that get tokens here; if there are any, nothing else is served.
+  package var programs: [ProgramSettings] = []
+}
+
+/// A program that gets tokens for connections of its own.
+package struct ProgramSettings: Sendable, Equatable {
+  /// A token that it may have.
+  package struct Token: Sendable, Equatable {
+    /// The origin of the token.
+    package enum Source: Sendable, Equatable {
+      /// That of a route, by its name.
+      case route(String)
+      /// An application's own.
+      case application(String, ScopeSet)
+    }
+
+    package let source: Source
+    /// Names by which the program asks for it; empty: those of its scopes.
+    package let resources: [String]
+    /// Managed identities by which the program asks for it; empty: it names none.
+    package let identities: Set<String>
+  }
+
+  /// The name: the client id, and the label of metrics.
+  package let name: String
+  package let shape: ProgramShape
+  /// nil for a shape without a secret.
+  package let secret: Secret?
+  /// The least rest of a token's life.
+  package let leastLife: TimeSpan
+  package let tokens: [Token]
+
+  static let usualLife = TimeSpan.seconds(300)
 }
 
 /// The programs that get tokens themselves, instead of having their requests forwarded.

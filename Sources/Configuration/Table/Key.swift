@@ -107,6 +107,7 @@ enum Key: String, CaseIterable {
   case pool
   case preserveHost = "preserve_host"
   case probe
+  case programs
   case proxy
   case publicURL = "public_url"
   case readyWhen = "ready_when"
@@ -119,14 +120,18 @@ enum Key: String, CaseIterable {
   case resource
   case resourceApplication = "resource_application"
   case resourceID = "resource_id"
+  case resources
   case responseHead = "response_head"
+  case route
   case routes
   case scopes
   case scopesOnChallenge = "scopes_on_challenge"
   case secret
+  case secretFile = "secret_file"
   case sendChain = "send_chain"
   case serverName = "server_name"
   case set
+  case shape
   case shutdown
   case source
   case signIn = "sign_in"
@@ -139,6 +144,7 @@ enum Key: String, CaseIterable {
   case tls
   case token
   case tokenFile = "token_file"
+  case tokens
   case tokenProxy = "token_proxy"
   case type
   case uids

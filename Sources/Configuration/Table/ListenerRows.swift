@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Routing
 
 extension SectionShape {
   static let listener = SectionShape([
@@ -31,6 +32,12 @@ extension SectionShape {
       proxies or none.
       """),
     Row(
+      .programs, .namedSections(program),
+      """
+      The programs that get tokens here for connections of their own, by name. The listener is for them alone. Secrets \
+      are at least 16 characters.
+      """),
+    Row(
       .signIn, .wordOrSection(["true", "false"], signIn), default: .value("false"),
       """
       Pages below /.bearer/ where people sign in for routes that use their account: true, false, or a section. On a \
@@ -38,6 +45,44 @@ extension SectionShape {
       callers.bearer: with these rules, set the public_url of a proxy in front that adds them.
       """),
   ])
+
+  static let program = SectionShape([
+    Row(
+      .shape, .choice(ProgramShape.self), default: .value(ProgramShape.tokenEndpoint.rawValue),
+      """
+      How it asks. token_endpoint: OAuth client credentials at /oauth2/token, its name is the client id. app_service: \
+      IDENTITY_ENDPOINT ends in /msi/token, IDENTITY_HEADER is the secret. imds: the metadata service of Azure's \
+      virtual machines. It has no secret and needs `anyone: true` under callers.
+      """),
+    Row(.secretFile, .file, "A file that holds its secret. Line breaks at its end are ignored."),
+    Row(.secret, .text, "The secret itself; take it from the environment."),
+    Row(
+      .leastLife, .duration(.seconds(1)...(.seconds(3600))), default: .value(durationText(ProgramSettings.usualLife)),
+      """
+      A token that ends sooner is refreshed first. If that fails, it is given as it is; tokens that never live longer \
+      are refreshed at half of their life.
+      """),
+    Row(.tokens, .sections(programToken), isRequired: true, "Its tokens. No others are requested for it."),
+  ])
+
+  static let programToken = SectionShape(
+    [
+      Row(.route, .name, "The route whose token it is."),
+      Row(.application, .name, "The application whose own token it is (client credentials), with scopes."),
+      Row(.scopes, .texts, beside: .application, "The scopes, for an application."),
+      Row(
+        .resources, .texts,
+        """
+        The resources or scopes by which the program asks for it. A slash at the end makes no difference, unless both \
+        spellings are listed. Default: the scopes, and what precedes /.default in them.
+        """),
+      Row(
+        .identities, .texts,
+        """
+        The client ids, object ids or resource ids of managed identities by which the program asks for it. Default: it \
+        names none.
+        """),
+    ], .oneOf([.route, .application]))
 
   static let listenerTLS = SectionShape([
     Row(.certificateFile, .file, isRequired: true, "PEM: the certificate, then its chain."),

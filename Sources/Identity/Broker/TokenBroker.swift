@@ -134,6 +134,16 @@ package actor TokenBroker {
     return try await bearer(for: subscription)
   }
 
+  /// As `bearer`, but a token that ends within seconds is renewed first. If that fails, the held one is the answer: it
+  /// is usable yet.
+  package func bearer(
+    for subscription: TokenSubscription, leastLife: Int64
+  ) async throws(AcquisitionError) -> BearerValue {
+    let value = try await bearer(for: subscription)
+    guard !value.lifetime.lives(leastLife, at: surroundings.now()) else { return value }
+    do throws(AcquisitionError) { return try await renewedBearer(for: subscription) } catch { return value }
+  }
+
   /// A new token from the provider (MSAL's `force_refresh`). Simultaneous callers share one request, and a pause that
   /// the provider asked for is respected.
   package func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {

@@ -162,10 +162,11 @@ package final class AdminServer: Sendable {
   private func status() async -> StatusReport {
     let service = service
     let now = UnixTime(WallClock.now.seconds)
+    let routes = await service.routeStatuses(at: now)
     return StatusReport(
       description: service.description, startedAt: startedAt, now: now,
       isDraining: isDraining.load(ordering: .relaxed), readiness: await readinessReport(now),
-      routes: await service.routeStatuses(at: now), reload: reloads.report,
+      routes: routes, programs: service.programStatuses(routes), reload: reloads.report,
       lostRecords: service.accessLog?.droppedLines ?? 0, accessLogFailure: service.accessLog?.failure)
   }
 

@@ -43,6 +43,8 @@ enum ExchangeFailure: Error {
   case token(AcquisitionError)
   /// A request for a token that is not acceptable.
   case handOut(HandOutRefusal)
+  /// A program's request for a token that is not answered with one.
+  case program(ProgramRefusal)
   /// The upstream has refused a token that was handed out, with this status, and no other one can be had silently.
   case refusedToken(status: Int)
   /// No connection to the upstream.
@@ -67,7 +69,7 @@ extension ExchangeFailure {
   var leavesConnectionUsable: Bool {
     switch self {
     case .schemeRefused, .loop, .suspectedLoop, .noRoute, .methodNotAllowed, .authorizationRefused, .choiceRefused,
-      .token, .handOut, .refusedToken, .unreachable,
+      .token, .handOut, .program, .refusedToken, .unreachable,
       .delivery(.upstreamClosed), .delivery(.upstreamMalformed), .delivery(.upstreamStalled),
       .delivery(.exchangeTimedOut):
       true

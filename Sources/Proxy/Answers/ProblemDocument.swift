@@ -138,6 +138,7 @@ struct ProblemDocument {
       self.init(400, .badRequest, "Bad request", "The chunked coding of the request's content is broken.")
     case .token(let error): self = Self.document(error)
     case .handOut(let refusal): self = Self.document(refusal)
+    case .program(let refusal): self.init(refusal)
     case .refusedToken(let status):
       self.init(
         status, .tokenRefused, "Token refused",

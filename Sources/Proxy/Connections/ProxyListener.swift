@@ -57,12 +57,14 @@ struct ListenerContext: Sendable {
   var signIn: SignInHandler?
   /// True if the tokens of routes are handed out to engines.
   var handsOut = false
+  /// The programs that get tokens here, and nothing else; nil if the listener is for routes.
+  var programs: ProgramTable?
 
   /// True if the listener describes itself to callers' clients (RFC 9728).
   var describesItself: Bool { callers.rules.bearer?.publicURL != nil }
 
-  /// True if paths below `/.bearer` are the listener's own.
-  var reservesPaths: Bool { signIn != nil || handsOut }
+  /// True if paths below `/.bearer`, or all, are the listener's own.
+  var reservesPaths: Bool { signIn != nil || handsOut || programs != nil }
 
   /// True if a connection that was admitted under these rules has shown enough for others.
   func suffices(for other: ListenerContext) -> Bool {
@@ -119,6 +121,13 @@ package struct ProxyListener: Sendable {
   package func handingOut() -> ProxyListener {
     var listener = self
     listener.context.handsOut = true
+    return listener
+  }
+
+  /// The listener for programs that get tokens for connections of their own. No route is reached there.
+  package func serving(_ programs: ProgramTable) -> ProxyListener {
+    var listener = self
+    listener.context.programs = programs
     return listener
   }
 

@@ -90,6 +90,12 @@ extension Exchange {
     var response = ErrorResponse(
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
+    let isForProgram = caller.facts.listener.programs != nil
+    if isForProgram {
+      let words = problem.interaction?.words(
+        route: request.route?.name ?? "", link: signInLink(problem), state.service.description.commands)
+      response = ErrorResponse(ProgramError(failure, problem, words: words))
+    }
     if response.status >= 500, let status = request.handOut?.unavailableStatus { response.status = status }
     if let page { (response.body, response.fields) = (page.body, page.fields) }
     beginAnswer(response.status)
@@ -104,7 +110,9 @@ extension Exchange {
     if let interaction = problem.interaction, response.status == 401 {
       HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &caller.buffers.output)
     }
-    if let challenge = problem.assertion?.challenge.map({ $0 + resourceParameters }) ?? callerChallenge(failure) {
+    if !isForProgram,
+      let challenge = problem.assertion?.challenge.map({ $0 + resourceParameters }) ?? callerChallenge(failure)
+    {
       HeadWriter.field("WWW-Authenticate", Array(challenge.utf8).span, into: &caller.buffers.output)
     }
     writeCORSGrant()

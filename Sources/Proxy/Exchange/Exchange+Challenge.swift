@@ -96,7 +96,7 @@ extension Exchange {
   /// Counts and remembers that a token needs a person, and notes if a person's browser asks.
   func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
     guard case .token(.interactionRequired(let required)) = failure else { return }
-    if audience == .person, request.handOut == nil {
+    if audience == .person, request.handOut == nil, caller.facts.listener.programs == nil {
       request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     }
     note(.interactionRequired, .answered)

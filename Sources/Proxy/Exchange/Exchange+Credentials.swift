@@ -40,6 +40,13 @@ extension Exchange {
     guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.head, $0) }) else {
       throw .caller(.untrustedToken)
     }
+    try await judge(text, check, name)
+  }
+
+  /// Judges a token of the caller's own, and believes it from then on.
+  func judge(
+    _ text: String, _ check: CallerTokenCheck, _ name: CallerTokens.Name
+  ) async throws(ExchangeFailure) {
     do throws(CallerTokenRefusal) {
       let claims = try await RequestScope.around(request.scope()) { () async throws(CallerTokenRefusal) in
         try await check.accept(text, certificate: name.certificate)
@@ -149,7 +156,7 @@ extension Exchange {
   }
 
   /// The token for which the caller's own was exchanged. An ended token is not exchanged.
-  private func callerBearer(_ slot: Int, now: UnixTime) throws(ExchangeFailure) -> BearerValue? {
+  func callerBearer(_ slot: Int, now: UnixTime) throws(ExchangeFailure) -> BearerValue? {
     guard let callerToken = request.callerToken else { throw .caller(.untrustedToken) }
     if now >= callerToken.claims.expiresAt {
       throw .token(.assertionRefused(AssertionRefused(.invalidToken, state.service.subscriptions[slot].key)))
@@ -158,12 +165,15 @@ extension Exchange {
   }
 
   /// The subscription of a slot: on behalf of the caller, if its tokens are callers'.
-  func subscription(of slot: Int) -> TokenSubscription {
+  /// - Parameter subject: the caller's token, if the head does not have it.
+  func subscription(of slot: Int, for subject: Secret? = nil) -> TokenSubscription {
     let subscription = state.service.subscriptions[slot]
     guard subscription.key.subject.isCaller, let callerToken = request.callerToken else { return subscription }
-    let token = request.headBytes.withBytes { bytes -> Secret? in
-      CallerRules.tokenRange(in: request.head, bytes).map { Secret(copying: bytes.extracting($0)) }
-    }
+    let token =
+      subject
+      ?? request.headBytes.withBytes { bytes -> Secret? in
+        CallerRules.tokenRange(in: request.head, bytes).map { Secret(copying: bytes.extracting($0)) }
+      }
     guard let token else { return subscription }
     return subscription.onBehalf(
       of: CallerAssertion(
@@ -204,18 +214,26 @@ extension Exchange {
 
   /// Asks the broker for the token of a slot, and keeps it.
   func bearer(_ slot: Int, of route: Route) async throws(ExchangeFailure) -> BearerValue {
+    let value = try await bearer(subscription(of: slot))
+    keep(value, for: slot, of: route)
+    return value
+  }
+
+  /// Asks the broker for a token.
+  /// - Parameter leastLife: seconds that it is to live, if a renewal can bring that.
+  func bearer(
+    _ subscription: TokenSubscription, leastLife: Int64 = 0
+  ) async throws(ExchangeFailure) -> BearerValue {
     let state = state
     let asked = state.loop.now
-    let subscription = subscription(of: slot)
     let spans = request.trace?.beginToken()
     request.record.tokenSource = .identityProvider
     defer { request.record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
       let broker = state.service.broker
       let value = try await caller.answer(request.scope(spans: spans), key: subscription.key) {
-        () async throws(AcquisitionError) in try await broker.bearer(for: subscription)
+        () async throws(AcquisitionError) in try await broker.bearer(for: subscription, leastLife: leastLife)
       }
-      keep(value, for: slot, of: route)
       if value.origin.source == .cache { request.record.tokenSource = .sharedCache }
       request.trace?.endToken(
         spans, of: subscription, since: asked, now: state.loop.now, source: request.record.tokenSource, error: nil)

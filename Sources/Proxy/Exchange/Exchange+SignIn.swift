@@ -20,6 +20,7 @@ extension Exchange {
   /// Serves a request for a reserved path. Not inlined: requests for routes need no frame for it.
   @inline(never)
   func answerReserved() async -> Bool {
+    if let programs = caller.facts.listener.programs { return await serve(programs) }
     let path = request.headBytes.withBytes { HandOutPath($0.extracting(request.head.target.path)) }
     if let path, caller.facts.listener.handsOut { return await handOut(path) }
     if let handler = caller.facts.listener.signIn { return await signIn(handler) }
@@ -84,7 +85,7 @@ extension Exchange {
   }
 
   /// Waits for the content, which is small.
-  private func content(_ count: Int) async throws(ExchangeFailure) -> [UInt8] {
+  func content(_ count: Int) async throws(ExchangeFailure) -> [UInt8] {
     guard count > 0 else { return [] }
     let deadline = request.start + state.service.limits.requestHead
     while caller.buffers.input.count < count {

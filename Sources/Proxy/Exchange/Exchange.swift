@@ -28,10 +28,11 @@ struct Exchange {
   @inline(__always)
   func run() async -> Bool {
     identify()
-    if caller.facts.listener.describesItself, let resource = describedResource() {
+    let listener = caller.facts.listener
+    if listener.describesItself, let resource = describedResource() {
       return await answerMetadata(of: resource)
     }
-    if caller.facts.listener.reservesPaths, reservedPath() == .reserved { return await answerReserved() }
+    if listener.reservesPaths, listener.programs != nil || reservedPath() == .reserved { return await answerReserved() }
     switch admit() {
     case .forward(let admitted): request.admitted = admitted
     case .preflight: return await answerPreflight(keepsConnection: mayGoOn)

@@ -4,6 +4,7 @@
 package import HTTP
 package import HTTPClient
 package import Identity
+package import Routing
 internal import Tokens
 
 /// The routes of a configuration with their origins and bearer slots, which a route names by index.
@@ -15,12 +16,19 @@ package struct RoutePlan: Sendable {
   package private(set) var subscriptions: [TokenSubscription] = []
   /// The slot of each key.
   private(set) var slots: [AcquisitionKey: Int] = [:]
+  /// The programs of each listener that has some, by the listener's position.
+  package private(set) var programs: [Int: ProgramTable] = [:]
   private var originIndices: [SharedOrigin: Int] = [:]
 
   package init() {}
 
   package mutating func add(_ route: Route) {
     routes.append(route)
+  }
+
+  /// Gives tokens to programs at a listener.
+  package mutating func add(_ programs: [Program], at listener: Int) {
+    self.programs[listener] = ProgramTable(programs)
   }
 
   /// The index of an upstream server; that of a former route if connections may be shared.

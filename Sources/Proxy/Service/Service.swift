@@ -68,6 +68,8 @@ package final class Service: Sendable {
   package let routes: [Route]
   let table: RouteTable
   let origins: [SharedOrigin]
+  /// The programs of each listener that has some, by the listener's position.
+  package let programs: [Int: ProgramTable]
   /// The subscription of each bearer slot.
   package let subscriptions: [TokenSubscription]
   let limits: ServiceLimits
@@ -108,6 +110,7 @@ package final class Service: Sendable {
     origins = plan.origins
     subscriptions = plan.subscriptions
     slots = plan.slots
+    programs = plan.programs
     upstreams = UpstreamCondition(routes: plan.routes.count)
     broker = process.broker
     tokenFiles = process.tokenFiles

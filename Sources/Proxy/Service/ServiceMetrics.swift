@@ -22,6 +22,7 @@ package struct ServiceMetrics: Sendable {
   let routeCount: Int
   let tokenSources: CounterTable
   let handedOut: CounterTable
+  let programTokens: CounterTable
   let connectionsAccepted: Counter
   let connectionsOpen: Gauge
   let acceptPauses: Counter
@@ -49,8 +50,8 @@ package struct ServiceMetrics: Sendable {
   /// Adds the proxy's metrics to a catalogue.
   /// - Parameter certificates: the names of the certificates that are watched.
   package init(
-    _ catalog: inout MetricsCatalog, routes: [String], certificates certificateNames: [String] = [], version: String,
-    commit: String? = nil
+    _ catalog: inout MetricsCatalog, routes: [String], programs: [String] = [],
+    certificates certificateNames: [String] = [], version: String, commit: String? = nil
   ) {
     let route = MetricLabel("route", routes + [Self.unrouted])
     routeCount = routes.count
@@ -73,6 +74,9 @@ package struct ServiceMetrics: Sendable {
     handedOut = catalog.counters(
       "bearer_proxy_tokens_handed_out_total", help: "Tokens handed out to engines and commands, by route.",
       by: MetricLabel("route", routes))
+    programTokens = catalog.counters(
+      "bearer_proxy_program_tokens_total", help: "Tokens given to programs, by program and route.",
+      by: MetricLabel("program", programs), and: route, isSparse: true)
     connectionsAccepted = catalog.counter(
       "bearer_proxy_connections_accepted_total", help: "Downstream connections accepted.")
     connectionsOpen = catalog.gauge("bearer_proxy_connections_open", help: "Downstream connections open now.")

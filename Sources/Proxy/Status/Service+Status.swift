@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import Routing
 internal import Tokens
 
 extension Service {
@@ -19,6 +20,11 @@ extension Service {
           file: await tokenFiles?.status(ofRoute: route.index)))
     }
     return statuses
+  }
+
+  /// The status of every program.
+  func programStatuses(_ routes: [RouteStatus]) -> [ProgramStatus] {
+    programs.sorted { $0.key < $1.key }.flatMap { $0.value.programs }.map { ProgramStatus(program: $0, routes: routes) }
   }
 
   private func link(_ route: Route, _ token: TokenStatus?, _ need: SignInRequirement?) -> String? {

@@ -11,6 +11,7 @@ struct StatusReport {
   let isDraining: Bool
   let readiness: ReadinessReport
   let routes: [RouteStatus]
+  var programs: [ProgramStatus] = []
   let reload: ReloadReport
   var lostRecords: UInt64 = 0
   var accessLogFailure: SystemError?
@@ -33,6 +34,7 @@ struct StatusReport {
       "configuration": .string(description.commands.configuration), "cache": .object(kept),
       "routes": .array(routes.map(\.json)),
     ]
+    if !programs.isEmpty { members["programs"] = .array(programs.map(\.json)) }
     if !description.certificates.isEmpty {
       members["certificates"] = .array(description.certificates.map { Self.json($0, now) })
     }
@@ -87,6 +89,9 @@ package func statusText(_ report: JSONValue) -> String {
   var rows: [(name: String, line: String)] = []
   if case .array(let routes)? = report.members?["routes"] {
     rows = routes.map { ($0.members?["name"]?.text ?? "", line($0)) }
+  }
+  if case .array(let programs)? = report.members?["programs"] {
+    rows += programs.map { ("(program \($0.members?["name"]?.text ?? ""))", line($0)) }
   }
   if case .array(let certificates)? = report.members?["certificates"] {
     rows += certificates.map { ("(certificate of \($0.members?["name"]?.text ?? ""))", line($0)) }

@@ -61,6 +61,11 @@ package struct TokenLifetime: Sendable, Hashable {
     return TokenLifetime(obtainedAt: obtainedAt, refreshAt: end, expiresAt: end)
   }
 
+  /// True if the token has so many seconds left, or half of its life: a provider's tokens may never live longer.
+  package func lives(_ seconds: Int64, at now: UnixTime) -> Bool {
+    expiresAt - now >= min(seconds, (expiresAt - obtainedAt) / 2)
+  }
+
   /// The token's usability. If it was obtained in the future, a clock is wrong and its expiry means nothing (MSAL for
   /// Go's rule).
   package func freshness(at now: UnixTime) -> Freshness {

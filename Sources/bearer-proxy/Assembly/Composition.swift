@@ -118,8 +118,9 @@ struct Generation {
 
   /// The traffic listeners with their pages.
   var traffic: [ProxyListener] {
-    zip(zip(held.listeners.traffic, settings.listeners), signInHandlers).map { listener, signInHandler in
-      let (bound, settings) = listener
+    zip(zip(held.listeners.traffic, settings.listeners), signInHandlers).enumerated().map { index, parts in
+      let ((bound, settings), signInHandler) = parts
+      if let programs = service.programs[index] { return bound.serving(programs) }
       let handing = settings.handOut == .proxies ? bound.handingOut() : bound
       return signInHandler.map(handing.signingIn) ?? handing
     }
@@ -338,9 +339,15 @@ struct Composition {
         subscription: subscription,
         choices: (route.tokenChoice?.tokens ?? [:]).sorted { $0.key < $1.key }.compactMap { value, token in
           configuration.subscription(
-            of: token, on: route, credentials: credentials, authentication: authentication, fetch: providers.fetch
+            of: token, parameters: route.tokenParameters, credentials: credentials, authentication: authentication,
+            fetch: providers.fetch
           ).map { (value: value, subscription: $0) }
         })
+    }
+    plan.addPrograms(of: settings) { name, scopes in
+      configuration.subscription(
+        of: TokenChoiceSettings.Entry(token: .application(name: name, scopes: scopes), authority: nil),
+        parameters: .none, credentials: credentials, authentication: authentication, fetch: providers.fetch)
     }
     return plan
   }

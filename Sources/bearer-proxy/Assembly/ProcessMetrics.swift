@@ -18,7 +18,8 @@ struct ProcessMetrics {
     let settings = configuration.settings
     var catalog = MetricsCatalog()
     service = ServiceMetrics(
-      &catalog, routes: settings.routes.map(\.name), certificates: configuration.watched.report.map(\.name),
+      &catalog, routes: settings.routes.map(\.name), programs: settings.listeners.flatMap(\.programs).map(\.name),
+      certificates: configuration.watched.report.map(\.name),
       version: programVersion, commit: programCommit)
     tokens = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
     // The cache stays the one of the start.

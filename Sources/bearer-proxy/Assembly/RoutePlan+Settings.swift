@@ -36,4 +36,41 @@ extension RoutePlan {
         requestFields: settings.requestFields, token: settings.tokenRules,
         timeouts: settings.timeouts))
   }
+
+  /// Adds the programs of all listeners, behind the routes.
+  /// - Parameter application: the subscription of an application's own token.
+  mutating func addPrograms(
+    of settings: Settings, application: (String, ScopeSet) -> TokenSubscription?
+  ) {
+    var count = 0
+    for (listener, listening) in settings.listeners.enumerated() where !listening.programs.isEmpty {
+      var programs: [Program] = []
+      for program in listening.programs {
+        programs.append(
+          Program(
+            index: count, name: program.name, shape: program.shape, secret: program.secret,
+            leastLife: Int64(program.leastLife.nanoseconds / 1_000_000_000),
+            tokens: program.tokens.compactMap { token($0, of: settings, application) }))
+        count += 1
+      }
+      add(programs, at: listener)
+    }
+  }
+
+  private mutating func token(
+    _ token: ProgramSettings.Token, of settings: Settings, _ application: (String, ScopeSet) -> TokenSubscription?
+  ) -> ProgramToken? {
+    switch token.source {
+    case .route(let name):
+      guard let route = routes.first(where: { $0.name == name }), let slot = route.bearerSlot else { return nil }
+      return ProgramToken(
+        name: name, route: route.index, slot: slot, scopes: subscriptions[slot].key.scopes,
+        resources: token.resources, identities: token.identities, isForCallers: route.isForCallers)
+    case .application(let name, let scopes):
+      return application(name, scopes).map {
+        ProgramToken(
+          name: name, slot: slot(of: $0), scopes: scopes, resources: token.resources, identities: token.identities)
+      }
+    }
+  }
 }

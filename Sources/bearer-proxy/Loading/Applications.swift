@@ -61,13 +61,13 @@ extension LoadedConfiguration {
     authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
     subscription(
-      of: TokenChoiceSettings.Entry(token: route.token, authority: route.authority), on: route,
+      of: TokenChoiceSettings.Entry(token: route.token, authority: route.authority), parameters: route.tokenParameters,
       credentials: credentials, authentication: authentication, fetch: fetch)
   }
 
-  /// The same for a token that callers of the route may pick.
+  /// The same for a token that callers of a route may pick, or that a program gets.
   func subscription(
-    of wanted: TokenChoiceSettings.Entry, on route: RouteSettings, credentials: CredentialVersions,
+    of wanted: TokenChoiceSettings.Entry, parameters: TokenParameters, credentials: CredentialVersions,
     authentication: ClientAuthenticationMemory, fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
     func application(_ name: String, at authority: Authority?) -> Application? {
@@ -84,18 +84,18 @@ extension LoadedConfiguration {
     case .none, .fixed: nil
     case .application(let name, let scopes):
       application(name, at: wanted.authority).map {
-        TokenSubscription(application: $0, scopes: scopes, parameters: route.tokenParameters)
+        TokenSubscription(application: $0, scopes: scopes, parameters: parameters)
       }
     case .account(let name, let account, let scopes):
       application(name, at: wanted.authority).map {
-        TokenSubscription(application: $0, account: account, scopes: scopes, parameters: route.tokenParameters)
+        TokenSubscription(application: $0, account: account, scopes: scopes, parameters: parameters)
       }
     case .agent(let name, let agent, let user, let scopes):
       application(name, at: wanted.authority).map { blueprint in
         let own = blueprint.agent(agent)
         return user.map {
-          TokenSubscription(application: own, agentUser: $0, scopes: scopes, parameters: route.tokenParameters)
-        } ?? TokenSubscription(application: own, scopes: scopes, parameters: route.tokenParameters)
+          TokenSubscription(application: own, agentUser: $0, scopes: scopes, parameters: parameters)
+        } ?? TokenSubscription(application: own, scopes: scopes, parameters: parameters)
       }
     case .caller(let name, let grant, let scopes):
       application(name, at: wanted.authority).map { named in
@@ -115,7 +115,7 @@ extension LoadedConfiguration {
               credential: other?.credentialVersion ?? CredentialVersion(0)))
         }
         return TokenSubscription(
-          application: own, callersBy: callersGrant, scopes: scopes, parameters: route.tokenParameters,
+          application: own, callersBy: callersGrant, scopes: scopes, parameters: parameters,
           resourceApplication: other)
       }
     }

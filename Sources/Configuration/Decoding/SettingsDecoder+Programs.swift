@@ -1,0 +1,207 @@
+// What a listener's `programs` means: who gets tokens there, in which way, and which.
+
+import Bytes
+import HTTP
+import Routing
+import Tokens
+
+extension SettingsDecoder {
+  /// Adds the programs of every listener, which name routes and applications.
+  mutating func addPrograms(
+    to listeners: inout [ListenerSettings], routes: [RouteSettings], applications: [String: DecodedApplication]
+  ) {
+    var places: [String: Place] = [:]
+    for (index, section) in programSections.sorted(by: { $0.key < $1.key }) {
+      let listener = listeners[index]
+      for (name, section) in namedSections(section, .programs) {
+        guard let section else { continue }
+        if let place = places[name] {
+          report(
+            section.place,
+            "\(section.path): a program '\(name)' is on line \(place.line) already; choose another name")
+        }
+        places[name] = section.place
+        if let program = program(section, name, listener, routes, applications) {
+          reportLikeness(of: program, to: listeners[index].programs, section)
+          listeners[index].programs.append(program)
+        }
+      }
+      if case .mapping(let members)? = section[.programs]?.content, members.isEmpty {
+        report(section.place, "\(section.path(.programs)) is empty: nothing would be served")
+      }
+      for key in [Key.signIn, .handOut] where section.members[key] != nil {
+        report(
+          section[key]?.place ?? section.place,
+          "\(section.path(key)): a listener with programs serves nothing else; give this a listener of its own")
+      }
+    }
+  }
+
+  private mutating func program(
+    _ section: Section, _ name: String, _ listener: ListenerSettings, _ routes: [RouteSettings],
+    _ applications: [String: DecodedApplication]
+  ) -> ProgramSettings? {
+    let shape = chosen(section, .shape, of: ProgramShape.self)
+    let secret = secret(section, .secret, file: .secretFile)
+    let life = duration(section, .leastLife) ?? ProgramSettings.usualLife
+    reportMissing(.tokens, in: section)
+    var isRight = checkSecret(secret, shape, section)
+    if shape == .imds { isRight = checkReach(listener, section) && isRight }
+    var tokens: [ProgramSettings.Token] = []
+    for element in sections(section, .tokens) {
+      guard let token = programToken(element, shape, listener, routes, applications) else {
+        isRight = false
+        continue
+      }
+      tokens.append(token)
+    }
+    if let node = section[.tokens], case .sequence(let elements) = node.content, elements.isEmpty {
+      report(node.place, "\(section.path(.tokens)) is empty: the program would get no token")
+    }
+    guard isRight, !tokens.isEmpty else { return nil }
+    return ProgramSettings(name: name, shape: shape, secret: secret, leastLife: life, tokens: tokens)
+  }
+
+  private mutating func checkSecret(_ secret: Secret?, _ shape: ProgramShape, _ section: Section) -> Bool {
+    let written = section.members[.secret] ?? section.members[.secretFile]
+    guard shape != .imds else {
+      if let written { report(written.place, "\(section.path): programs show no secret with shape: imds; remove it") }
+      return written == nil
+    }
+    if written == nil { reportMissing(.secretFile, in: section) }
+    guard let secret else { return false }
+    guard secret.count >= 16, secret.isVisibleASCII else {
+      report(
+        section.place,
+        "\(section.path): the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
+      return false
+    }
+    return true
+  }
+
+  /// The shape without a secret is for an address that only the program's own network namespace reaches.
+  private mutating func checkReach(_ listener: ListenerSettings, _ section: Section) -> Bool {
+    let address = listener.address.value
+    if !listener.callers.rules.isOpen {
+      report(
+        section.place,
+        "\(section.path): with shape: imds every program that can connect gets tokens; write 'callers: {anyone: true}' "
+          + "at the listener, or use shape: app_service, which has a secret")
+      return false
+    }
+    guard address.isLoopback || address.host == "169.254.169.254" else {
+      report(
+        section.place,
+        "\(section.path): with shape: imds others than the program would reach \(address); listen at a loopback "
+          + "address, at 169.254.169.254 in the program's network namespace, or use shape: app_service")
+      return false
+    }
+    return true
+  }
+
+  private mutating func programToken(
+    _ section: Section, _ shape: ProgramShape, _ listener: ListenerSettings, _ routes: [RouteSettings],
+    _ applications: [String: DecodedApplication]
+  ) -> ProgramSettings.Token? {
+    let resources = (list(section, .resources) ?? []).map(\.text)
+    let identities = Set((list(section, .identities) ?? []).map(\.text))
+    if shape == .tokenEndpoint, let node = section[.identities] {
+      report(node.place, "\(section.path(.identities)) is for shapes of managed identities")
+    }
+    let source: ProgramSettings.Token.Source
+    let scopes: ScopeSet
+    if let name = scalar(section, .route) {
+      if let other = section.members[.application] ?? section.members[.scopes] {
+        report(other.place, "\(section.path): a route has its own application and scopes; remove 'route' or these")
+        return nil
+      }
+      guard let route = routes.first(where: { $0.name == name.text }) else {
+        report(
+          name.place, "\(name.key): there is no route '\(name.written)'",
+          suggestion: nearestWord(to: name.text, among: routes.map(\.name)))
+        return nil
+      }
+      guard checkRoute(route, name, shape, listener) else { return nil }
+      (source, scopes) = (.route(route.name), route.token.scopes)
+    } else {
+      if section.members[.application] == nil { reportMissing(.route, in: section) }
+      guard let reference = application(section, among: applications), let wanted = self.scopes(section) else {
+        return nil
+      }
+      if let settings = applications[reference.value]?.settings,
+        !checkApplication(settings, settings.authority.value, reference, wanted, section)
+      {
+        return nil
+      }
+      (source, scopes) = (.application(reference.value, wanted), wanted)
+    }
+    if shape != .tokenEndpoint, resources.isEmpty, ProgramToken.resources(of: scopes).isEmpty {
+      report(
+        section.place,
+        "\(section.path) needs 'resources': programs with shape: \(shape.rawValue) ask by resource, and no scope ends "
+          + "in /.default")
+      return nil
+    }
+    return ProgramSettings.Token(source: source, resources: resources, identities: identities)
+  }
+
+  private mutating func checkRoute(
+    _ route: RouteSettings, _ name: Scalar, _ shape: ProgramShape, _ listener: ListenerSettings
+  ) -> Bool {
+    if route.token.application == nil {
+      report(name.place, "\(name.key): route '\(route.name)' has no token")
+      return false
+    }
+    guard route.token.isCallers else { return true }
+    if shape != .tokenEndpoint {
+      report(
+        name.place,
+        "\(name.key): route '\(route.name)' exchanges callers' tokens (as: caller), and programs with shape: "
+          + "\(shape.rawValue) bring none; use shape: token_endpoint")
+      return false
+    }
+    if listener.callers.rules.bearer == nil {
+      report(
+        name.place,
+        "\(name.key): route '\(route.name)' exchanges callers' tokens (as: caller); set 'callers: {bearer: …}' at the "
+          + "listener, which says whose subject_token is accepted")
+      return false
+    }
+    return true
+  }
+
+  private mutating func reportLikeness(
+    of program: ProgramSettings, to others: [ProgramSettings], _ section: Section
+  ) {
+    let alike = others.first { other in
+      program.shape == .imds && other.shape == .imds || program.secret.map { $0 == other.secret } ?? false
+    }
+    guard let alike else { return }
+    report(
+      section.place,
+      program.shape == .imds
+        ? "\(section.path): nothing tells this program from '\(alike.name)': a listener has one with shape: imds"
+        : "\(section.path): '\(alike.name)' has the same secret; give each program its own")
+  }
+}
+
+extension Secret {
+  /// True if a field can carry it.
+  var isVisibleASCII: Bool {
+    let bytes = self.bytes
+    for index in bytes.indices where bytes[index] <= 0x20 || 0x7F <= bytes[index] { return false }
+    return true
+  }
+}
+
+extension RouteToken {
+  /// The scopes; none for a route without a token.
+  fileprivate var scopes: ScopeSet {
+    switch self {
+    case .none, .fixed: .none
+    case .application(_, let scopes), .account(_, _, let scopes), .agent(_, _, _, let scopes),
+      .caller(_, _, let scopes):
+      scopes
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// What programs are answered that ask for tokens of their own. The statuses are chosen by what Azure's SDKs and OAuth
+// clients repeat: a mistake is 400, which none repeats, and an outage is 503, which each does. None is 404 or 410 at a
+// path that is served: Azure's SDKs repeat these for up to a minute.
+
+internal import Bytes
+internal import Identity
+internal import Routing
+internal import Telemetry
+internal import Tokens
+
+/// A token in the form of a shape.
+struct ProgramAnswer {
+  let shape: ProgramShape
+  let wish: ProgramWish
+  /// The client id of the application whose token it is.
+  let clientID: String
+  /// Seconds that are left.
+  let expiresIn: Int64
+  let lifetime: TokenLifetime
+
+  func json(_ token: Secret) -> [UInt8] {
+    var writer = JSONWriter(.compact)
+    writer.reserve(token.count + 512)
+    writer.openObject()
+    writer.member("access_token")
+    writer.append(token)
+    for (name, value) in members {
+      writer.member(name)
+      writer.append(value)
+    }
+    writer.closeObject()
+    return writer.bytes
+  }
+
+  private var members: [(String, JSONValue)] {
+    var members: [(String, JSONValue)] = [("token_type", .string("Bearer"))]
+    switch shape {
+    case .tokenEndpoint:
+      members.append(("expires_in", .integer(expiresIn)))
+      if let scope = wish.scope { members.append(("scope", .string(scope))) }
+      if wish.isExchange {
+        members.append(("issued_token_type", .string("urn:ietf:params:oauth:token-type:access_token")))
+      }
+    case .appService, .imds:
+      // Numbers are texts there.
+      members += [
+        ("client_id", .string(clientID)), ("expires_in", .string("\(expiresIn)")),
+        ("expires_on", .string("\(lifetime.expiresAt.seconds)")),
+        ("not_before", .string("\(lifetime.obtainedAt.seconds)")), ("resource", .string(wish.resource ?? "")),
+      ]
+    }
+    return members
+  }
+
+  /// The metadata of the token endpoint (RFC 8414). They name no program and no scope: whoever asks shows no secret.
+  static func metadata(origin: String, _ programs: ProgramTable) -> [UInt8] {
+    let exchanges = programs.programs.contains { $0.tokens.contains(where: \.isForCallers) }
+    let grants = ["client_credentials"] + (exchanges ? ["urn:ietf:params:oauth:grant-type:token-exchange"] : [])
+    let document = JSONValue.object([
+      "issuer": .string(origin), "token_endpoint": .string("\(origin)\(ProgramEndpoint.tokenPath)"),
+      "grant_types_supported": .array(grants.map(JSONValue.string)),
+      "response_types_supported": .array([.string("none")]),
+      "token_endpoint_auth_methods_supported": .array([
+        .string("client_secret_basic"), .string("client_secret_post"),
+      ]),
+    ])
+    return Array(document.canonicalText().utf8)
+  }
+}
+
+/// An error in the form of every shape: OAuth's members (RFC 6749 §5.2) beside those of Azure App Service.
+struct ProgramError {
+  let status: Int
+  let code: String
+  let description: String
+  let asksForBasic: Bool
+
+  /// - Parameters:
+  ///   - words: the sentences about a sign-in that is missing; nil for every other failure.
+  init(_ failure: ExchangeFailure, _ problem: ProblemDocument, words: String?) {
+    var asksForBasic = false
+    switch failure {
+    case .token(.interactionRequired), .token(.assertionRefused): (status, code) = (400, "invalid_grant")
+    case .token(.rejected): (status, code) = (400, "unauthorized_client")
+    // What answers at the provider's address may be a page about its outage.
+    case .token, .callerIssuerUnavailable: (status, code) = (503, "temporarily_unavailable")
+    case .caller(.untrustedToken): (status, code) = (400, "invalid_request")
+    case .caller: (status, code) = (problem.status, "access_denied")
+    case .program(let refusal):
+      (status, code) = (problem.status, refusal.code)
+      asksForBasic = refusal == .client
+    default: (status, code) = (problem.status, "invalid_request")
+    }
+    self.asksForBasic = asksForBasic
+    // RFC 6749 allows neither quotation marks nor backslashes.
+    description = String((words ?? problem.detail).map { $0 == "\"" || $0 == "\\" ? "'" : $0 })
+  }
+}
+
+extension ErrorResponse {
+  /// The answer to a program.
+  init(_ error: ProgramError) {
+    status = error.status
+    fields = [("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("Pragma", "no-cache")]
+    if error.asksForBasic { fields.append(("WWW-Authenticate", #"Basic realm="bearer-proxy""#)) }
+    let document = JSONValue.object([
+      "error": .string(error.code), "error_description": .string(error.description),
+      "message": .string(error.description), "statusCode": .integer(Int64(error.status)),
+    ])
+    body = Array(document.canonicalText().utf8)
+  }
+}
+
+extension ProgramRefusal {
+  /// The error's code (RFC 6749 §5.2, RFC 8707 §2).
+  fileprivate var code: String {
+    switch self {
+    case .browser, .forwarded: "access_denied"
+    case .secret, .client: "invalid_client"
+    case .unknownScope: "invalid_scope"
+    case .unknownResource: "invalid_target"
+    case .grant: "unsupported_grant_type"
+    case .nothingHere, .shape, .method, .form, .metadata, .version, .twoSecrets, .resourceMissing, .unknownIdentity,
+      .subjectToken:
+      "invalid_request"
+    }
+  }
+}
+
+extension ProblemDocument {
+  init(_ refusal: ProgramRefusal) {
+    func mistake(_ detail: String, _ status: Int = 400, _ type: ProblemType = .badRequest) -> ProblemDocument {
+      ProblemDocument(status, type, "Request for a token refused", detail)
+    }
+    self =
+      switch refusal {
+      case .browser:
+        mistake(
+          "Programs get tokens here, and this request has a browser's field (Origin or Sec-Fetch-...).", 403,
+          .crossSiteRequest)
+      case .forwarded:
+        mistake(
+          "The request has passed a proxy: it has X-Forwarded-For or Forwarded. A managed identity's tokens are for "
+            + "programs that ask directly.", 400, .callerRefused)
+      case .nothingHere:
+        mistake(
+          "Nothing is here. This listener serves programs: /oauth2/token, /msi/token (App Service) and "
+            + "/metadata/identity/oauth2/token (IMDS).", 404, .noRoute)
+      case .shape(let shape):
+        mistake("No program of this listener has shape: \(shape.rawValue).")
+      case .method:
+        mistake("The token endpoint takes POST, everything else here takes GET.", 405, .methodNotAllowed)
+      case .form:
+        mistake(
+          "The parameters are not a form of type application/x-www-form-urlencoded with a Content-Length, one of them "
+            + "occurs twice, or grant_type is missing.")
+      case .metadata: mistake("Required metadata header not specified: send 'Metadata: true', once.")
+      case .version:
+        mistake("api-version is missing or too old: 2019-08-01 for App Service, 2018-02-01 for IMDS.")
+      case .secret:
+        mistake(
+          "X-IDENTITY-HEADER is missing, repeated or wrong. It is the secret of one of this listener's programs.", 401,
+          .callerNotAuthenticated)
+      case .client:
+        mistake(
+          "The client id is no program of this listener with shape: token_endpoint, or the secret is not its own.", 401,
+          .callerNotAuthenticated)
+      case .twoSecrets: mistake("The client shows its secret twice: send Basic, or client_secret in the form.")
+      case .resourceMissing: mistake("The parameter resource is missing.")
+      case .unknownResource:
+        mistake(
+          "The resource is none of this program's: it must be listed under its tokens, as the program spells it.", 400,
+          .choiceRefused)
+      case .unknownIdentity:
+        mistake(
+          "Identity not found: no token of this program is for that identity, or for programs that name none.", 400,
+          .choiceRefused)
+      case .unknownScope:
+        mistake(
+          "The scope is none of this program's: it must be a token's scopes, or be listed among its resources.", 400,
+          .choiceRefused)
+      case .grant:
+        mistake(
+          "This token is not given by that grant: client_credentials, or token exchange (RFC 8693) for a route with "
+            + "as: caller.")
+      case .subjectToken:
+        mistake(
+          "A token exchange needs subject_token and subject_token_type (an access token or JWT), and no actor_token.")
+      }
+  }
+}

@@ -1,0 +1,157 @@
+// A program's request for a token of its own, in the shape that it knows: the same tokens, limits and records as for a
+// request that is forwarded, and an answer in place of the upstream's.
+
+internal import Bytes
+internal import HTTP
+internal import Identity
+internal import Platform
+internal import Routing
+internal import Telemetry
+internal import Tokens
+
+extension Exchange {
+  /// Serves a request at a listener for programs.
+  func serve(_ programs: ProgramTable) async -> Bool {
+    var keepsConnection = false
+    do throws(ExchangeFailure) {
+      let (endpoint, length) = try admit(programs)
+      guard length <= ProgramRequest.formLimit else { throw .delivery(.tooLarge) }
+      let form = try await content(Int(length))
+      caller.buffers.input.consume(form.count)
+      keepsConnection = mayGoOn(isRead: true)
+      switch endpoint {
+      case .metadata: writeMetadata(programs, keepsConnection: keepsConnection)
+      case .token(let shape):
+        let (asked, token) = try read(shape, form, programs)
+        if let subject = asked.subjectToken { try await believe(subject) }
+        let value = try await obtain(token, asked)
+        write(value, token, asked, keepsConnection: keepsConnection)
+      }
+    } catch {
+      return await answer(error, keepsConnection: keepsConnection)
+    }
+    let isDelivered = await flush()
+    finish()
+    return isDelivered && keepsConnection
+  }
+
+  /// The target of the request, and the bytes of its content.
+  @inline(never)
+  private func admit(_ programs: ProgramTable) throws(ExchangeFailure) -> (ProgramEndpoint, UInt64) {
+    request.path.removeAll()
+    if let refusal = caller.facts.refusal { throw .caller(refusal) }
+    return try Self.admit(request.head, request.headBytes, callers: caller.facts.listener.callers, programs)
+  }
+
+  private static func admit(
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
+    _ programs: ProgramTable
+  ) throws(ExchangeFailure) -> (ProgramEndpoint, UInt64) {
+    let bytes = input.bytes
+    let framing: BodyFraming
+    do throws(FramingError) { framing = try BodyFraming.request(head, bytes) } catch { throw .framing(error) }
+    if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
+    do throws(ProgramRefusal) {
+      let endpoint = try ProgramEndpoint(head, bytes, programs)
+      switch framing {
+      case .none: return (endpoint, 0)
+      case .fixed(let count): return (endpoint, count)
+      // No program sends a form in pieces of unknown number.
+      default: throw ProgramRefusal.form
+      }
+    } catch {
+      throw .program(error)
+    }
+  }
+
+  /// The program that asks, and the token that it asks for.
+  @inline(never)
+  private func read(
+    _ shape: ProgramShape, _ form: [UInt8], _ programs: ProgramTable
+  ) throws(ExchangeFailure) -> (ProgramRequest, ProgramToken) {
+    do throws(ProgramRefusal) {
+      let asked = try Self.read(shape, request.head, request.headBytes, form, programs)
+      let token = try asked.program.token(for: asked.wish)
+      request.route = token.route.map { state.service.routes[$0] }
+      request.record.route = token.route
+      request.slot = token.slot
+      return (asked, token)
+    } catch {
+      throw .program(error)
+    }
+  }
+
+  private static func read(
+    _ shape: ProgramShape, _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, _ form: [UInt8],
+    _ programs: ProgramTable
+  ) throws(ProgramRefusal) -> ProgramRequest {
+    try ProgramRequest(shape, head, input.bytes, form: form, programs)
+  }
+
+  /// Judges the token that a program brings of its caller, by the listener's rule for callers' tokens.
+  private func believe(_ subject: Secret) async throws(ExchangeFailure) {
+    guard let check = caller.facts.listener.tokenCheck else { throw .program(.grant) }
+    guard let digest = state.callerTokens.digest(of: subject.bytes) else { throw .callerIssuerUnavailable }
+    let name = CallerTokens.Name(check: ObjectIdentifier(check), certificate: [], digest: digest)
+    request.callerToken = state.callerTokens.use(name, now: UnixTime(state.wallClock().seconds))
+    if request.callerToken == nil { try await judge(subject.revealed(), check, name) }
+  }
+
+  /// The token with enough life, from the loop's memory or from the broker.
+  private func obtain(
+    _ token: ProgramToken, _ asked: ProgramRequest
+  ) async throws(ExchangeFailure) -> BearerValue {
+    let (slot, now) = (token.slot, UnixTime(state.wallClock().seconds))
+    let held = token.isForCallers ? try callerBearer(slot, now: now) : state.bearers[slot]
+    if let held, held.isUsable(at: now), held.lifetime.lives(asked.program.leastLife, at: now) {
+      request.record.tokenSource = .cache
+      if held.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
+      return held
+    }
+    do throws(ExchangeFailure) {
+      let wanted = subscription(of: slot, for: asked.subjectToken)
+      let value = try await bearer(wanted, leastLife: asked.program.leastLife)
+      if token.isForCallers { request.callerToken?.keep(value, for: slot) } else { state.bearers[slot] = value }
+      return value
+    } catch {
+      if let route = request.route { noteInteraction(error, route) }
+      throw error
+    }
+  }
+
+  // MARK: Answers
+
+  @inline(never)
+  private func write(
+    _ value: BearerValue, _ token: ProgramToken, _ asked: ProgramRequest, keepsConnection: Bool
+  ) {
+    request.credential = .bearer(value)
+    let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
+    let body = ProgramAnswer(
+      shape: asked.program.shape, wish: asked.wish, clientID: state.service.subscriptions[token.slot].key.clientID,
+      expiresIn: max(life, 0), lifetime: value.lifetime
+    ).json(value.token)
+    write(body, keepsConnection: keepsConnection)
+    let metrics = state.service.metrics
+    state.metrics.add(metrics.programTokens[asked.program.index, metrics.row(token.route)])
+  }
+
+  private func writeMetadata(_ programs: ProgramTable, keepsConnection: Bool) {
+    let authority = request.headBytes.withBytes { $0.extracting(request.head.authority).text }
+    let scheme = caller.facts.ingress.isTLS ? "https" : "http"
+    write(
+      ProgramAnswer.metadata(origin: "\(scheme)://\(authority.isEmpty ? "localhost" : authority)", programs),
+      keepsConnection: keepsConnection)
+  }
+
+  private func write(_ body: [UInt8], keepsConnection: Bool) {
+    beginAnswer(200)
+    writeDate()
+    caller.buffers.output.append(
+      "Content-Type: application/json\r\nCache-Control: no-store\r\nPragma: no-cache\r\n")
+    HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &caller.buffers.output)
+    writeEnd(keepsConnection: keepsConnection)
+    if request.head.method != .head { caller.buffers.output.append(body) }
+    request.record.bytesOut = UInt64(body.count)
+  }
+}

@@ -1,0 +1,171 @@
+// Programs as the libraries of others make them get their tokens here: Azure's SDKs, MSAL, Kafka's client in C,
+// requests-oauthlib, Authlib, Prometheus.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(10)))
+struct ProgramClientTests {
+  private static let resource = ProgramStage.resource
+
+  @Test(arguments: ["oauthlib", "authlib-basic", "authlib-form", "kafka-oidc"])
+  func `clients of a token endpoint get a token, and a wrong secret ends at once`(client: String) async throws {
+    let stage = try await ProgramStage()
+    let result = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret])
+    #expect(result.word == "token", "\(result.text)")
+    #expect(try await stage.isKnown(result.text))
+    #expect(try await stage.given(to: "consumer") == 1)
+    let wrong = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.otherSecret])
+    #expect(wrong.word == "error")
+    if client.hasPrefix("kafka") { return }
+    #expect(wrong.text.contains("invalid_client"), "\(wrong.text)")
+    #expect(try await stage.answers(401) == 1)
+    let scoped = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret, "orders.write"])
+    #expect(scoped.word == "token")
+    let unknown = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret, "other"])
+    #expect(unknown.text.contains("invalid_scope"), "\(unknown.text)")
+  }
+
+  @Test func `a client finds the token endpoint by its metadata`() async throws {
+    let stage = try await ProgramStage()
+    let result = try await ProgramResult(["authlib-metadata", stage.origin])
+    #expect(result.text == stage.tokenURL, "\(result.text)")
+  }
+
+  /// The client, and true for the shape with a secret.
+  static let identities = [
+    ("identity", true), ("chain", true), ("msal", true), ("identity", false), ("chain", false), ("msal", false),
+    ("probe", false),
+  ]
+
+  @Test(arguments: identities)
+  func `Azure's clients believe that they have a managed identity`(client: String, hasSecret: Bool) async throws {
+    let stage = try await ProgramStage()
+    let variables = hasSecret ? stage.appService : stage.machine
+    let result = try await ProgramResult([client, Self.resource], environment: variables)
+    #expect(result.word == "token", "\(result.text)")
+    #expect(try await stage.isKnown(result.text))
+    #expect(try await stage.given(to: hasSecret ? "reports" : "machine") == 1)
+    if hasSecret {
+      let writer = try await ProgramResult([client, Self.resource, "writer"], environment: variables)
+      #expect(writer.word == "token" && writer.text != result.text, "\(writer.text)")
+      var wrong = variables
+      wrong["IDENTITY_HEADER"] = ProgramStage.secret
+      let refused = try await ProgramResult([client, Self.resource], environment: wrong)
+      #expect(refused.word == "error")
+      #expect(try await stage.answers(401) == 1)
+    }
+    let before = try await stage.answers(400)
+    let unknown = try await ProgramResult([client, "https://unknown.example"], environment: variables)
+    #expect(unknown.word == "error" && unknown.text.contains("The resource is none of this program's"))
+    // Not repeated: the chain of credentials has asked before whether there is a service at all.
+    #expect(try await stage.answers(400) - before <= (hasSecret ? 1 : 2), "\(unknown.text)")
+  }
+
+  @Test(arguments: [true, false])
+  func `Azure's clients wait for a provider that is away`(hasSecret: Bool) async throws {
+    let stage = try await ProgramStage { provider in
+      try await provider.behave(#"{"status": 503, "endpoint": "token"}"#)
+    }
+    async let result = ProgramResult(
+      ["identity", Self.resource], environment: hasSecret ? stage.appService : stage.machine)
+    #expect(try await eventually { try await stage.answers(503) > 0 })
+    try await stage.provider.behave("{}")
+    let got = try await result
+    #expect(got.word == "token", "\(got.text)")
+    #expect(try await stage.isKnown(got.text))
+  }
+
+  @Test func `a person who has to sign in is named in the error of Azure's clients`() async throws {
+    let stage = try await ProgramStage(top: "cache: {file: cache.json}")
+    let result = try await ProgramResult(["chain", "https://person.example"], environment: stage.appService)
+    #expect(result.word == "error" && result.text.contains("bearer-proxy login --route person"), "\(result.text)")
+    #expect(try await stage.answers(400) == 1)
+  }
+
+  @Test func `Azure's storage and vaults are reached with the token`() async throws {
+    let stage = try await ProgramStage()
+    let authority = try await CertificateAuthority(in: stage.directory)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
+    // Azure's clients of services ask for resources of their own.
+    try stage.proxy.reconfigure {
+      $0.replacing(
+        "resources: [\(Self.resource)]}\n", with: "resources: [\(Self.resource), \"https://storage.azure.com\"]}\n")
+    }
+    _ = try await eventually { try await stage.proxy.admin("/config").body.contains("storage.azure.com") }
+    for (client, content) in [("blob", "hello blob"), ("vault", "hello secret")] {
+      let result = try await ProgramResult(
+        [client, "https://127.0.0.1:\(api.tlsPort)", authority.file], environment: stage.appService)
+      #expect(result.word == "answer" && result.text == content, "\(result.text)")
+    }
+    #expect(try await stage.given(to: "reports") == 2)
+  }
+
+  @Test func `Kafka's client in C asks for the shape of virtual machines`() async throws {
+    let stage = try await ProgramStage()
+    let url = "http://127.0.0.1:\(stage.machinePort)/metadata/identity/oauth2/token"
+    let result = try await ProgramResult(["kafka-imds", url, Self.resource])
+    #expect(result.word == "token", "\(result.text)")
+    #expect(try await stage.isKnown(result.text))
+    let unknown = try await ProgramResult(["kafka-imds", url, "https://unknown.example"])
+    #expect(unknown.word == "error")
+  }
+
+  @Test func `Prometheus scrapes what only the token opens, through renewal, outage and restart`() async throws {
+    let stage = try await ProgramStage()
+    let authority = try await CertificateAuthority(in: stage.directory)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
+    let port = try freePort()
+    let file = try stage.directory.write(
+      """
+      global: {scrape_interval: 200ms, scrape_timeout: 200ms}
+      scrape_configs:
+        - job_name: api
+          static_configs: [{targets: ["127.0.0.1:\(api.port)"]}]
+          oauth2:
+            client_id: consumer
+            client_secret_file: \(stage.directory.file("consumer"))
+            scopes: [orders.read]
+            token_url: \(stage.tokenURL)
+
+      """, to: "prometheus.yml")
+    let prometheus = try ChildProcess(
+      "prometheus",
+      [
+        "prometheus", "--config.file=\(file)", "--storage.tsdb.path=\(stage.directory.file("tsdb"))",
+        "--web.listen-address=127.0.0.1:\(port)",
+      ], in: stage.directory)
+    try await waitForPort(port, of: prometheus)
+    let up = "http://127.0.0.1:\(port)/api/v1/query?query=program_api_up"
+    #expect(
+      try await eventually { try await curl([up]).body.contains("\"1\"") }, "\(prometheus.errors) \(api.requests)")
+    #expect(api.requests.last == "200 /metrics")
+    #expect(try await stage.given(to: "consumer") >= 1)
+    prometheus.send(SIGTERM)
+  }
+}
+
+/// The API of Tests/peers/program_api.py.
+struct ProgramAPI {
+  let process: ChildProcess
+  let port: Int
+  let tlsPort: Int
+
+  init(_ stage: ProgramStage, certificate: CertificateAuthority.Certificate, resource: String) async throws {
+    process = try ChildProcess(
+      "program-api",
+      [
+        pinnedPython(), testsDirectory + "/peers/program_api.py", "--provider", stage.provider.issuer, "--resource",
+        resource, "--certificate", certificate.certificateFile, "--key", certificate.keyFile,
+      ], in: stage.directory)
+    port = try await announcedPort(of: process)
+    tlsPort = try #require(process.output.firstMatch(of: /tls ([0-9]+)/).flatMap { Int($0.1) })
+  }
+
+  /// Each answer's status and path, oldest first.
+  var requests: [String] {
+    process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { String($0.dropFirst(8)) }
+  }
+}

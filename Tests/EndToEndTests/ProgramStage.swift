@@ -1,0 +1,117 @@
+// The scenery of the tests with programs that get tokens for connections of their own.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// A provider, and a proxy with a listener for programs: one of each shape.
+struct ProgramStage {
+  let directory: TemporaryDirectory
+  let provider: OpenIDProvider
+  let proxy: ProxyUnderTest
+  /// The port of the listener for programs.
+  let port: Int
+  /// The port of the one for programs of the shape without a secret.
+  let machinePort: Int
+
+  static let secret = "secret-of-the-consumer/0123"
+  static let otherSecret = "secret-of-the-reports-0123"
+  static let resource = "https://orders.example"
+
+  /// - Parameters:
+  ///   - arguments: options of the provider.
+  ///   - top: keys of the configuration.
+  ///   - token: the token of the route `person`, if it is another one.
+  init(_ arguments: [String] = [], top: String = "", prepare: ((OpenIDProvider) async throws -> Void)? = nil)
+    async throws
+  {
+    directory = try TemporaryDirectory()
+    provider = try await OpenIDProvider(in: directory, arguments)
+    try await prepare?(provider)
+    (port, machinePort) = (try freePort(), try freePort())
+    let traffic = try freePort()
+    for (name, secret) in [("consumer", Self.secret), ("reports", Self.otherSecret)] {
+      chmod(try directory.write(secret + "\n", to: name), 0o600)
+      ProxyLedger.current?.add(secret: secret)
+    }
+    proxy = try await ProxyUnderTest(
+      in: directory, port: traffic,
+      """
+      \(top)
+      listeners:
+        - address: 127.0.0.1:\(traffic)
+        - address: 127.0.0.1:\(port)
+          programs:
+            consumer:
+              secret_file: consumer
+              tokens: [{route: orders}, {application: contoso, scopes: [orders.write]}]
+            reports:
+              shape: app_service
+              secret_file: reports
+              tokens:
+                - {route: orders, resources: [\(Self.resource)]}
+                - {application: contoso, scopes: [orders.write], resources: [\(Self.resource)], identities: [writer]}
+                - {route: person, resources: ["https://person.example/"]}
+        - address: 127.0.0.1:\(machinePort)
+          callers: {anyone: true}
+          programs:
+            machine: {shape: imds, tokens: [{route: orders, resources: ["\(Self.resource)/"]}]}
+      \(application(provider.issuer))
+      routes:
+      \(route("orders", to: 1))
+        - {name: person, path: /person/, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: [a]}}
+      """)
+    try await waitForPort(port, of: proxy.process)
+    try await waitForPort(machinePort, of: proxy.process)
+    if prepare == nil {
+      _ = try await eventually { try await provider.requests(to: "token") == 2 }
+    }
+  }
+
+  var origin: String { "http://127.0.0.1:\(port)" }
+  var tokenURL: String { "\(origin)/oauth2/token" }
+
+  /// The variables of each managed identity.
+  var appService: [String: String] {
+    ["IDENTITY_ENDPOINT": "\(origin)/msi/token", "IDENTITY_HEADER": Self.otherSecret]
+  }
+  var machine: [String: String] { ["AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:\(machinePort)"] }
+
+  /// The answer of the token endpoint to a form.
+  func ask(_ form: String, _ arguments: [String] = ["-u", "consumer:\(secret)"]) async throws -> Answer {
+    try await curl(arguments + ["-d", form, tokenURL])
+  }
+
+  /// True if the provider knows a token as its own.
+  func isKnown(_ token: String) async throws -> Bool {
+    try await curl(["-H", "Authorization: Bearer \(token)", provider.issuer + "/api/whoami"]).status == 200
+  }
+
+  /// The number of answers with a status that the listeners for programs have given.
+  func answers(_ status: Int) async throws -> Int {
+    try await metricSum(proxy, "bearer_proxy_responses_total", "code=\"\(status)\"")
+  }
+
+  /// The number of tokens that a program got.
+  func given(to program: String) async throws -> Int {
+    try await metricSum(proxy, "bearer_proxy_program_tokens_total", "program=\"\(program)\"")
+  }
+}
+
+/// The result of a program of Tests/peers/program_clients.py.
+struct ProgramResult {
+  /// `token`, `answer` or `error`.
+  let word: String
+  let text: String
+
+  /// Runs one.
+  init(_ arguments: [String], environment: [String: String] = [:]) async throws {
+    let script = testsDirectory + "/peers/program_clients.py"
+    let result = try await run(
+      [pinnedPython(), script] + arguments, environment: environment, within: .seconds(180))
+    let line = result.output.split(separator: "\n").last { !$0.isEmpty } ?? "error none \(result.errors)"
+    let parts = line.split(separator: " ", maxSplits: 1)
+    (word, text) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+  }
+}

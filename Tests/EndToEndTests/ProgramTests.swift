@@ -1,0 +1,211 @@
+// A listener for programs, through curl: what it answers, whom it refuses, and what changes with the provider, a reload
+// and a restart.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct ProgramTests {
+  private struct Reply: Decodable {
+    var access_token: String?
+    var token_type: String?
+    var expires_in: Int?
+    var scope: String?
+    var error: String?
+    var error_description: String?
+  }
+
+  private func reply(_ answer: Answer) throws -> Reply {
+    try JSONDecoder().decode(Reply.self, from: Data(answer.body.utf8))
+  }
+
+  @Test func `a client gets its tokens at the token endpoint, each counted, and no other`() async throws {
+    let stage = try await ProgramStage()
+    let answer = try await stage.ask("grant_type=client_credentials")
+    let first = try reply(answer)
+    #expect(answer.status == 200 && answer["cache-control"] == "no-store" && answer["pragma"] == "no-cache")
+    #expect(answer["content-type"] == "application/json")
+    #expect(first.token_type == "Bearer" && first.scope == nil)
+    #expect((3500...3600).contains(first.expires_in ?? 0))
+    #expect(try await stage.isKnown(first.access_token ?? ""))
+    let second = try reply(try await stage.ask("grant_type=client_credentials&scope=orders.write"))
+    #expect(second.scope == "orders.write" && second.access_token != first.access_token)
+    #expect(try await stage.isKnown(second.access_token ?? ""))
+    for scope in ["orders.read orders.write", "openid", "person"] {
+      let refused = try await stage.ask("grant_type=client_credentials&scope=\(scope.replacing(" ", with: "+"))")
+      #expect(refused.status == 400)
+      #expect(try reply(refused).error == "invalid_scope")
+    }
+    #expect(try await stage.provider.requests(to: "token") == 2)
+    #expect(try await stage.given(to: "consumer") == 2)
+    let status = try await stage.proxy.admin("/status").body
+    #expect(status.contains("(program consumer)  gets tokens of route orders, application contoso"))
+    #expect(try await stage.proxy.get("/oauth2/token", ["-d", "grant_type=client_credentials"]).status == 404)
+  }
+
+  @Test func `a wrong secret, a browser and a request of others get none, and nothing of them is repeated`()
+    async throws
+  {
+    let stage = try await ProgramStage()
+    let wrong = try await stage.ask("grant_type=client_credentials", ["-u", "consumer:\(ProgramStage.otherSecret)"])
+    #expect(wrong.status == 401 && wrong["www-authenticate"] == #"Basic realm="bearer-proxy""#)
+    #expect(try reply(wrong).error == "invalid_client")
+    let url = "\(stage.origin)/msi/token?api-version=2019-08-01&resource=\(ProgramStage.resource)"
+    let header = ["-H", "X-IDENTITY-HEADER: \(ProgramStage.otherSecret)"]
+    #expect(try await curl(header + [url]).status == 200)
+    for (more, status) in [
+      (["-H", "Origin: http://127.0.0.1:\(stage.port)"], 403), (["-H", "Sec-Fetch-Site: none"], 403),
+      (["-H", "X-Forwarded-For: 10.0.0.1"], 400), (["-H", "Host: rebound.example"], 421),
+      (["-X", "OPTIONS", "-H", "Origin: http://a.example", "-H", "Access-Control-Request-Method: GET"], 403),
+      (["-X", "OPTIONS"], 405), (["-H", "Transfer-Encoding: chunked", "-X", "GET", "-d", "a"], 400),
+    ] {
+      let answer = try await curl(header + more + [url])
+      #expect(answer.status == status, "\(more) \(answer.body)")
+      #expect(!answer.fields.contains { $0.name.hasPrefix("access-control-") })
+      #expect(!answer.body.contains("access_token"))
+    }
+    let imds = "http://127.0.0.1:\(stage.machinePort)/metadata/identity/oauth2/token?api-version=2018-02-01"
+    for fields in [[], ["-H", "Metadata: true", "-H", "X-Forwarded-For: 10.0.0.1"]] {
+      let answer = try await curl(fields + ["\(imds)&resource=\(ProgramStage.resource)"])
+      #expect(answer.status == 400 && !answer.body.contains("access_token"))
+    }
+    #expect(try await stage.given(to: "reports") == 1)
+    #expect(try await stage.given(to: "machine") == 0)
+  }
+
+  @Test func `a token that is missing for a person says what the person does, once, and status shows who waits`()
+    async throws
+  {
+    let stage = try await ProgramStage(top: "cache: {file: cache.json}")
+    let answer = try await curl([
+      "-H", "X-IDENTITY-HEADER: \(ProgramStage.otherSecret)",
+      "\(stage.origin)/msi/token?api-version=2019-08-01&resource=https://person.example",
+    ])
+    #expect(answer.status == 400)
+    let problem = try reply(answer)
+    #expect(problem.error == "invalid_grant")
+    #expect(problem.error_description?.contains("'bearer-proxy login --route person'") == true)
+    let status = try await stage.proxy.admin("/status").body
+    #expect(status.contains("(program reports)   waits for a sign-in: see route person"), "\(status)")
+    #expect(status.contains("(program consumer)  gets tokens of"))
+  }
+
+  @Test func `while the provider is away a held token is given, then 503, and afterwards the next`() async throws {
+    let stage = try await ProgramStage(["--expires-in", "20"])
+    try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
+    let held = try await stage.ask("grant_type=client_credentials")
+    #expect(held.status == 200)
+    var answer = held
+    #expect(
+      try await eventually {
+        answer = try await stage.ask("grant_type=client_credentials")
+        return answer.status != 200
+      })
+    #expect(answer.status == 503 && answer.retryAfter > 0)
+    #expect(try reply(answer).error == "temporarily_unavailable")
+    try await stage.provider.behave("{}")
+    #expect(
+      try await eventually {
+        answer = try await stage.ask("grant_type=client_credentials")
+        return answer.status == 200
+      })
+    #expect(try await stage.isKnown(try reply(answer).access_token ?? ""))
+    #expect(try reply(answer).access_token != reply(held).access_token)
+  }
+
+  @Test func `a token near its end is renewed before a program gets it`() async throws {
+    let stage = try await ProgramStage(["--expires-in", "30"])
+    // The least rest of a life of 30 seconds is 15: with time, no answer has less.
+    for _ in 0..<3 {
+      let before = try await stage.provider.requests(to: "token")
+      #expect(try await eventually { try await stage.provider.requests(to: "token") > before })
+      let answer = try reply(try await stage.ask("grant_type=client_credentials"))
+      #expect((answer.expires_in ?? 0) >= 14)
+    }
+  }
+
+  @Test func `a reload changes secrets and programs for the next request`() async throws {
+    let stage = try await ProgramStage()
+    let form = "grant_type=client_credentials"
+    #expect(try await stage.ask(form).status == 200)
+    let new = "another-secret-of-the-consumer"
+    ProxyLedger.current?.add(secret: new)
+    try Data(new.utf8).write(to: URL(filePath: stage.directory.file("consumer")))
+    #expect(try await eventually { try await stage.ask(form, ["-u", "consumer:\(new)"]).status == 200 })
+    #expect(try await stage.ask(form).status == 401)
+    try stage.proxy.reconfigure { $0.replacing("      consumer:\n", with: "      kafka:\n") }
+    #expect(try await eventually { try await stage.ask(form, ["-u", "kafka:\(new)"]).status == 200 })
+    #expect(try await stage.ask(form, ["-u", "consumer:\(new)"]).status == 401)
+    // The token of the route stays through all of it.
+    #expect(try await stage.provider.requests(to: "token") == 2)
+  }
+
+  @Test func `an application that the provider refuses is a mistake, which no program repeats`() async throws {
+    let stage = try await ProgramStage { provider in
+      try await provider.behave(
+        #"{"status": 401, "endpoint": "token", "headers": {"Content-Type": "application/json"}, "#
+          + #""body": "{\"error\": \"invalid_client\"}"}"#)
+    }
+    var answer = try await stage.ask("grant_type=client_credentials")
+    #expect(
+      try await eventually {
+        answer = try await stage.ask("grant_type=client_credentials")
+        return answer.status == 400
+      }, "\(answer)")
+    #expect(try reply(answer).error == "unauthorized_client")
+  }
+
+  @Test func `a caller's token is exchanged at the token endpoint, after it was verified`() async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try await ExchangeProvider(in: directory)
+    let port = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      environment: ["FRONT_SECRET": ProgramStage.secret, "OWN_SECRET": ExchangeProvider.secret],
+      """
+      listeners:
+        - address: "127.0.0.1:\(port)"
+          callers: {bearer: {authority: "\(provider.issuer("enterprise"))", audiences: [\(ExchangeProvider.client)]}}
+          programs: {front: {secret: "${FRONT_SECRET}", tokens: [{route: api}]}}
+      applications:
+        own: {authority: "\(provider.issuer("enterprise"))", client_id: \(ExchangeProvider.client),
+              client_secret: "${OWN_SECRET}"}
+      routes:
+        - {name: api, path: /api/, upstream: "\(provider.issuer("enterprise"))/api/", application: own,
+           token: {as: caller, scopes: [orders.read]}}
+
+      """)
+    let type = "subject_token_type=urn:ietf:params:oauth:token-type:access_token"
+    let grant = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&\(type)&subject_token="
+    func ask(_ form: String) async throws -> Answer {
+      try await curl(["-u", "front:\(ProgramStage.secret)", "-d", form, proxy.url("/oauth2/token")])
+    }
+    let token = try await provider.callersToken()
+    let answer = try await ask(grant + token)
+    #expect(answer.status == 200, "\(answer.body)")
+    #expect(answer.body.contains(#""issued_token_type":"urn:ietf:params:oauth:token-type:access_token""#))
+    let exchanged = try reply(answer).access_token ?? ""
+    let seen = try await curl([
+      "-H", "Authorization: Bearer \(exchanged)", provider.issuer("enterprise") + "/api/whoami",
+    ])
+    #expect(seen.status == 200 && seen.body.contains(ExchangeProvider.caller))
+    // The same caller's next token costs no exchange; another's does.
+    let forms = try await provider.forms("enterprise").count
+    #expect(try reply(try await ask(grant + token)).access_token == exchanged)
+    #expect(try await provider.forms("enterprise").count == forms)
+    #expect(try reply(try await ask(grant + (try await provider.callersToken()))).access_token != exchanged)
+    for (form, error) in [
+      (grant + token.dropLast(4) + "AAAA", "invalid_request"), (grant + "a.b.c", "invalid_request"),
+      (grant + exchanged, "invalid_request"), ("grant_type=client_credentials", "invalid_scope"),
+      ("grant_type=client_credentials&scope=orders.read", "unsupported_grant_type"),
+    ] {
+      let refused = try await ask(String(form))
+      #expect(refused.status == 400, "\(form)")
+      #expect(try reply(refused).error == error, "\(refused.body)")
+    }
+    let metadata = try await proxy.get("/.well-known/oauth-authorization-server").body
+    #expect(metadata.contains("urn:ietf:params:oauth:grant-type:token-exchange"))
+  }
+}

@@ -1,0 +1,89 @@
+"""An API for programs that get their tokens themselves, over HTTP and over TLS. It asks the provider whether a token is
+one of its own.
+
+/metrics                  Prometheus' text
+/container/blob           a blob, as Azure Storage has it
+/secrets/NAME/            a secret, as Azure Key Vault has it; without a token a challenge that names RESOURCE
+
+Prints `listening PORT`, then `tls PORT`, then for each request `request STATUS PATH`.
+"""
+
+import argparse
+import http.server
+import json
+import ssl
+import threading
+import urllib.error
+import urllib.request
+
+lock = threading.Lock()
+
+
+def say(*words):
+    with lock:
+        print(*words, flush=True)
+
+
+def handler(provider, resource):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def is_known(self):
+            request = urllib.request.Request(
+                provider + "/api/whoami", headers={"Authorization": self.headers.get("Authorization", "")})
+            try:
+                return urllib.request.urlopen(request, timeout=60).status == 200
+            except urllib.error.HTTPError:
+                return False
+
+        def answer(self, status, body, fields):
+            say("request", status, self.path.split("?")[0])
+            self.send_response(status)
+            for name, value in fields.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self):
+            if not self.is_known():
+                challenge = 'Bearer authorization="https://login.example/tenant", resource="%s"' % resource
+                return self.answer(401, b"", {"WWW-Authenticate": challenge})
+            if self.path.startswith("/metrics"):
+                return self.answer(200, b"program_api_up 1\n", {"Content-Type": "text/plain; version=0.0.4"})
+            if self.path.startswith("/container/blob"):
+                return self.answer(200, b"hello blob", {
+                    "Content-Type": "text/plain", "ETag": '"1"', "x-ms-blob-type": "BlockBlob",
+                    "Last-Modified": "Wed, 25 Nov 2026 00:00:00 GMT", "Content-Range": "bytes 0-9/10"})
+            if self.path.startswith("/secrets/"):
+                name = self.path.split("?")[0].strip("/")
+                host = "https://" + self.headers["Host"]
+                body = json.dumps({"value": "hello secret", "id": "%s/%s/1" % (host, name), "attributes": {}})
+                return self.answer(200, body.encode(), {"Content-Type": "application/json"})
+            return self.answer(404, b"", {})
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ["provider", "resource", "certificate", "key"]:
+        parser.add_argument("--" + name, required=True)
+    arguments = parser.parse_args()
+    kind = handler(arguments.provider, arguments.resource)
+    plain = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    secure = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(arguments.certificate, arguments.key)
+    secure.socket = context.wrap_socket(secure.socket, server_side=True)
+    say("tls", secure.server_address[1])
+    say("listening", plain.server_address[1])
+    threading.Thread(target=secure.serve_forever, daemon=True).start()
+    plain.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
