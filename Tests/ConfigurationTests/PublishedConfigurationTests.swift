@@ -23,7 +23,7 @@ import Tokens
     #expect(Self.recipes.contains("recipes/engines/proxies.yaml"))
   }
 
-  @Test(arguments: ["minimal.yaml", "full.yaml"] + recipes)
+  @Test(arguments: ["minimal.yaml", "full.yaml", "../deploy/kubernetes/tokens/proxy.yaml"] + recipes)
   func `the example has no issues`(name: String) throws {
     #expect(!Self.recipes.isEmpty, "config/recipes is missing")
     let settings = try Settings.decode(

@@ -10,6 +10,8 @@ struct EngineStage {
   let directory: TemporaryDirectory
   let api: DemandingAPI
   let socket: String
+  /// The listener with an address, for engines that prove themselves with a secret.
+  let origin: String
   let configuration: String
   let proxy: ProxyUnderTest
   /// The secret of the listener with an address.
@@ -24,6 +26,7 @@ struct EngineStage {
     _ changes: [(from: String, to: String)] = []
   ) async throws {
     directory = try TemporaryDirectory()
+    origin = "http://127.0.0.1:\(try freePort())"
     api = try DemandingAPI(hasConsent: hasConsent)
     socket = directory.file("tokens.sock")
     let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/proxies.yaml")
@@ -38,7 +41,7 @@ struct EngineStage {
         (
           "applications:\n",
           """
-            - address: 127.0.0.1:\(try freePort())
+            - address: \(origin.dropFirst("http://".count))
               hand_out: proxies
               callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}
           applications:

@@ -28,7 +28,7 @@ def expect(condition: bool, sentence: str) -> None:
 
 
 def overlays(directory: pathlib.Path) -> dict[str, list[dict]]:
-    folders = [directory / "base", *sorted((directory / "overlays").iterdir())]
+    folders = [directory / "base", *sorted((directory / "overlays").iterdir()), directory / "tokens"]
     found = {}
     for folder in folders:
         if shutil.which("kubectl"):
@@ -43,12 +43,13 @@ def overlays(directory: pathlib.Path) -> dict[str, list[dict]]:
 
 
 def check_pod(name: str, pod: dict) -> None:
-    """The rules of Kubernetes' restricted pod security standard, and of a native sidecar."""
+    """The rules of Kubernetes' restricted pod security standard, and of the proxy, a native sidecar or alone."""
     shared = pod["securityContext"]
     expect(shared["runAsNonRoot"] is True and shared["seccompProfile"] == {"type": "RuntimeDefault"},
            f"{name}: the pod runs as nobody with the default seccomp profile")
     expect(pod["automountServiceAccountToken"] is False, f"{name}: no token of the cluster is mounted")
-    for container in pod["initContainers"] + pod["containers"]:
+    sidecars = pod.get("initContainers", [])
+    for container in sidecars + pod["containers"]:
         own = container["securityContext"]
         expect(
             own["capabilities"] == {"drop": ["ALL"]}
@@ -56,16 +57,16 @@ def check_pod(name: str, pod: dict) -> None:
             and own["readOnlyRootFilesystem"] is True,
             f"{name}: {container['name']} has no right that it could lose",
         )
-    sidecar = next(container for container in pod["initContainers"] if container["name"] == "bearer-proxy")
-    expect(sidecar["restartPolicy"] == "Always", f"{name}: the proxy is a native sidecar")
-    ports = {port["name"] for port in sidecar["ports"]}
+    proxy = next(container for container in sidecars + pod["containers"] if container["name"] == "bearer-proxy")
+    expect(proxy in pod["containers"] or proxy["restartPolicy"] == "Always", f"{name}: the proxy is a native sidecar")
+    ports = {port["name"] for port in proxy["ports"]}
     for probe, path in {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}.items():
-        request = sidecar[probe]["httpGet"]
+        request = proxy[probe]["httpGet"]
         expect(request["path"] == path and request["port"] in ports, f"{name}: {probe} asks for {path}")
-    mounted = {mount["name"] for mount in sidecar["volumeMounts"]}
+    mounted = {mount["name"] for mount in proxy["volumeMounts"]}
     expect(mounted <= {volume["name"] for volume in pod["volumes"]}, f"{name}: every mount has its volume")
     for container in pod["containers"]:
-        theirs = {mount["name"] for mount in container.get("volumeMounts", [])}
+        theirs = {mount["name"] for mount in container.get("volumeMounts", []) if container is not proxy}
         expect(not theirs & mounted, f"{name}: {container['name']} sees no file of the proxy's")
 
 
@@ -86,6 +87,10 @@ def check_kubernetes(directory: pathlib.Path) -> None:
             expect("proxy.yaml" in kinds["ConfigMap"]["data"], f"{name}: the configuration is in the ConfigMap")
             mounted = {volume["configMap"]["name"] for volume in template["spec"]["volumes"] if "configMap" in volume}
             expect(mounted == {kinds["ConfigMap"]["metadata"]["name"]}, f"{name}: the pod mounts that ConfigMap")
+    # No schemas of these are among the pinned packages.
+    for file in ("istio.yaml", "gateway-api.yaml"):
+        for document in yaml.safe_load_all((directory / "tokens" / file).read_text()):
+            expect({"apiVersion", "kind", "metadata", "spec"} == set(document), f"{file}: resources are whole")
     how = "rendered by kubectl" if shutil.which("kubectl") else "not rendered: there is no kubectl here"
     print(f"  Kubernetes {' and '.join(KUBERNETES)} accept {', '.join(rendered)} ({how})")
 

@@ -1,0 +1,151 @@
+// Engines while bearer-proxy reloads, ends and begins again, and callers of the endpoint that are no engines.
+
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct EngineTroubleTests {
+  private static let judged = [RunningEngine.Kind.nginx, .caddy, .haproxy, .envoy]
+
+  /// Calls an engine on three connections at a time, each request on its own, until `body` returns. Returns how often
+  /// each status came; 0 is a connection without an answer.
+  private static func statuses(of engine: RunningEngine, during body: () async throws -> Void) async throws -> [Int:
+    Int]
+  {
+    let isOver = Locked(false)
+    let counts = Locked<[Int: Int]>([:])
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<3 {
+        group.addTask {
+          while !isOver.withLock({ $0 }) {
+            let caller = try RawConnection(port: engine.port)
+            try await caller.send("GET /orders/free HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n")
+            let status = statusOf(try await caller.receive())
+            counts.withLock { $0[status, default: 0] += 1 }
+          }
+        }
+      }
+      try await body()
+      isOver.withLock { $0 = true }
+      try await group.waitForAll()
+      return counts.withLock { $0 }
+    }
+  }
+
+  @Test(arguments: judged)
+  func `no caller of an engine notices a reload`(kind: RunningEngine.Kind) async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(kind, stage)
+    _ = try await engine.get("free")
+    let statuses = try await Self.statuses(of: engine) {
+      for turn in 1...5 {
+        try stage.proxy.reconfigure { $0 + "# \(turn)\n" }
+        stage.proxy.process.send(SIGHUP)
+        #expect(
+          try await eventually {
+            try await metricSum(stage.proxy, "bearer_proxy_reloads_total", #"outcome="succeeded""#) >= turn
+          })
+      }
+    }
+    #expect(Set(statuses.keys) == [200], "\(statuses)")
+    #expect(stage.api.asked.count == 1)
+  }
+
+  @Test(arguments: judged)
+  func `callers of an engine get its own refusal while we do not run, and answers when we run again`(
+    kind: RunningEngine.Kind
+  ) async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(kind, stage)
+    _ = try await engine.get("free")
+    let again = Locked<ChildProcess?>(nil)
+    let statuses = try await Self.statuses(of: engine) {
+      stage.proxy.process.send(SIGKILL)
+      _ = try await stage.proxy.process.wait()
+      #expect(try await eventually { try await engine.get("free").status == kind.statusWithoutUs })
+      let process = try ChildProcess(
+        "bearer-proxy-again", [binary(), "run", "-c", stage.proxy.configuration], in: stage.directory)
+      again.withLock { $0 = process }
+      #expect(try await eventually { try await engine.get("free").status == 200 })
+    }
+    #expect(Set(statuses.keys).isSubset(of: [200, kind.statusWithoutUs]), "\(statuses)")
+    #expect(statuses[kind.statusWithoutUs] != nil)
+    #expect(try await engine.get("free").status == 200)
+  }
+
+  @Test(arguments: judged)
+  func `a provider that does not answer costs an engine's callers ten seconds, then they get our 503`(
+    kind: RunningEngine.Kind
+  ) async throws {
+    let loop = try EventLoop()
+    let silent = try LoopServer(on: loop) { stream, _ in _ = await stream.receiveText(through: "never") }
+    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(silent.port)")
+    let engine = try await RunningEngine(kind, stage)
+    let answer = try await engine.get("free")
+    #expect(answer.status == 503)
+    #expect(answer["retry-after"] != nil)
+    #expect(answer.body.contains("identity-provider-unavailable"))
+    #expect(stage.api.requests == 0)
+  }
+
+  // MARK: Attacks
+
+  @Test(arguments: [
+    [], ["-H", "X-Proxy-Key: wrong"], ["-H", "X-Proxy-Key: \(EngineStage.secret)", "-H", "X-Proxy-Key: wrong"],
+    ["-H", "X-Proxy-Key: \(EngineStage.secret)", "-H", "Origin: https://evil.example"],
+  ])
+  func `who does not prove to be the engine gets no token`(options: [String]) async throws {
+    let stage = try await EngineStage()
+    let url = "\(stage.origin)/.bearer/authorize/orders"
+    let answer = try await curl(options + [url])
+    #expect(answer.status == 403)
+    #expect(answer["authorization"] == nil)
+    #expect(try await curl(["-H", "X-Proxy-Key: \(EngineStage.secret)", url]).status == 200)
+  }
+
+  @Test func `a caller of one route gets no token of another one, and none of a route that is not handed out`()
+    async throws
+  {
+    let others = """
+        - {name: other, path: /other/, hand_out: proxies, upstream: "http://127.0.0.1:1/", application: contoso,
+           token: {as: application, scopes: [b]}}
+        - {name: kept, path: /kept/, upstream: "http://127.0.0.1:1/", application: contoso,
+           token: {as: application, scopes: [c]}}
+
+      """
+    let stage = try await EngineStage(nil, [("routes:\n", "routes:\n\(others)")])
+    for (route, path) in [
+      ("other", "/orders/x"), ("orders", "/other/x"), ("orders", "/orders/../other/x"), ("orders", "/kept/x"),
+      ("kept", "/kept/x"),
+    ] {
+      let answer = try await curl([
+        "-H", "X-Proxy-Key: \(EngineStage.secret)", "-H", "X-Original-Method: GET", "-H", "X-Original-URI: \(path)",
+        "\(stage.origin)/.bearer/authorize/\(route)",
+      ])
+      #expect(answer.status == 403, "\(route) \(path)")
+      #expect(answer["authorization"] == nil)
+    }
+  }
+
+  @Test(arguments: judged)
+  func `a token that was handed out is in no log, metric, status or cacheable answer`(
+    kind: RunningEngine.Kind
+  ) async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(kind, stage)
+    #expect(try await engine.get("free").status == 200)
+    #expect(try await engine.get("anew").status == 401)
+    let direct = try await stage.ask()
+    #expect(direct["cache-control"] == "no-store")
+    let token = try #require(direct["authorization"]?.dropFirst("Bearer ".count).description)
+    for path in ["/metrics", "/status?format=json", "/config"] {
+      #expect(!(try await stage.proxy.admin(path)).body.contains(token), "\(path)")
+    }
+    #expect(try await eventually { stage.proxy.accessRecords.count >= 3 })
+    #expect(!stage.proxy.everythingWritten.contains(token))
+    #expect(!engine.process.output.contains(token) && !engine.process.errors.contains(token))
+  }
+}
