@@ -95,7 +95,7 @@ struct FixedFieldTests {
     #expect(try await proxy.admin("/readyz").status == 200)
   }
 
-  @Test func `api-keys.yaml gives each API its credential`() async throws {
+  @Test func `api-keys: each API gets its credential`() async throws {
     try write(Self.key + "\n", to: "key")
     try write(Self.password + "\n", to: "password")
     let port = try freePort()

@@ -47,7 +47,9 @@ struct TokenFileTests {
         + "    token_file: {path: \(memory.file)\(more)}\n")
   }
 
-  @Test func `Prometheus scrapes with a token that the proxy renews, and the file ends with the proxy`() async throws {
+  @Test func `prometheus: it scrapes with a token that the proxy renews, and the file ends with the proxy`()
+    async throws
+  {
     let provider = try await OpenIDProvider(in: directory, ["--expires-in", "12"])
     let (api, port) = (try freePort(), try freePort())
     let nginx = try await EndToEndTests.nginx(
@@ -59,7 +61,19 @@ struct TokenFileTests {
           location /metrics { return 200 "orders 7\\n"; }
         }
         """, at: api, in: directory)
-    let proxy = try await proxy(provider, ", least_life: 1s")
+    let own = try freePort()
+    let secret = try directory.write(OpenIDProvider.secret, to: "secret")
+    chmod(secret, 0o600)
+    let recipe = try EngineStage.replacing(
+      textOfFile(testsDirectory + "/../config/recipes/prometheus.yaml"),
+      [
+        ("127.0.0.1:8080", "127.0.0.1:\(own)"), ("https://orders.example/", "http://127.0.0.1:\(api)/"),
+        ("https://login.microsoftonline.com/contoso.onmicrosoft.com", provider.issuer),
+        ("00000000-0000-0000-0000-000000000000", OpenIDProvider.client),
+        ("/etc/bearer-proxy/secrets/monitoring", secret), ("\"api://orders/.default\"", "orders.read"),
+        ("path: /run/bearer-proxy/orders.token, gid: 117", "path: \(memory.file), gid: \(getegid()), least_life: 1s"),
+      ])
+    let proxy = try await ProxyUnderTest(in: directory, port: own, recipe + "cache: {memory: true}\n")
     let scrape = try directory.write(
       """
       global: {scrape_interval: 1s}
@@ -85,7 +99,7 @@ struct TokenFileTests {
     try await waitForPort(port, of: prometheus)
     #expect(try await eventually { try await up("orders") == "1" })
     #expect(try await eventually { try await up("without") == "0" })
-    #expect(memory.mode == 0o600)
+    #expect(memory.mode == 0o640)
     let first = memory.text
     #expect(first.hasPrefix("ey") && !first.hasSuffix("\n"))
     // A new token, in time: no scrape fails meanwhile.
@@ -106,6 +120,7 @@ struct TokenFileTests {
     let provider = try await OpenIDProvider(in: directory, ["--expires-in", "6"])
     let proxy = try await proxy(provider, ", least_life: 1s")
     #expect(try await eventually { memory.isThere })
+    #expect(memory.mode == 0o600)
     provider.process.send(SIGKILL)
     #expect(try await eventually { !memory.isThere })
     #expect(try await proxy.admin("/status").body.contains("; \(memory.file) is removed\n"))

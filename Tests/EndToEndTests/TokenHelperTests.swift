@@ -114,6 +114,21 @@ struct TokenHelperTests {
     let other = try await token(["docker", "get"], input: "registry.example\n")
     #expect(other.status == 1 && other.output == "credentials not found in native keychain\n")
     #expect(try await token(["docker", "list"]).output == "{}\n")
+    if getuid() == 0 {
+      // Whoever can connect is told apart by the kernel.
+      let socket = directory.file("admin.sock")
+      for place in [directory.path, socket] { chmod(place, 0o777) }
+      let answers = try await python(
+        """
+        import os, socket, sys
+        os.setgid(65534); os.setuid(65534)
+        s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
+        for path in ["/token?route=git", "/status"]:
+            s.send(f"GET {path} HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n".encode())
+            print(s.recv(65536).split(b" ")[1].decode())
+        """, [socket])
+      #expect(answers == "403\n200\n")
+    }
     try await proxy.stop()
   }
 

@@ -119,7 +119,7 @@ package struct ServiceMetrics: Sendable {
       by: named)
     tokenFileExpiry = catalog.gauges(
       "bearer_proxy_token_file_expiry_seconds",
-      help: "Seconds until the token in a route's token file ends; absent if there is no file.", by: named)
+      help: "Seconds until the token in a route's token file ends; 0 if the file is not there.", by: named)
     tokenFileWrites = catalog.counters(
       "bearer_proxy_token_file_writes_total", help: "Writes of token files, by route and outcome.", by: named,
       and: MetricLabel("outcome", ["written", "failed"]), isSparse: true)

@@ -14,7 +14,8 @@ extension Service {
       let row = status.route.index
       let held = status.token?.expiresAt.map { $0 - now } ?? 0
       writer.set(metrics.expiry[row], held > 0 ? held : Gauge.absent)
-      writer.set(metrics.tokenFileExpiry[row], status.file?.expiresAt.map { max($0 - now, 0) } ?? Gauge.absent)
+      writer.set(
+        metrics.tokenFileExpiry[row], status.file.map { max(($0.expiresAt ?? now) - now, 0) } ?? Gauge.absent)
       writer.set(metrics.formerCredentials[row], status.isOfFormerCredential ? 1 : 0)
       for (column, state) in RouteState.allCases.enumerated() {
         writer.set(metrics.states[row, column], status.condition.state == state ? 1 : 0)
