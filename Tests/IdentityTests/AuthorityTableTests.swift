@@ -130,7 +130,9 @@ import Tokens
 
   private static func broker(_ store: CacheStore) -> TokenBroker {
     TokenBroker(
-      TokenBroker.Surroundings(now: { UnixTime(1_700_000_000) }, jitter: { 0 }, sleep: { _ in }), store: store)
+      TokenBroker.Surroundings(
+        now: { UnixTime(1_700_000_000) }, jitter: { 0 }, sleep: { _ in }, patience: TokenBroker.endlessPatience),
+      store: store)
   }
 
   private static func tokens(_ store: CacheStore) async -> [[String: String]] {

@@ -37,6 +37,22 @@ import Tokens
     #expect(await bench.provider.metadataRequests == 3)
   }
 
+  @Test func `a pause that the provider asks for applies to all who need its metadata`() async throws {
+    let bench = Bench()
+    let directory = ProviderDirectory(now: { [clock = bench.clock] in clock.now })
+    let application = try bench.subscription().application
+    await bench.provider.script(metadata: [.json(503, "", retryAfter: "30")])
+    for rest in [30, 20, 1, 1] as [Int64] {
+      await #expect(throws: AcquisitionFailure.metadata(status: 503, retryAfter: rest, reply: nil)) {
+        try await directory.metadata(for: application)
+      }
+      #expect(await bench.provider.metadataRequests == 1)
+      bench.clock.advance(rest == 30 ? 10 : rest == 20 ? 19 : 1)
+    }
+    _ = try await directory.metadata(for: application)
+    #expect(await bench.provider.metadataRequests == 2)
+  }
+
   // RFC 8414: a server that has OAuth's metadata alone answers 404 for OpenID's.
   @Test func `where OpenID's metadata are not found, OAuth's are looked for, and the first answer is told`()
     async throws

@@ -42,13 +42,14 @@ import Testing
       case .token(let text):
         _ = state.end(
           .supply(replacing: state.value), with: .init(result: .success(value(text, .identityProvider, now))),
-          for: subscription.key, now: now)
+          for: subscription.key, now: now, jitter: 0)
         state.flight = nil
       case .stored(let text): state.take(value(text, .cache, now))
       case .former(let text): state.inherit(value(text, .identityProvider, now).dueNow)
       case .failed(let failure):
         _ = state.end(
-          .supply(replacing: state.value), with: .init(result: .failure(failure)), for: subscription.key, now: now)
+          .supply(replacing: state.value), with: .init(result: .failure(failure)), for: subscription.key, now: now,
+          jitter: 0)
         state.flight = nil
       case .timedOut: _ = state.takeTimeOut(now: now)
       case .sent: state.flight = Task { .failure(.cacheUnavailable(retryAfter: 1)) }
@@ -211,7 +212,7 @@ import Testing
       let refused = try #require(state.value)
       let wanted = try ofApplication().answering(claims).key
       let end = state.end(
-        .replacement(claims, of: refused), with: .init(result: .failure(failure)), for: wanted, now: now)
+        .replacement(claims, of: refused), with: .init(result: .failure(failure)), for: wanted, now: now, jitter: 0)
       #expect(end.published == nil)
       #expect((state.pausedFailure(at: now) != nil) == isPaused)
       now = now + 1
@@ -229,7 +230,7 @@ import Testing
         scopes: try ScopeSet(parameter: scopes))
       let end = state.end(
         .replacement(added, of: refused), with: .init(result: .success(new)),
-        for: try ofApplication().answering(added).key, now: now)
+        for: try ofApplication().answering(added).key, now: now, jitter: 0)
       #expect((end.published != nil) == isPublished)
       #expect(state.value?.revealedToken() == (isPublished ? "N" : "A"))
       now = now + 1

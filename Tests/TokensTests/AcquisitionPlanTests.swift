@@ -8,7 +8,7 @@ import Tokens
 
   private static func paused(until: Int64) -> Throttle {
     var throttle = Throttle()
-    throttle.failed(.transient, retryAfter: 60, now: now + (until - 60))
+    throttle.failed(.transient, retryAfter: 60, now: now + (until - 60), jitter: 0)
     return throttle
   }
 
@@ -86,44 +86,5 @@ import Tokens
     let plan = AcquisitionPlan(
       held: row.held, grant: try row.offer.grant(), throttle: throttle, now: Self.now + row.at)
     #expect(plan == row.expected)
-  }
-}
-
-@Suite struct ThrottleTests {
-  private static let now = UnixTime(1_700_000_000)
-
-  @Test(
-    arguments: [
-      (.configuration, nil, 60), (.configuration, 120, 120), (.signInNeeded, nil, 120), (.policy, nil, 120),
-      (.declined, nil, 60), (.refreshTokenUnusable, nil, 120), (.familyMismatch, nil, 120), (.transient, nil, 1),
-      (.transient, 5, 5), (.transient, 7200, 3600), (.pending, nil, 0), (.slowDown, nil, 0), (.signInNeeded, 0, 1),
-    ] as [(TokenErrorClass, Int64?, Int64)])
-  func `a first failure pauses by its class, or as long as the provider said`(
-    errorClass: TokenErrorClass, retryAfter: Int64?, seconds: Int64
-  ) {
-    var throttle = Throttle()
-    throttle.failed(errorClass, retryAfter: retryAfter, now: Self.now)
-    #expect(throttle.pause(at: Self.now) == (seconds > 0 ? Self.now + seconds : nil))
-    #expect(throttle.pause(at: Self.now + seconds) == nil)
-    if seconds > 0 { #expect(throttle.pause(at: Self.now + (seconds - 1)) == Self.now + seconds) }
-  }
-
-  @Test func `transient failures in a row double the pause up to half a minute`() {
-    var throttle = Throttle()
-    var pauses: [Int64] = []
-    for _ in 1...8 {
-      throttle.failed(.transient, retryAfter: nil, now: Self.now)
-      pauses.append((throttle.pause(at: Self.now) ?? Self.now) - Self.now)
-    }
-    #expect(pauses == [1, 2, 4, 8, 16, 30, 30, 30])
-    throttle.succeeded()
-    #expect(throttle.pause(at: Self.now) == nil)
-    #expect(throttle.failures == 0)
-  }
-
-  @Test func `a clock set back ends the pause`() {
-    var throttle = Throttle()
-    throttle.failed(.configuration, retryAfter: nil, now: Self.now)
-    #expect(throttle.pause(at: Self.now - 1) == nil)
   }
 }

@@ -187,15 +187,15 @@ import Tokens
       var throttle = Throttle(.caller)
       var now = UnixTime(1000)
       for pause in [1, 2, 4, 8, 16, 30, 30] as [Int64] {
-        throttle.failed(kind, retryAfter: nil, now: now)
+        throttle.failed(kind, retryAfter: nil, now: now, jitter: 0)
         #expect(throttle.pause(at: now) == now + pause)
         now = now + pause
         #expect(throttle.pause(at: now) == nil)
       }
-      throttle.failed(kind, retryAfter: 100, now: now)
+      throttle.failed(kind, retryAfter: 100, now: now, jitter: 0)
       #expect(throttle.pause(at: now) == now + 100)
       throttle.succeeded()
-      throttle.failed(kind, retryAfter: nil, now: now)
+      throttle.failed(kind, retryAfter: nil, now: now, jitter: 0)
       #expect(throttle.pause(at: now) == now + 1)
     }
   }

@@ -156,17 +156,21 @@ import Testing
     errorClass: TokenErrorClass, mayPropagate: Bool, after: Int64, pause: Int64
   ) {
     var throttle = Throttle()
-    throttle.failed(errorClass, retryAfter: nil, mayPropagate: mayPropagate, now: Self.now)
-    throttle.failed(errorClass, retryAfter: nil, mayPropagate: mayPropagate, now: Self.now + after)
+    throttle.failed(errorClass, retryAfter: nil, mayPropagate: mayPropagate, now: Self.now, jitter: 0)
+    throttle.failed(errorClass, retryAfter: nil, mayPropagate: mayPropagate, now: Self.now + after, jitter: 0)
     #expect(throttle.pause(at: Self.now + after) == Self.now + after + pause)
   }
 
   @Test func `a refusal after another failure, or a success, is a new one`() {
     for ends in [true, false] {
       var throttle = Throttle()
-      throttle.failed(.configuration, retryAfter: nil, mayPropagate: true, now: Self.now)
-      if ends { throttle.succeeded() } else { throttle.failed(.transient, retryAfter: nil, now: Self.now + 400) }
-      throttle.failed(.configuration, retryAfter: nil, mayPropagate: true, now: Self.now + 500)
+      throttle.failed(.configuration, retryAfter: nil, mayPropagate: true, now: Self.now, jitter: 0)
+      if ends {
+        throttle.succeeded()
+      } else {
+        throttle.failed(.transient, retryAfter: nil, now: Self.now + 400, jitter: 0)
+      }
+      throttle.failed(.configuration, retryAfter: nil, mayPropagate: true, now: Self.now + 500, jitter: 0)
       #expect(throttle.pause(at: Self.now + 500) == Self.now + 510)
     }
   }

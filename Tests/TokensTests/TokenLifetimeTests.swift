@@ -24,6 +24,22 @@ import Tokens
 
   @Test(
     arguments: [
+      // life, refresh_in, jitter, renewed after
+      (3600, nil, 0, 3300), (3600, nil, 1, 825), (3600, nil, 0.5, 2063), (86_400, 43_200, 1, 10_800),
+      (600, nil, 1, 75), (3600, 100, 1, 25),
+      // Too short to be spread.
+      (599, nil, 1, 241), (10, nil, 1, 4),
+    ] as [(Int64, Int64?, Double, Int64)])
+  func `the first renewal comes at any time of the last three quarters`(
+    life: Int64, refreshIn: Int64?, jitter: Double, renewedAfter: Int64
+  ) {
+    let lifetime = TokenLifetime(expiresIn: life, refreshIn: refreshIn, isFirst: true, now: Self.now, jitter: jitter)
+    #expect(lifetime.refreshAt - Self.now == renewedAfter)
+    #expect(lifetime.expiresAt == Self.now + life)
+  }
+
+  @Test(
+    arguments: [
       (-1, .expired), (0, .fresh), (3299, .fresh), (3300, .aging), (3599, .aging), (3600, .expired), (9999, .expired),
     ] as [(Int64, Freshness)])
   func `an hour's token is fresh, aging, expired`(age: Int64, expected: Freshness) {

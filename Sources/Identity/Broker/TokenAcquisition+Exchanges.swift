@@ -13,10 +13,11 @@ extension TokenAcquisition {
     }
     let exchange = key.authority.exchangeScopes(key.authority.exchangeAudience)
     let agent = try await requests(metadata).tokens(for: .clientCredentials, scopes: exchange, claims: nil)
+    let sent = now()
     let hint = user.isGUID ? RoutingHint(object: user, tenant: metadata.realm) : RoutingHint(username: user)
     let reply = try await reply(
       to: .userFederation(agent.accessToken, user: user), scopes: key.scopes, about: hint, metadata)
-    return value(reply, now(), metadata, account: nil)
+    return value(reply, sent, metadata, account: nil)
   }
 
   /// A caller's token, in exchange for the one that it has brought. It is not stored, and ends with that one.
@@ -28,6 +29,7 @@ extension TokenAcquisition {
     let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
       try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
+    let sent = now()
     let reply: TokenReply
     switch grant {
     case .onBehalfOf, .jwtBearer:
@@ -52,7 +54,7 @@ extension TokenAcquisition {
         for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
     }
     let lifetime = TokenLifetime(
-      expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now(), jitter: jitter())
+      expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: sent, jitter: jitter())
     return BearerValue(
       reply.accessToken, lifetime: lifetime.ending(by: assertion.expiresAt),
       scopes: reply.grantedScopes(requested: key.scopes), origin: TokenOrigin(tenant: assertion.tenant))

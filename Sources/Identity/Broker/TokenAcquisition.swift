@@ -60,6 +60,11 @@ struct TokenAcquisition: Sendable {
     if case .supply(let held) = purpose { held } else { nil }
   }
 
+  /// True if callers have no token meanwhile.
+  private func isFirst(at now: UnixTime) -> Bool {
+    if case .supply(let held) = purpose { held?.isUsable(at: now) != true } else { false }
+  }
+
   private var refused: BearerValue? {
     if case .replacement(_, let refused) = purpose { refused } else { nil }
   }
@@ -130,8 +135,9 @@ struct TokenAcquisition: Sendable {
     case .unknown: throw .cacheUnread
     case .assertion: throw .assertionUnusable
     case .clientCredentials:
+      let sent = now()
       let reply = try await reply(to: .clientCredentials, scopes: key.scopes, metadata)
-      return await filed(reply, metadata)
+      return await filed(reply, sent, metadata)
     case .refreshTokens(let tokens):
       guard let account = cached.account else { throw .interaction(.noAccount) }
       return try await redeemed(tokens, account, metadata)
@@ -140,16 +146,18 @@ struct TokenAcquisition: Sendable {
 
   /// A managed identity's token. It is not stored: the machine gives it out again, and to no other machine.
   private func token(of identity: ManagedIdentity) async throws(AcquisitionFailure) -> BearerValue {
+    let sent = now()
     let client = ManagedIdentityClient(
       identity: identity, fetch: subscription.application.fetch, now: now, sleep: sleep)
     let reply = try await client.token(
       for: key.scopes.resource ?? key.scopes.description, capabilities: subscription.application.capabilities,
       refused: refused?.token)
-    let arrival = now()
     let lifetime =
       held?.token == reply.accessToken
-      ? TokenLifetime(ofSameToken: reply.expiresIn, now: arrival)
-      : TokenLifetime(expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: arrival, jitter: jitter())
+      ? TokenLifetime(ofSameToken: reply.expiresIn, now: sent)
+      : TokenLifetime(
+        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, isFirst: isFirst(at: sent), now: sent,
+        jitter: jitter())
     return BearerValue(reply.accessToken, lifetime: lifetime, scopes: key.scopes, origin: TokenOrigin())
   }
 
@@ -181,8 +189,9 @@ struct TokenAcquisition: Sendable {
     for token in ordered where !tried.contains(token.secret) {
       tried.append(token.secret)
       do throws(AcquisitionFailure) {
+        let sent = now()
         let reply = try await reply(redeeming: token, of: account, metadata)
-        return try await filed(reply, for: account, redeeming: token, metadata)
+        return try await filed(reply, sent, for: account, redeeming: token, metadata)
       } catch {
         guard error.isAboutRefreshToken, error != .interaction(.noAccount) else { throw error }
         // The application is not in the family: no other token of it would do. The failure of its own token comes
@@ -234,34 +243,33 @@ struct TokenAcquisition: Sendable {
 
 extension TokenAcquisition {
   /// Stores an application's own token.
-  private func filed(_ reply: TokenReply, _ metadata: ProviderMetadata) async -> BearerValue {
-    let arrival = now()
+  private func filed(_ reply: TokenReply, _ sent: UnixTime, _ metadata: ProviderMetadata) async -> BearerValue {
     var issued = issued(reply, environment: key.authority.environments[0], metadata)
     issued.isolation = key.authority.applicationIsolation
-    let value = value(reply, arrival, metadata, account: nil)
+    let value = value(reply, sent, metadata, account: nil)
     // A cache cannot store the parameters of a token's request.
     guard issued.isPlain else { return value }
-    await served(value, issued, arrival) { [issued] in await change { $0.add(issued, now: arrival) } }
+    await served(value, issued, sent) { [issued] in await change { $0.add(issued, now: sent) } }
     return value
   }
 
   /// Stores a person's token. Nothing is stored or returned if it is another person's or the person signed out during
   /// the request.
   private func filed(
-    _ reply: TokenReply, for account: CachedAccount, redeeming token: HeldRefreshToken, _ metadata: ProviderMetadata
+    _ reply: TokenReply, _ sent: UnixTime, for account: CachedAccount, redeeming token: HeldRefreshToken,
+    _ metadata: ProviderMetadata
   ) async throws(AcquisitionFailure) -> BearerValue {
     guard reply.identity.canBe(account) else { throw .interaction(.userMismatch) }
-    let arrival = now()
     let authority = key.authority
     var issued = issued(
       reply, environment: authority.isolation == nil ? token.environment : authority.environment, metadata)
     issued.renewedFor = account.homeAccountID
-    let value = value(reply, arrival, metadata, account: account)
-    let isFiled = await served(value, issued, arrival) { [issued] in
+    let value = value(reply, sent, metadata, account: account)
+    let isFiled = await served(value, issued, sent) { [issued] in
       await change { document in
-        guard document.add(issued, now: arrival) else { return false }
+        guard document.add(issued, now: sent) else { return false }
         if let next = issued.reply.refreshToken {
-          document.rotate(token, to: next, obtainedAt: arrival, of: authority.isolation)
+          document.rotate(token, to: next, obtainedAt: sent, of: authority.isolation)
         }
         document.adopt(token, of: issued)
         return true
@@ -279,14 +287,14 @@ extension TokenAcquisition {
   /// known to have signed out meanwhile.
   @discardableResult
   private func served<Answer: Sendable>(
-    _ value: BearerValue, _ issued: IssuedTokens, _ arrival: UnixTime, filing: () async -> Answer
+    _ value: BearerValue, _ issued: IssuedTokens, _ sent: UnixTime, filing: () async -> Answer
   ) async -> Answer {
     guard let patience else { return await filing() }
     let early = Task {
       await store.surroundings.sleep(patience)
       if Task.isCancelled { return }
       var document = await store.snapshot()
-      guard document.add(issued, now: arrival), !Task.isCancelled else { return }
+      guard document.add(issued, now: sent), !Task.isCancelled else { return }
       serve(Report(result: usable(value), wasSent: true))
     }
     defer { early.cancel() }
@@ -302,13 +310,15 @@ extension TokenAcquisition {
     return issued
   }
 
+  /// Its life is counted from the request: a reply may have been on its way for long.
   func value(
-    _ reply: TokenReply, _ arrival: UnixTime, _ metadata: ProviderMetadata, account: CachedAccount?
+    _ reply: TokenReply, _ sent: UnixTime, _ metadata: ProviderMetadata, account: CachedAccount?
   ) -> BearerValue {
     BearerValue(
       reply.accessToken,
       lifetime: TokenLifetime(
-        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: arrival, jitter: jitter()),
+        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, isFirst: isFirst(at: sent),
+        now: sent, jitter: jitter()),
       scopes: reply.grantedScopes(requested: key.scopes),
       origin: TokenOrigin(
         .identityProvider, authority: key.authority, realm: metadata.realm, account: account))

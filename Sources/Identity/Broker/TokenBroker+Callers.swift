@@ -93,7 +93,8 @@ extension TokenBroker {
     case (.failure(let failure), .failure(let error)):
       var state = states[route] ?? TokenState(subscription: TokenSubscription(routeOf: subscription))
       state.takeFailureOfCaller(
-        failure, told: error, inTenant: subscription.key.authority != route.authority, now: surroundings.now())
+        failure, told: error, inTenant: subscription.key.authority != route.authority, now: surroundings.now(),
+        jitter: surroundings.jitter())
       states[route] = state
     case (.failure, .success): break
     }

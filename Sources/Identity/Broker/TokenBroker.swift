@@ -265,7 +265,8 @@ package actor TokenBroker {
     let now = surroundings.now()
     let isKept = isSupply || states[key] != nil
     var state = states[key] ?? TokenState(subscription: subscription)
-    let (result, published) = state.end(purpose, with: report, for: wanted.key, now: now)
+    let (result, published) = state.end(
+      purpose, with: report, for: wanted.key, now: now, jitter: surroundings.jitter())
     // A loop gets each caller's tokens from its own requests.
     if let published, !key.subject.isCaller { surroundings.publish(key, published) }
     var scope = RequestScope.current

@@ -180,7 +180,8 @@ struct TokenState {
   /// Records the end of an acquisition; returns its callers' result, and for the loops the token that serves now.
   /// - Parameter wanted: the key of the request, which a rejection widens.
   mutating func end(
-    _ purpose: TokenAcquisition.Purpose, with report: TokenAcquisition.Report, for wanted: AcquisitionKey, now: UnixTime
+    _ purpose: TokenAcquisition.Purpose, with report: TokenAcquisition.Report, for wanted: AcquisitionKey,
+    now: UnixTime, jitter: Double
   ) -> (result: Result<BearerValue, AcquisitionError>, published: BearerValue?) {
     switch (report.result, purpose) {
     case (.success(let value), .supply):
@@ -196,7 +197,7 @@ struct TokenState {
       // A requirement of a person applies to this part of the API alone; a provider that is down is down for all.
       return (.failure(failure.error(for: wanted, retryAfter: 1)), nil)
     case (.failure(let failure), _):
-      return (.failure(take(failure, offered: report.offered, now: now)), nil)
+      return (.failure(take(failure, offered: report.offered, now: now, jitter: jitter)), nil)
     }
   }
 
@@ -204,14 +205,19 @@ struct TokenState {
 
   /// Records a failure; returns the callers' error. The held token stays, and may be claimed for renewal after the
   /// pause.
-  /// - Parameter offered: the available refresh tokens.
-  mutating func take(_ new: AcquisitionFailure, offered: [Secret], now: UnixTime) -> AcquisitionError {
+  /// - Parameters:
+  ///   - offered: the available refresh tokens.
+  ///   - jitter: 0 up to 1.
+  mutating func take(
+    _ new: AcquisitionFailure, offered: [Secret], now: UnixTime, jitter: Double
+  ) -> AcquisitionError {
     trouble.refused = offered
     // A failure without a request needs no pause: it holds until the cache changes.
     if !new.isLocal {
       trouble.throttle.failed(
         new.errorClass, retryAfter: new.retryAfter,
-        mayPropagate: subscription.application.credential?.isHandedOut ?? false, now: now)
+        mayPropagate: subscription.application.credential?.isHandedOut ?? false,
+        before: usable(at: now)?.lifetime.expiresAt, now: now, jitter: jitter)
     }
     let until = trouble.throttle.pause(at: now) ?? now + 1
     let error = new.error(for: subscription.key, retryAfter: until - now)
@@ -228,18 +234,18 @@ struct TokenState {
     if let until = trouble.throttle.pause(at: now) {
       return .failure(failure.error(for: subscription.key, retryAfter: max(until - now, 1)))
     }
-    return .failure(take(failure, offered: grant.refreshTokens.map(\.secret), now: now))
+    return .failure(take(failure, offered: grant.refreshTokens.map(\.secret), now: now, jitter: 0))
   }
 
   /// Records one caller's failure, as far as it concerns the application or its provider: for the status of the route.
   /// A failure that every caller would meet pauses the requests of all. `inTenant`: the caller's tenant was asked, and
   /// others have others.
   mutating func takeFailureOfCaller(
-    _ new: AcquisitionFailure, told: AcquisitionError, inTenant: Bool, now: UnixTime
+    _ new: AcquisitionFailure, told: AcquisitionError, inTenant: Bool, now: UnixTime, jitter: Double
   ) {
     if told.isAssertionRefused { return }
     if new.isOfEveryCaller(inTenant: inTenant) {
-      _ = take(new, offered: [], now: now)
+      _ = take(new, offered: [], now: now, jitter: jitter)
     } else {
       remember(told, now: now, until: now + told.retryAfter)
     }

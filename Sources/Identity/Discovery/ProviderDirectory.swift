@@ -15,6 +15,16 @@ actor ProviderDirectory {
     var metadata: ProviderMetadata?
     var fetchedAt = UnixTime(0)
     var flight: Task<Result<ProviderMetadata, AcquisitionFailure>, Never>?
+    /// The last failure, if the provider asked for a pause with it.
+    var refusal: (failure: AcquisitionFailure, seconds: Int64, at: UnixTime)?
+
+    /// The failure with the rest of the pause that the provider asked for. The clock counts whole seconds.
+    func pausedFailure(at now: UnixTime) -> AcquisitionFailure? {
+      guard let refusal, case .metadata(let status, _, let reply) = refusal.failure,
+        (0...refusal.seconds).contains(now - refusal.at)
+      else { return nil }
+      return .metadata(status: status, retryAfter: max(refusal.seconds - (now - refusal.at), 1), reply: reply)
+    }
   }
 
   /// Seconds for which metadata is not fetched again (msal-python's).
@@ -38,6 +48,10 @@ actor ProviderDirectory {
     let entry = entries[name] ?? Entry()
     let age = now() - entry.fetchedAt
     if let metadata = entry.metadata, (0..<Self.lifetime).contains(age) { return metadata }
+    if entry.flight == nil, let failure = entry.pausedFailure(at: now()) {
+      guard let metadata = entry.metadata else { throw failure }
+      return metadata
+    }
     let flight = entry.flight ?? Task { await self.fetch(name, for: application, answerLimit) }
     entries[name, default: Entry()].flight = flight
     switch await flight.value {
@@ -71,11 +85,13 @@ actor ProviderDirectory {
       let metadata = try await Self.document(for: application, answerLimit, now: now())
       entries[name, default: Entry()].metadata = metadata
       entries[name, default: Entry()].fetchedAt = now()
+      entries[name]?.refusal = nil
       let tenants = tenants
       // Not waited for: the file or server may be away.
       Task { await tenants.remember(metadata, of: name.authority) }
       result = .success(metadata)
     } catch {
+      entries[name]?.refusal = error.retryAfter.map { (error, $0, now()) }
       result = .failure(error)
     }
     entries[name]?.flight = nil

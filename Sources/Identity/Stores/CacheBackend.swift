@@ -53,7 +53,7 @@ package struct CacheReplacement: Sendable {
 
 /// A lock against other processes, until it is ended.
 package struct CacheLease: Sendable {
-  let end: @Sendable () async -> Void
+  package let end: @Sendable () async -> Void
 
   package init(end: @escaping @Sendable () async -> Void) { self.end = end }
 }

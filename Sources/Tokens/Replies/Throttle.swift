@@ -19,6 +19,8 @@ package struct Throttle: Sendable, Hashable {
   private var since = UnixTime(0)
   private var refusedSince: UnixTime?
   private var until: UnixTime?
+  /// Pauses in a row that the provider asked for.
+  private var asked = 0
 
   /// Seconds for which a refused application or request is not tried again: long enough to end a storm, short enough
   /// that a corrected secret is noticed (msal-python's for identical requests).
@@ -32,23 +34,41 @@ package struct Throttle: Sendable, Hashable {
   package static let signInNeeded: Int64 = 120
   /// The longest pause after transient failures without `Retry-After`, in seconds.
   package static let transientLimit: Int64 = 30
+  /// Retries after the first `Retry-After` are spread over this many times its length: proxies that were refused
+  /// together must not return together. 50,000 that started within a minute at 200 requests a second need 250 seconds.
+  package static let retrySpread: Int64 = 4
+  /// The longest spread in seconds.
+  package static let retrySpreadLimit: Int64 = 900
+  /// Seconds from the latest retry to the end of a token that still serves.
+  package static let retryMargin: Int64 = 60
 
   /// Without a failure.
   package init(_ requester: Requester = .proxy) { self.requester = requester }
 
-  /// Records a failure. `Retry-After` wins over every rule; transient failures without it pause 1, 2, 4 … seconds.
-  /// - Parameter mayPropagate: true if the application's registration may not be known everywhere yet.
+  /// Records a failure. `Retry-After` wins over every rule, and is lengthened by chance; transient failures without it
+  /// pause 1, 2, 4 … seconds.
+  /// - Parameters:
+  ///   - mayPropagate: true if the application's registration may not be known everywhere yet.
+  ///   - end: the end of the token that still serves: a retry comes before it if the provider allows that.
+  ///   - jitter: 0 up to 1.
   package mutating func failed(
-    _ errorClass: TokenErrorClass, retryAfter: Int64?, mayPropagate: Bool = false, now: UnixTime
+    _ errorClass: TokenErrorClass, retryAfter: Int64?, mayPropagate: Bool = false, before end: UnixTime? = nil,
+    now: UnixTime, jitter: Double
   ) {
     failures += 1
     since = now
     let refused = refusedSince ?? now
     refusedSince = errorClass == .configuration ? refused : nil
     if let retryAfter {
-      until = now + min(max(retryAfter, 1), RetryAfter.limit)
+      let wait = min(max(retryAfter, 1), RetryAfter.limit)
+      let spread = min(wait * Self.retrySpread << Int64(min(asked, 10)), Self.retrySpreadLimit)
+      asked += 1
+      // Rounded up: the clock counts whole seconds, and a retry must not come before the time.
+      let latest = now + wait + Int64((Double(spread) * jitter).rounded(.up))
+      until = max(now + wait + (jitter > 0 ? 1 : 0), min(latest, end.map { $0 - Self.retryMargin } ?? latest))
       return
     }
+    asked = 0
     let backoff = now + min(Self.transientLimit, 1 << Int64(min(failures - 1, 16)))
     if requester == .caller {
       until = backoff

@@ -27,17 +27,22 @@ package struct TokenLifetime: Sendable, Hashable {
   ///
   /// It is renewed at the provider's `refresh_in`, or five minutes before its expiry if that is earlier; a token that
   /// lives less than ten minutes, at half its life. (MSAL keeps the five minutes and thereby never finds a short-lived
-  /// token in its cache.) Renewal comes earlier by `jitter` times a tenth of the life, at most five minutes, so that
-  /// proxies started together do not ask together.
-  /// - Parameter jitter: 0 up to 1, drawn per token.
-  package init(expiresIn: Int64, refreshIn: Int64?, now: UnixTime, jitter: Double) {
+  /// token in its cache.) Renewal comes earlier by `jitter` times a tenth of the life, at most five minutes.
+  ///
+  /// A token that is obtained while none is usable may be one of thousands: proxies start together, and an outage ends
+  /// for all of them. Its renewal comes at any time of the last three quarters, so that the next requests are spread.
+  /// - Parameters:
+  ///   - isFirst: true if no usable token was held.
+  ///   - jitter: 0 up to 1, drawn per token.
+  package init(expiresIn: Int64, refreshIn: Int64?, isFirst: Bool = false, now: UnixTime, jitter: Double) {
     let margin = min(Self.buffer, expiresIn / 2)
     let due = min(refreshIn ?? .max, expiresIn - margin)
-    let spread = Double(min(Self.buffer, expiresIn / 10)) * min(max(jitter, 0), 1)
+    let isWide = isFirst && expiresIn >= 2 * Self.buffer
+    let spread = Double(isWide ? due / 4 * 3 : min(Self.buffer, expiresIn / 10)) * min(max(jitter, 0), 1)
     obtainedAt = now
     expiresAt = now + expiresIn
-    // Not before half the time: a short `refresh_in` must not cause a request at once.
-    refreshAt = now + max(due - Int64(spread), due / 2)
+    // Otherwise not before half the time: a short `refresh_in` must not cause a request at once.
+    refreshAt = now + max(due - Int64(spread), isWide ? due / 4 : due / 2)
   }
 
   /// The instants of a token that a renewal brought again, because its service keeps it: the service is asked when half

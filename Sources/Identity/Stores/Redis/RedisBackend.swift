@@ -36,6 +36,8 @@ package struct RedisTiming: Sendable {
   package var connect = TimeSpan.seconds(2)
   /// For the answers to commands that were sent together.
   package var command = TimeSpan.seconds(5)
+  /// Interval of polls for changes: those of others are seen within a second.
+  package var look = Duration.milliseconds(500)
   /// Life of a lease without renewal: after a replica died, the longest wait of the others.
   package var lease = TimeSpan.seconds(6)
   /// Waits between two renewals of a lease; nil: as every other pause.
@@ -81,12 +83,10 @@ final class RedisBackend: CacheBackend {
   private static let readBatch = 100
   /// Versions left out when a server's counter is restored: those that other replicas may have seen and this one not.
   private static let restoreGap: Int64 = 1000
-  /// Interval of polls for changes: those of others are seen within a second.
-  private static let lookPause = Duration.milliseconds(500)
   /// Interval of a lease's renewals: an exchange with a provider may last longer than a lease.
   private static let renewPause = Duration.seconds(2)
 
-  let retryPause = lookPause
+  var retryPause: Duration { timing.look }
   private let client: any RedisTransport
   private let keys: Keys
   private let timing: RedisTiming
@@ -105,8 +105,8 @@ final class RedisBackend: CacheBackend {
   private var leaseMilliseconds: String { "\(timing.lease.nanoseconds / 1_000_000)" }
 
   func watch(_ look: @escaping @Sendable () async -> Bool) {
-    Task { [sleep = surroundings.sleep] in
-      repeat { await sleep(Self.lookPause) } while await look()
+    Task { [sleep = surroundings.sleep, pause = timing.look] in
+      repeat { await sleep(pause) } while await look()
     }
   }
 
