@@ -98,6 +98,9 @@ let package = Package(
     .executableTarget(
       name: "confined-process", dependencies: ["Platform", "Bytes"], path: "Tests/ConfinedProcess",
       swiftSettings: strict),
+    .executableTarget(
+      name: "simulated-fleet", dependencies: ["Identity", "HTTPClient", "Platform", "Tokens", "HTTP", "Bytes"],
+      path: "Tests/SimulatedFleet", swiftSettings: strict),
     .testTarget(
       name: "ConfigurationTests",
       dependencies: ["Configuration", "Routing", "Tokens", "HTTP", "Telemetry", "Bytes", "TestSupport"],

@@ -1,0 +1,276 @@
+// A world that a seed makes up: groups of processes, their caches, people, callers, and everything that goes wrong.
+
+import Bytes
+import Identity
+import Tokens
+
+/// `@unchecked Sendable`: one thread.
+final class ExploredWorld: @unchecked Sendable {
+  /// Some processes with one cache.
+  private final class Group: @unchecked Sendable {
+    let number: Int
+    let place: SharedPlace
+    let client: String
+    let scopes: [String]
+    let people: [String]
+    var proxies: [SimulatedProxy] = []
+    /// The end of the last time in which the cache, or a process, was not as it should be.
+    var troubledUntil = -1000.0
+    /// Troubles that last.
+    var troubles = 0
+
+    init(number: Int, place: SharedPlace, scopes: [String], people: [String]) {
+      (self.number, self.place, self.scopes, self.people) = (number, place, scopes, people)
+      client = "client-\(number)"
+    }
+  }
+
+  let schedule: Schedule
+  let judge = Judge()
+  private let provider: SimulatedProvider
+  private let authority: Authority
+  private var groups: [Group] = []
+  private let duration: Double
+  private var timing = RedisTiming()
+  private var lives = 0
+  private var isEnding = false
+  private let endsOneAt: Int?
+  /// True if the process that was to be killed was.
+  private(set) var hasEndedOne = false
+  private var chosen: ProcessLife?
+
+  /// A world. `endsOneAt`: the first process is killed at this wait for the outside.
+  init(seed: UInt64, endsOneAt: Int? = nil) throws {
+    schedule = Schedule(seed: seed)
+    self.endsOneAt = endsOneAt
+    var rules = ProviderRules()
+    rules.tokenLife = schedule.random.pick([600, 1800, 3600, 3600])
+    rules.retryAfter = schedule.random.pick([1, 10, 60])
+    rules.tenantLimit = schedule.random.chance(0.2) ? 1 : 200
+    rules.loss = schedule.random.chance(0.3) ? 0.02 : 0
+    let length = schedule.random.number(in: 1.5...4)
+    duration = endsOneAt == nil ? Double(rules.tokenLife) * length : 900
+    provider = SimulatedProvider(rules, schedule, judge)
+    authority = try Authority(SimulatedProvider.authority)
+    // Often less than the usual: most steps would be polls that find nothing.
+    timing.look = .milliseconds(schedule.random.pick([500, 5000, 10_000, 10_000]))
+    for number in 0..<(1 + schedule.random.below(3)) {
+      let place: SharedPlace =
+        switch schedule.random.below(3) {
+        case 0: .memory
+        case 1: .file(FileModel(schedule))
+        default: .redis(RedisModel(schedule))
+        }
+      let scopes = (0...schedule.random.below(2)).map { "api.read.\($0)" }
+      let people = (0...schedule.random.below(2)).map { "person-\(number)-\($0)" }
+      if case .memory = place {
+        groups.append(Group(number: number, place: place, scopes: scopes, people: []))
+      } else {
+        groups.append(Group(number: number, place: place, scopes: scopes, people: people))
+      }
+    }
+    judge.isPrompt = { [unowned self] in provider.isFine(since: $0) }
+    judge.isReliable = { [unowned self] group, since in
+      groups[group].troubles == 0 && groups[group].troubledUntil < since
+    }
+  }
+
+  /// Runs the world to its end, and judges it.
+  func run() {
+    schedule.begin()
+    for group in groups {
+      Task { await self.begin(group) }
+    }
+    if endsOneAt == nil { schedule.at(schedule.random.number(in: 1...600)) { self.trouble() } }
+    schedule.run(until: duration)
+    isEnding = true
+    provider.weather = .fine
+    for group in groups { heal(group) }
+    schedule.run(until: duration + 400)
+    for group in groups {
+      for proxy in group.proxies where proxy.life.isAlive {
+        for demand in proxy.demands { Task { _ = await proxy.call(demand) } }
+      }
+    }
+    schedule.run(until: duration + 500)
+    for group in groups {
+      for person in group.people {
+        judge.judge(
+          person, issued: provider.generation(of: person), stored: stored(person, in: group), at: schedule.now)
+      }
+      for proxy in group.proxies { proxy.life.end() }
+      group.proxies = []
+    }
+    judge.judgeEnd(at: schedule.now)
+    // The processes wind up.
+    schedule.run(until: duration + 1000)
+    if schedule.waitingTimers > 20 * lives {
+      judge.record("\(schedule.waitingTimers) timers of \(lives) processes that have ended", at: schedule.now)
+    }
+    for violation in judge.violations { schedule.note(violation) }
+  }
+
+  // MARK: Processes
+
+  private func begin(_ group: Group) async {
+    do {
+      if !group.people.isEmpty {
+        let writer = await SimulatedProxy.start(
+          newLife(group, skew: 0), [], at: group.place, schedule, judge)
+        for person in group.people {
+          let now = writer.life.now
+          let issued = try provider.signIn(person, client: group.client, scopes: "api.person", now: now)
+          try await writer.store.modify { document in _ = document.add(issued, now: now) }
+        }
+        writer.stop()
+        writer.life.end()
+      }
+      let count: Int
+      if case .memory = group.place { count = 1 } else { count = 1 + schedule.random.below(3) }
+      for _ in 0..<count { await startProxy(group) }
+    } catch {
+      judge.record("the world does not begin: \(error)", at: schedule.now)
+    }
+  }
+
+  private func newLife(_ group: Group, skew: Double) -> ProcessLife {
+    lives += 1
+    let life = ProcessLife(number: lives, group: group.number, address: group.number, skew: skew, schedule)
+    life.isClockMoving = true
+    if skew != 0 { judge.noteWrongClock(of: life) }
+    return life
+  }
+
+  private func startProxy(_ group: Group) async {
+    let skew = schedule.random.chance(0.15) ? schedule.random.pick([-300.0, -30, 30, 300]) : 0
+    let life = newLife(group, skew: skew)
+    if endsOneAt != nil, chosen == nil {
+      chosen = life
+      life.endAt = endsOneAt
+    }
+    let application = Application(group.client, at: provider, from: life, authority: authority)
+    var demands: [Demand] = []
+    do {
+      for scopes in group.scopes {
+        demands.append(
+          Demand(
+            subscription: TokenSubscription(application: application, scopes: try ScopeSet(parameter: scopes)),
+            subject: "app"))
+      }
+      for person in group.people {
+        demands.append(
+          Demand(
+            subscription: TokenSubscription(
+              application: application, account: "\(person)@x.example", scopes: try ScopeSet(parameter: "api.person")),
+            subject: person))
+      }
+    } catch {
+      judge.record("no scope: \(error)", at: schedule.now)
+    }
+    let proxy = await SimulatedProxy.start(life, demands, at: group.place, timing: timing, schedule, judge)
+    life.whenOver = { [weak self, weak proxy] in
+      proxy?.stop()
+      self?.ended(life, group)
+    }
+    guard life.isAlive else { return life.whenOver() }
+    group.proxies.append(proxy)
+    for demand in demands {
+      let pause = schedule.random.pick([5.0, 60, 600])
+      Task { await self.callAgainAndAgain(proxy, demand, every: pause) }
+    }
+  }
+
+  private func callAgainAndAgain(_ proxy: SimulatedProxy, _ demand: Demand, every pause: Double) async {
+    while proxy.life.isAlive, !isEnding {
+      for _ in 0..<(schedule.random.chance(0.1) ? 5 : 1) { Task { _ = await proxy.call(demand) } }
+      if schedule.random.chance(0.01) { await proxy.call(demand, refusedFor: .invalidToken) }
+      await schedule.sleep(schedule.random.number(in: 0...(2 * pause)))
+    }
+  }
+
+  private func ended(_ life: ProcessLife, _ group: Group) {
+    group.proxies.removeAll { $0.life === life }
+    if life === chosen { hasEndedOne = hasEndedOne || !isEnding }
+    judge.ended(life) { person in stored(person, in: group) }
+    group.troubledUntil = schedule.now
+    guard !isEnding || group.proxies.isEmpty, schedule.now < duration + 300 else { return }
+    schedule.at(schedule.now + schedule.random.number(in: 0.5...30)) { Task { await self.startProxy(group) } }
+  }
+
+  /// The generation of the refresh token that the group holds, in its place or in a process.
+  private func stored(_ person: String, in group: Group) -> Int? {
+    var document = CacheDocument()
+    switch group.place {
+    case .memory: return nil
+    case .file(let file): document = file.document
+    case .redis(let server): document = server.document(prefix: "p:")
+    }
+    let query = CacheQuery(
+      environments: ["login.microsoftonline.com"], realm: SimulatedProvider.tenant, clientID: group.client,
+      homeAccountID: "\(person).\(SimulatedProvider.tenant)")
+    return document.refreshTokens(query).compactMap { Int($0.secret.revealed().split(separator: "~").last ?? "") }.max()
+  }
+
+  // MARK: Troubles
+
+  private func trouble() {
+    if isEnding { return }
+    let length = schedule.random.pick([1.0, 20, 120, 600, 2400])
+    if schedule.random.chance(0.4) { troubleProvider(length) } else { trouble(schedule.random.pick(groups), length) }
+    schedule.at(schedule.now + schedule.random.number(in: 1...1200)) { self.trouble() }
+  }
+
+  private func troubleProvider(_ length: Double) {
+    provider.weather = schedule.random.pick([
+      .away, .silent, .slow(5), .slow(40), .failing(429), .failing(500), .failing(503),
+    ])
+    schedule.at(schedule.now + length) { self.provider.weather = .fine }
+  }
+
+  private func trouble(_ group: Group, _ length: Double) {
+    switch schedule.random.below(3) {
+    case 0:
+      guard let proxy = group.proxies.isEmpty ? nil : schedule.random.pick(group.proxies) else { return }
+      // At one of its next waits for the outside, wherever that is.
+      proxy.life.endAt = proxy.life.waits + 1 + schedule.random.below(30)
+    case 1:
+      guard let proxy = group.proxies.isEmpty ? nil : schedule.random.pick(group.proxies) else { return }
+      proxy.life.setClock(ahead: schedule.random.pick([-300, 0, 300]))
+      judge.noteWrongClock(of: proxy.life)
+    default: troublePlace(group, length)
+    }
+  }
+
+  private func troublePlace(_ group: Group, _ length: Double) {
+    switch group.place {
+    case .memory: return
+    case .file(let file):
+      if schedule.random.chance(0.5) { file.isUnwritable = true } else { file.latency = 0.1...2 }
+    case .redis(let server):
+      switch schedule.random.below(5) {
+      case 0: server.isAway = true
+      case 1: server.loss = 0.1
+      case 2: server.latency = 0.1...2
+      case 3: server.restart(with: nil)
+      default:
+        // A replica takes over that was a moment behind.
+        let behind = server.data
+        schedule.at(schedule.now + schedule.random.number(in: 0.01...2)) { server.restart(with: behind) }
+      }
+    }
+    group.troubles += 1
+    schedule.at(schedule.now + max(length, 3)) {
+      group.troubles -= 1
+      group.troubledUntil = self.schedule.now
+      if group.troubles == 0 { self.heal(group) }
+    }
+  }
+
+  private func heal(_ group: Group) {
+    switch group.place {
+    case .memory: break
+    case .file(let file): (file.isUnwritable, file.latency) = (false, 0.001...0.01)
+    case .redis(let server): (server.isAway, server.loss, server.latency) = (false, 0, 0.0005...0.003)
+    }
+  }
+}

@@ -1,0 +1,244 @@
+// Ten thousand proxies at one provider: the scenarios of docs/scale.md, and their figures.
+
+import Bytes
+import HTTPClient
+import Identity
+import Tokens
+
+/// A scenario: what happens to a fleet.
+enum FleetScenario: String, CaseIterable {
+  /// All start within a minute.
+  case coldStart = "cold-start"
+  /// The same, behind one address.
+  case oneAddress = "one-address"
+  /// One after the other is restarted within half an hour.
+  case rollingRestart = "rolling-restart"
+  case away5 = "away-5-min"
+  case away30 = "away-30-min"
+  case away90 = "away-90-min"
+  /// Every request is answered with 429 for ten minutes.
+  case storm = "429-storm"
+  /// Clocks are off by up to five minutes.
+  case clocks
+  /// Twenty processes share a Redis server: it is away for half an hour.
+  case redisLost = "redis-lost"
+  /// It takes up to two seconds.
+  case redisSlow = "redis-slow"
+  /// It is emptied.
+  case redisEmpty = "redis-empty"
+
+  var usesRedis: Bool { [.redisLost, .redisSlow, .redisEmpty].contains(self) }
+
+  /// Seconds from the start to the trouble, and its length; a joint start is the trouble itself.
+  var trouble: (start: Double, length: Double) {
+    switch self {
+    case .coldStart, .oneAddress, .clocks: (0, 60)
+    case .rollingRestart: (7200, 1800)
+    case .away5: (7200, 300)
+    case .away30, .redisLost, .redisSlow: (7200, 1800)
+    case .away90: (7200, 5400)
+    case .storm: (7200, 600)
+    case .redisEmpty: (7200, 60)
+    }
+  }
+}
+
+/// The figures of one run.
+struct FleetFigures {
+  /// Provider's requests per second, in tens of seconds, from a minute after the trouble until all is calm, and in the
+  /// hour after that.
+  var recovery = RateFigures()
+  var hour = RateFigures()
+  /// Requests for tokens for each key and life of a token.
+  var requestsPerLife = 0.0
+  /// Share of calls with a valid token from the trouble's start to the end.
+  var served = 0.0
+  /// Seconds from the end of the trouble until every route has a token and no request is refused.
+  var calm = 0.0
+  /// Times ten seconds in which the provider received more than its limit, a minute after the trouble and later.
+  var timesAbove = 0
+  /// Requests of each minute since the trouble's start.
+  var minutes: [UInt32] = []
+}
+
+extension FleetFigures {
+  /// One line of JSON.
+  func json(scenario: String, seed: UInt64, size: Int) -> String {
+    let members: [(String, Double)] = [
+      ("recovery_mean", recovery.mean), ("recovery_peak", recovery.peak), ("recovery_ratio", recovery.ratio),
+      ("hour_mean", hour.mean), ("hour_peak", hour.peak), ("hour_ratio", hour.ratio),
+      ("requests_per_life", requestsPerLife), ("served", served), ("calm", calm), ("times_above", Double(timesAbove)),
+    ]
+    return #"{"scenario": "\#(scenario)", "seed": \#(seed), "size": \#(size), "#
+      + members.map { #""\#($0)": \#(($1 * 10_000).rounded() / 10_000)"# }.joined(separator: ", ")
+      + #", "minutes": \#(minutes)}"#
+  }
+}
+
+struct RateFigures {
+  var mean = 0.0
+  var peak = 0.0
+  var ratio: Double { mean > 0 ? peak / mean : 0 }
+
+  init() {}
+
+  /// The rates of these seconds, in tens.
+  init(_ requests: ArraySlice<UInt32>) {
+    let starts = stride(from: requests.startIndex, to: requests.endIndex - 9, by: 10)
+    let tens = starts.map { Double(requests[$0..<($0 + 10)].reduce(0, +)) / 10 }
+    guard !tens.isEmpty else { return }
+    mean = tens.reduce(0, +) / Double(tens.count)
+    peak = tens.max() ?? 0
+  }
+}
+
+/// `@unchecked Sendable`: one thread.
+final class Fleet: @unchecked Sendable {
+  private let schedule: Schedule
+  private let judge = Judge()
+  private let provider: SimulatedProvider
+  private let authority: Authority
+  private let scenario: FleetScenario
+  private let size: Int
+  private let routes: Int
+  private var proxies: [SimulatedProxy] = []
+  private var servers: [RedisModel] = []
+  private var samples = (all: 0, served: 0)
+  private var readyAt = 0.0
+
+  static let callPause = 300.0
+  /// Processes of a group that share a Redis server.
+  private static let sharing = 20
+
+  init(_ scenario: FleetScenario, size: Int, routes: Int, seed: UInt64) throws {
+    self.scenario = scenario
+    self.size = size
+    self.routes = routes
+    schedule = Schedule(seed: seed)
+    var rules = ProviderRules()
+    // The limits of a whole tenant and address, for the part of the fleet that is simulated.
+    rules.tenantLimit = 200 * Double(size) / 10_000
+    rules.addressLimit = scenario == .oneAddress ? 6000 * size / 10_000 : .max
+    provider = SimulatedProvider(rules, schedule, judge)
+    provider.book = RequestBook()
+    authority = try Authority(SimulatedProvider.authority)
+  }
+
+  /// Runs the scenario, and measures.
+  func run() throws -> FleetFigures {
+    schedule.begin()
+    let trouble = scenario.trouble
+    for index in 0..<size {
+      let start = trouble.start == 0 ? schedule.random.number(in: 0...60) : schedule.random.number(in: 0...3600)
+      schedule.at(start) { Task { try await self.start(index) } }
+    }
+    schedule.run(until: trouble.start)
+    begin(trouble.length)
+    schedule.run(until: trouble.start + trouble.length)
+    end()
+    let calm = untilCalm(from: trouble.start + trouble.length)
+    schedule.run(until: calm + 3660)
+    return figures(from: trouble.start + (trouble.start == 0 ? 60 : trouble.length), calm: calm)
+  }
+
+  private func start(_ index: Int) async throws {
+    let group = index / Self.sharing
+    let skew = scenario == .clocks ? schedule.random.number(in: -300...300) : 0
+    let life = ProcessLife(
+      number: index, group: scenario.usesRedis ? group : index, address: scenario == .oneAddress ? 0 : index,
+      skew: skew, schedule)
+    if skew != 0 { judge.noteWrongClock(of: life) }
+    let application = Application("client-\(life.group)", at: provider, from: life, authority: authority)
+    var demands: [Demand] = []
+    for route in 0..<routes {
+      let scopes = try ScopeSet(parameter: "api.\(route)/.default")
+      demands.append(Demand(subscription: TokenSubscription(application: application, scopes: scopes), subject: "app"))
+    }
+    var place = SharedPlace.memory
+    if scenario.usesRedis {
+      while servers.count <= group { servers.append(RedisModel(schedule)) }
+      place = .redis(servers[group])
+    }
+    var timing = RedisTiming()
+    // Ten times the usual: most of a run would be polls that find nothing.
+    timing.look = .seconds(5)
+    let proxy = await SimulatedProxy.start(life, demands, at: place, timing: timing, schedule, judge)
+    proxies.append(proxy)
+    for demand in demands { callLater(proxy, demand) }
+  }
+
+  private func callLater(_ proxy: SimulatedProxy, _ demand: Demand) {
+    guard proxy.life.isAlive else { return }
+    schedule.at(schedule.now + schedule.random.number(in: 0...(2 * Self.callPause))) { [weak self] in
+      guard let self, proxy.life.isAlive else { return }
+      callLater(proxy, demand)
+      Task {
+        let isServed = await proxy.call(demand)
+        if self.schedule.now < self.scenario.trouble.start { return }
+        self.samples.all += 1
+        if isServed { self.samples.served += 1 }
+      }
+    }
+  }
+
+  private func begin(_ length: Double) {
+    switch scenario {
+    case .coldStart, .oneAddress, .clocks: break
+    case .away5, .away30, .away90: provider.weather = .away
+    case .storm: provider.weather = .failing(429)
+    case .redisLost: for server in servers { server.isAway = true }
+    case .redisSlow: for server in servers { server.latency = 0.1...1 }
+    case .redisEmpty: for server in servers { server.restart(with: nil) }
+    case .rollingRestart:
+      for (index, proxy) in proxies.enumerated() {
+        schedule.at(schedule.now + length * Double(index) / Double(proxies.count)) {
+          proxy.stop()
+          proxy.life.end()
+          self.proxies.removeAll { $0 === proxy }
+          Task { try await self.start(proxy.life.number) }
+        }
+      }
+    }
+  }
+
+  private func end() {
+    provider.weather = .fine
+    for server in servers { (server.isAway, server.latency) = (false, 0.0005...0.003) }
+  }
+
+  private var book: RequestBook { provider.book ?? RequestBook() }
+
+  /// Runs on until every route has a token and no request was refused for ten seconds.
+  private func untilCalm(from start: Double) -> Double {
+    while true {
+      schedule.run(until: schedule.now + 10)
+      let refused = (book.refusals.dropFirst(Int(schedule.now) - 10)).contains { $0 > 0 }
+      let isReady = proxies.count == size && proxies.allSatisfy { proxy in proxy.demands.allSatisfy(proxy.isReady) }
+      if isReady, !refused { return schedule.now }
+      if schedule.now - start > 6 * 3600 { return schedule.now }
+    }
+  }
+
+  private func figures(from start: Double, calm: Double) -> FleetFigures {
+    var figures = FleetFigures()
+    let requests = book.requests + [UInt32](repeating: 0, count: max(Int(schedule.now) - book.requests.count, 0))
+    // The first minute after the trouble is left out.
+    let first = Int(scenario.trouble.start == 0 ? start : start + 60)
+    let end = min(Int(calm), requests.count)
+    if first + 10 <= end { figures.recovery = RateFigures(requests[first..<end]) }
+    let calmed = min(max(end, first), requests.count)
+    figures.hour = RateFigures(requests[calmed..<min(calmed + 3600, requests.count)])
+    figures.calm = calm - start
+    figures.served = samples.all == 0 ? 1 : Double(samples.served) / Double(samples.all)
+    let keys = scenario.usesRedis ? (size / Self.sharing) * routes : size * routes
+    let observed = requests[Int(scenario.trouble.start)...].reduce(0, +)
+    let lives = (schedule.now - scenario.trouble.start) / Double(provider.rules.tokenLife)
+    figures.requestsPerLife = Double(observed) / Double(keys) / lives
+    let tens = stride(from: first, to: requests.count - 10, by: 10).map { requests[$0..<($0 + 10)].reduce(0, +) }
+    figures.minutes = stride(from: Int(scenario.trouble.start), to: requests.count - 59, by: 60).map {
+      requests[$0..<($0 + 60)].reduce(0, +)
+    }
+    figures.timesAbove = tens.count { Double($0) > 10 * provider.rules.tenantLimit }
+    return figures
+  }
+}

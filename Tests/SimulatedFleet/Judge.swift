@@ -1,0 +1,163 @@
+// The invariants: what may never happen, whatever the schedule.
+
+import Bytes
+import Tokens
+
+/// Watches a world and records what may not be. `@unchecked Sendable`: one thread.
+final class Judge: @unchecked Sendable {
+  private struct Flight {
+    var life: ProcessLife
+    var since: Double
+  }
+
+  private(set) var violations: [String] = []
+  /// True if the caches of a group were as they should be from a time on.
+  var isReliable: (_ group: Int, _ since: Double) -> Bool = { _, _ in true }
+  /// Groups with a process whose clock was ever wrong: what it stored ends when its clock says so.
+  private var groupsWithWrongClocks: Set<Int> = []
+  /// True if the provider answered quickly from a time on: otherwise a process does not wait for another one's request.
+  var isPrompt: (_ since: Double) -> Bool = { _ in true }
+  /// Calls by their result.
+  private(set) var calls = (all: 0, served: 0, late: 0)
+  private(set) var openCalls = 0
+  /// Seconds for which a process waits for another one's request before it makes its own.
+  private static let patience = (application: 14.0, person: 110.0)
+  /// Seconds after a new token in which a second one is one too many.
+  private static let freshness = 30.0
+  /// The longest wait of a caller: for a provider, and twice for a cache that does not answer.
+  private static let longestCall = 30.0
+  private var flights: [String: [Flight]] = [:]
+  private var successes: [String: (time: Double, life: ProcessLife)] = [:]
+  private var pauses: [String: (from: Double, end: Double)] = [:]
+  /// People whose newest refresh token a network, a death or a broken cache may have lost.
+  private var excused: [String: String] = [:]
+  private var newest: [String: (life: ProcessLife, generation: Int)] = [:]
+  private(set) var reuses = 0
+
+  func record(_ violation: String, at time: Double) {
+    if violations.count < 20 { violations.append("\(Int(time)) s: \(violation)") }
+  }
+
+  func noteWrongClock(of life: ProcessLife) { groupsWithWrongClocks.insert(life.group) }
+
+  // MARK: Requests
+
+  func arrived(_ question: ProviderQuestion, at time: Double) {
+    let (life, key) = (question.process, question.key)
+    if let pause = pauses["\(life.number) \(key)"], time < pause.end, life.isClockSteady(since: pause.from) {
+      record("process \(life.number) asks for \(key) \(pause.end - time) s before Retry-After", at: time)
+    }
+    guard question.isForToken else { return }
+    let shared = "\(life.group) \(key)"
+    let patience = question.person == nil ? Self.patience.application : Self.patience.person
+    for flight in flights[shared] ?? [] where flight.life.isAlive {
+      if flight.life === life {
+        record("process \(life.number) has two requests for \(key)", at: time)
+      } else if time - flight.since < patience, isReliable(life.group, time - 130),
+        question.person != nil || isPrompt(time - 60)
+      {
+        record("processes \(flight.life.number) and \(life.number) ask for \(key) at once", at: time)
+      }
+    }
+    if let (last, other) = successes[shared], time - last < Self.freshness, other.isAlive, question.person == nil,
+      life.isClockSteady(since: last - 4000), other.isClockSteady(since: last - 4000),
+      other === life || life.skew == other.skew && isReliable(life.group, last - 130)
+    {
+      record("process \(life.number) asks for \(key) \(time - last) s after \(other.number) got it", at: time)
+    }
+    flights[shared, default: []].append(Flight(life: life, since: time))
+  }
+
+  func answered(_ question: ProviderQuestion, _ answer: ProviderAnswer, isLost: Bool, at time: Double) {
+    let (life, key) = (question.process, question.key)
+    let shared = "\(life.group) \(key)"
+    if question.isForToken {
+      flights[shared]?.removeAll { $0.life === life }
+      if flights[shared]?.isEmpty == true { flights[shared] = nil }
+    }
+    if let person = question.person, let generation = answer.generation {
+      newest[person] = (life, generation)
+      if isLost { excused[person] = "its reply was lost" }
+    }
+    guard !isLost else { return }
+    if let seconds = answer.retryAfter {
+      pauses["\(life.number) \(key)"] = (time, time + Double(seconds))
+    }
+    if answer.hasToken { successes[shared] = (time, life) }
+  }
+
+  /// Records that an API refused a process's token: another request for it is due.
+  func refused(_ life: ProcessLife) {
+    successes = successes.filter { $0.value.life.group != life.group }
+  }
+
+  // MARK: Refresh tokens
+
+  /// Records the second use of a refresh token.
+  func revoked(_ person: String, by question: ProviderQuestion, at time: Double) {
+    reuses += 1
+    if !isReliable(question.process.group, time - 130) { excuse(person, "the cache was not to be relied on") }
+    if excused[person] == nil {
+      record("process \(question.process.number) sends a used refresh token of \(person)", at: time)
+    }
+  }
+
+  func excuse(_ person: String, _ reason: String) { excused[person] = excused[person] ?? reason }
+
+  /// Records the end of a process: a refresh token that it had not stored is lost.
+  func ended(_ life: ProcessLife, stored: (String) -> Int?) {
+    for (person, latest) in newest.sorted(by: { $0.key < $1.key }) where latest.life === life {
+      if (stored(person) ?? -1) < latest.generation { excuse(person, "its process ended before it was stored") }
+    }
+    // A reply on its way is lost, too.
+    for (key, flights) in flights where flights.contains(where: { $0.life === life }) {
+      for person in newest.keys where key.hasSuffix(" \(person)") { excuse(person, "its process ended meanwhile") }
+    }
+  }
+
+  /// Judges the caches after everything has calmed down.
+  func judge(_ person: String, issued: Int?, stored: Int?, at time: Double) {
+    if excused[person] != nil { return }
+    guard let issued else { return record("the sign-in of \(person) was revoked", at: time) }
+    if stored != issued {
+      record("the refresh token \(issued) of \(person) is lost, \(stored.map(String.init) ?? "none") is held", at: time)
+    }
+  }
+
+  // MARK: Calls
+
+  func callBegan() {
+    calls.all += 1
+    openCalls += 1
+  }
+
+  func callEnded(_ life: ProcessLife, after seconds: Double, at time: Double) {
+    openCalls -= 1
+    if seconds > Self.longestCall, life.isAlive {
+      record("a caller of process \(life.number) waited \(seconds) s", at: time)
+    }
+  }
+
+  /// Judges a token that a call carries.
+  func sent(_ text: String, for key: AcquisitionKey, subject: String, by life: ProcessLife, at time: Double) {
+    guard let facts = TokenFacts(text) else { return record("not a token: \(text)", at: time) }
+    if facts.client != key.clientID || facts.subject != subject {
+      record("a token of \(facts.client) \(facts.subject) for \(key.clientID) \(subject)", at: time)
+    }
+    if !key.scopes.description.split(separator: " ").allSatisfy(facts.scopes.contains) {
+      record("a token for \(facts.scopes.sorted()) where \(key.scopes) is needed", at: time)
+    }
+    // Whole seconds: the provider's end is rounded down.
+    if time < facts.end + 1 {
+      calls.served += 1
+    } else if !groupsWithWrongClocks.contains(life.group) {
+      record("process \(life.number) sends a token \(time - facts.end) s after its end", at: time)
+    } else {
+      calls.late += 1
+    }
+  }
+
+  func judgeEnd(at time: Double) {
+    if openCalls > 0 { record("\(openCalls) callers wait for ever", at: time) }
+  }
+}
