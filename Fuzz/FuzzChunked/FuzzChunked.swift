@@ -23,7 +23,7 @@ public func fuzzChunked(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// What came of chunked bytes.
+/// The result for chunked bytes.
 struct ChunkedOutcome: Equatable {
   enum End: Equatable {
     case needsMore

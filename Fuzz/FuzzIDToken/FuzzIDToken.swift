@@ -9,7 +9,7 @@ import Tokens
 private let authorities = ["https://login.microsoftonline.com/common", "https://id.example/realm"]
   .compactMap { try? Authority($0) }
 
-/// One input of libFuzzer: a compact serialisation, or, where there is a line end, the header and the claims it is made
+/// One input of libFuzzer: a compact serialisation or, if there is a line end, the header and the claims it is made
 /// of.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzIDToken(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

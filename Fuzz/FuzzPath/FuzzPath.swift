@@ -5,7 +5,7 @@ import HTTP
 
 private let prefixes = ["/", "/a/", "/a/b/", "/a;x/", "/%C3%A9/"].map { Array($0.utf8) }
 
-/// One input of libFuzzer: what stands behind the slash.
+/// One input of libFuzzer: the text behind the slash.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPath(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let path = [0x2F] + Array(UnsafeBufferPointer(start: data, count: count))

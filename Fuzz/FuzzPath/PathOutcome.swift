@@ -1,11 +1,11 @@
-// What must hold of every path's normal form, checked by a reading that shares nothing with the code under test.
+// The properties of every path's normal form, checked by a reading that shares nothing with the code under test.
 
 import Bytes
 import HTTP
 
 /// Normal forms with their properties checked.
 enum PathOutcome {
-  /// The normal form of a path, or `nil` where it has none.
+  /// The normal form of a path; nil if it has none.
   static func normal(_ path: Span<UInt8>) -> [UInt8]? {
     var buffer = ByteBuffer(capacity: 8)
     let form: [UInt8]

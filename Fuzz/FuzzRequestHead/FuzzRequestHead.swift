@@ -30,11 +30,11 @@ public func fuzzRequestHead(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt
   return 0
 }
 
-/// What came of the bytes of a head.
+/// The result for the bytes of a head.
 enum HeadOutcome: Equatable {
   case needsMore
   case invalid(RequestHeadError)
-  /// `written` is the head as it would be forwarded; `nil` where it would not be.
+  /// `written` is the head as it would be forwarded; nil if it would not be.
   case complete(byteCount: Int, parts: [ByteRange], framing: BodyFraming?, written: [UInt8]?)
 
   init(_ bytes: [UInt8], pieces: [Int], _ limits: HeadLimits) {

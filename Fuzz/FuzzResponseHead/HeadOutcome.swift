@@ -1,9 +1,9 @@
-// What came of the bytes of a response head, in a form that can be compared.
+// The result for the bytes of a response head, in a form that can be compared.
 
 import Bytes
 import HTTP
 
-/// What came of the bytes of a head.
+/// The result for the bytes of a head.
 enum HeadOutcome: Equatable {
   case needsMore
   case invalid(ResponseHeadError)

@@ -51,7 +51,7 @@ private func check(_ reply: TokenReply, _ authority: Authority, _ requested: Sco
   let lifetime = TokenLifetime(expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, now: now, jitter: 0.5)
   precondition(lifetime.refreshAt >= now && lifetime.refreshAt <= lifetime.expiresAt)
   precondition(lifetime.freshness(at: now) != .expired)
-  // What was believed is filed, found, and survives being written down.
+  // An accepted token is filed, found, and survives being written.
   var document = CacheDocument()
   let issued = IssuedTokens(
     reply, clientID: "client", environment: "id.example", realm: "realm", grantType: "authorization_code",

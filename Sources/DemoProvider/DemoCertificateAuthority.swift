@@ -14,7 +14,7 @@ package struct CertificateAndKey: Sendable {
 
 /// A root certificate with its key, which signs certificates for other keys.
 package final class DemoCertificateAuthority {
-  /// What a certificate is for.
+  /// The use of a certificate.
   package enum Purpose: Sendable, Hashable {
     /// A TLS server reached under these names: DNS names, or IP addresses.
     case server(names: [String])
@@ -87,7 +87,7 @@ package final class DemoCertificateAuthority {
     }
   }
 
-  /// True if a byte may stand in a DNS name or an IP address: none that OpenSSL's extension syntax would act on.
+  /// True if a DNS name or an IP address may contain a byte: none that OpenSSL's extension syntax would act on.
   private static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39,

@@ -1,6 +1,8 @@
 // The settings of the token cache.
 
+import Bytes
 import Testing
+import Tokens
 
 @testable import Configuration
 

@@ -27,9 +27,6 @@ import Testing
     #expect(Self.written(trace) == Self.example)
     let child = trace.sibling(0xAB)
     #expect(Self.written(child) == "00-0af7651916cd43dd8448eb211c80319c-00000000000000ab-01")
-    var buffer = ByteBuffer(capacity: 1)
-    trace.writeTraceID(into: &buffer)
-    #expect(Self.text(buffer) == "0af7651916cd43dd8448eb211c80319c")
   }
 
   @Test func `a later version is read as far as version 0 goes`() throws {

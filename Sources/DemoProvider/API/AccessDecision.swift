@@ -4,7 +4,7 @@
 internal import Bytes
 internal import Tokens
 
-/// What the API decides about a request before it does anything else.
+/// The API's decision about a request, before it does anything else.
 enum AccessDecision {
   /// The token is good and holds the permission.
   case allowed(SignedJWT)
@@ -74,7 +74,7 @@ enum AccessDecision {
     case .allowed:
       nil
     case .withoutToken:
-      // Nothing about an error where no credentials were sent (RFC 6750 §3.1).
+      // Nothing about an error if no credentials were sent (RFC 6750 §3.1).
       (401, "Bearer \(challengeParameters)", "a bearer token is needed")
     case .invalidToken(let reason):
       (

@@ -32,7 +32,7 @@ struct Person: Sendable {
   var user: RegisteredUser
   var home: Tenant
 
-  /// Their `oid` in `tenant`: their own at home, a guest's elsewhere, nil where they are unknown.
+  /// Their `oid` in `tenant`: their own at home, a guest's elsewhere, nil if they are unknown.
   func object(in tenant: Tenant) -> String? {
     tenant.identifier == home.identifier ? user.object : tenant.guests[user.object]
   }

@@ -212,7 +212,7 @@ extension IdentityProvider {
   /// The form that one of our own pages posted.
   func ownForm(_ request: DemoRequest) throws(ProviderError) -> ReplyForm {
     guard request.method == "POST" else { throw .postOnly(received: request.method) }
-    // A browser says where a form came from; another program says nothing and has no cookies to be abused.
+    // A browser sends a form's origin; another program sends none and has no cookies to be abused.
     if let from = request["origin"], from != origin { throw .crossSite }
     if let site = request["sec-fetch-site"], site != "same-origin" { throw .crossSite }
     return try ReplyForm(request: request.body.bytes)

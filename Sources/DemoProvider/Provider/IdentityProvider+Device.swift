@@ -1,10 +1,10 @@
-// The device authorization endpoint, the page where people type a device's code, and the end of sessions.
+// The device authorization endpoint, the page for a device's code, and the end of sessions.
 
 internal import Bytes
 internal import HTTPServer
 internal import Tokens
 
-/// What a device is given (RFC 8628 §3.2, with Entra's `message`).
+/// The answer to a device (RFC 8628 §3.2, with Entra's `message`).
 private struct DeviceDocument: Encodable {
   var device_code: String
   var user_code: String
@@ -45,7 +45,7 @@ extension IdentityProvider {
     return DemoAnswer(status: 200, json: document).noted("device code for \(application.displayName)")
   }
 
-  /// The page where people type a code, and what they typed.
+  /// The page for a code, and its form.
   func device(
     _ request: DemoRequest, _ state: inout ProviderState, _ identifiers: RequestIdentifiers, now: UnixTime
   ) throws(ProviderError) -> DemoAnswer {
@@ -68,7 +68,7 @@ extension IdentityProvider {
       .adding(isNew ? [("set-cookie", Browser.cookie(browser))] : [])
   }
 
-  /// Signs all people out of the browser, and sends it where the application wants it, as far as that is registered.
+  /// Signs all people out of the browser, and sends it to the application's address, if that is registered.
   /// Refresh tokens are the applications' own, and stay.
   func logout(_ request: DemoRequest, _ state: inout ProviderState) -> DemoAnswer {
     if let name = Browser.name(inCookies: request["cookie"]) { state.browsers[name] = nil }

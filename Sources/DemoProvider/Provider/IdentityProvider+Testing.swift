@@ -1,4 +1,4 @@
-// What demonstrations and tests may do to the provider from outside. It listens on loopback alone; web pages on this
+// Orders of demonstrations and tests to the provider. It listens on loopback alone; web pages on this
 // machine are kept out here.
 
 internal import Bytes
@@ -49,7 +49,7 @@ extension IdentityProvider {
     return person
   }
 
-  /// What tokens call a person, or an application, in every tenant.
+  /// The name of a person, or an application, in the tokens of every tenant.
   private func objects(_ request: DemoRequest) throws(ProviderError) -> [String] {
     let subject: TestingSubject = try Self.decoded(request)
     guard let client = subject.application else {

@@ -41,7 +41,7 @@ extension IdentityProvider {
       .noted("token for \(grant.person.user.userName) by \(application.displayName): \(grant.scope)")
   }
 
-  /// What the request's code or refresh token stands for.
+  /// The grant of the request's code or refresh token.
   private func authorization(
     _ asked: TokenEndpointRequest, _ application: RegisteredApplication, _ tenant: Tenant, segment: String,
     _ state: inout ProviderState, now: UnixTime
@@ -130,7 +130,7 @@ extension IdentityProvider {
     return DemoAnswer(status: 200, json: document).noted("token for \(name) at \(api): \(roles)")
   }
 
-  /// A token of the machine's own identity, for an API or for the exchange that proves other applications; nil where
+  /// A token of the machine's own identity, for an API or for the exchange that proves other applications; nil if
   /// the tenant knows neither.
   func machineToken(for resource: String, now: UnixTime) -> (token: Secret, lifetime: Int64)? {
     guard let tenant = directory.tenants.first,

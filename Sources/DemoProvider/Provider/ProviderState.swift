@@ -12,10 +12,10 @@ struct ProviderState {
   var devices = DeviceAuthorizations()
   var refreshTokens = RefreshTokens()
   var consents = Consents()
-  /// Since when the access tokens about an object (a person's or an application's `oid`) count, where that changed.
+  /// The time from which access tokens about an object (a person's or an application's `oid`) count, if it changed.
   var tokensCountFrom: [String: UnixTime] = [:]
   var behaviour = ProviderBehaviour()
-  /// How often each endpoint was asked.
+  /// The number of requests to each endpoint.
   var requests: [String: Int] = [:]
 
   /// Ends everything of a person that is not an access token already out.
@@ -51,7 +51,7 @@ struct TokenSigner: Sendable {
       identifier: identifier, algorithm: .rs256, modulus: numbers.modulus, exponent: numbers.exponent)
   }
 
-  /// Whether this signed a token.
+  /// True if this signed a token.
   func verdict(_ token: SignedJWT) -> SignatureVerdict {
     JWKSet(keys: [publicKey]).verdict(token)
   }

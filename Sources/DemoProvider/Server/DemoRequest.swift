@@ -15,7 +15,7 @@ struct DemoRequest: Sendable {
   /// The first field of this lower-case name.
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// The number behind `name=` in the query, where there is one.
+  /// The number behind `name=` in the query, if there is one.
   func queryNumber(_ name: String) -> Int? {
     for pair in query.split(separator: "&") where pair.hasPrefix("\(name)=") {
       return Int(pair.dropFirst(name.count + 1))
@@ -45,7 +45,7 @@ extension DemoRequest {
 
 /// An answer as the rules of this module give it; the server sends it.
 struct DemoAnswer: Sendable {
-  /// What follows the head.
+  /// The content.
   enum Body: Sendable, Hashable {
     /// All of it.
     case whole([UInt8])

@@ -1,32 +1,32 @@
 // The challenges of `WWW-Authenticate` fields, unquoted but not interpreted: each scheme interprets its parameters.
 
 /// One challenge of an origin (RFC 9110 §11.3).
-public struct AuthenticationChallenge: Sendable, Hashable {
+package struct AuthenticationChallenge: Sendable, Hashable {
   /// A parameter (RFC 9110 §11.2).
-  public struct Parameter: Sendable, Hashable {
+  package struct Parameter: Sendable, Hashable {
     /// The name, in lower case.
-    public var name: String
+    package var name: String
     /// The value without quotes and escapes. Bytes that are not UTF-8 have become U+FFFD.
-    public var value: String
+    package var value: String
 
     /// A parameter; `name` is in lower case.
-    public init(name: String, value: String) {
+    package init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
   /// The scheme, in lower case.
-  public var scheme: String
+  package var scheme: String
   /// A token68 in place of parameters, such as NTLM's base64.
-  public var token68: String?
+  package var token68: String?
   /// The parameters in the order they were sent, repetitions included.
-  public var parameters: [Parameter]
+  package var parameters: [Parameter]
   /// True if everything between this scheme and the next is grammatical. The rest has been left out.
-  public var isWellFormed: Bool
+  package var isWellFormed: Bool
 
   /// A challenge of these parts.
-  public init(
+  package init(
     scheme: String, token68: String? = nil, parameters: [Parameter] = [], isWellFormed: Bool = true
   ) {
     self.scheme = scheme
@@ -36,33 +36,33 @@ public struct AuthenticationChallenge: Sendable, Hashable {
   }
 
   /// The values of all parameters of a name, which is in lower case. More than one is an error of the sender.
-  public func values(of name: String) -> [String] {
+  package func values(of name: String) -> [String] {
     parameters.filter { $0.name == name }.map(\.value)
   }
 }
 
 /// The challenges of a response's `WWW-Authenticate` fields, in order.
-public struct AuthenticationChallengeList: Sendable {
+package struct AuthenticationChallengeList: Sendable {
   /// The challenges, at most `challengeLimit`.
-  public private(set) var challenges: [AuthenticationChallenge] = []
+  package private(set) var challenges: [AuthenticationChallenge] = []
   /// True if something was left out: text before any scheme, or beyond the limits.
-  public private(set) var isTruncated = false
+  package private(set) var isTruncated = false
 
   private var bytesLeft = Self.byteLimit
   private var parametersLeft = Self.parameterLimit
 
   /// Bytes of all values together that are read.
-  public static let byteLimit = 64 * 1024
+  package static let byteLimit = 64 * 1024
   /// Challenges that are kept.
-  public static let challengeLimit = 16
+  package static let challengeLimit = 16
   /// Parameters of all challenges together that are kept.
-  public static let parameterLimit = 64
+  package static let parameterLimit = 64
 
   /// No challenges.
-  public init() {}
+  package init() {}
 
   /// The challenges of a response's head. Several lines are one list (RFC 9110 §5.3).
-  public init(_ fields: borrowing FieldTable, in bytes: Span<UInt8>) {
+  package init(_ fields: borrowing FieldTable, in bytes: Span<UInt8>) {
     var next = fields.index(of: .wwwAuthenticate)
     while let index = next {
       read(bytes.extracting(fields[index].value))
@@ -72,7 +72,7 @@ public struct AuthenticationChallengeList: Sendable {
 
   /// Adds the challenges of one more field line. Parameters at its beginning belong to the last challenge of the line
   /// before.
-  public mutating func read(_ value: Span<UInt8>) {
+  package mutating func read(_ value: Span<UInt8>) {
     guard value.count <= bytesLeft else {
       isTruncated = true
       bytesLeft = 0

@@ -2,23 +2,23 @@
 // and Negotiate do it (RFC 4559 §6): every later request on the connection then counts as authenticated.
 
 /// Authentication that belongs to a connection.
-public enum ConnectionAuthentication {
+package enum ConnectionAuthentication {
   /// The schemes: NTLM, SPNEGO with its older and newer names, and WinRM's.
   private static let schemes: [StaticString] = ["negotiate", "ntlm", "kerberos", "nego2", "credssp"]
 
   /// The field of a proxy that keeps such connections apart (RFC 4559 §6).
-  public static let support: (name: StaticString, value: StaticString) = (
+  package static let support: (name: StaticString, value: StaticString) = (
     "Proxy-Support", "Session-Based-Authentication"
   )
 
   /// True if a request's `Authorization` begins, or continues, such an authentication.
-  public static func isUsed(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
+  package static func isUsed(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     mentionsScheme(.authorization, fields, in: bytes)
   }
 
   /// True if a response offers or completes such an authentication, or marks its connection as authenticated:
   /// `WWW-Authenticate`, IIS's `Persistent-Auth`, or another proxy's `Proxy-Support`.
-  public static func isAnswered(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
+  package static func isAnswered(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     if mentionsScheme(.wwwAuthenticate, fields, in: bytes) { return true }
     if let line = fields.first(named: persistentAuth, in: bytes) {
       return !bytes.extracting(line.value).equalsIgnoringCase("false")
@@ -27,7 +27,7 @@ public enum ConnectionAuthentication {
   }
 
   /// True if a proxy on the way keeps such connections apart, by the response.
-  public static func isSupported(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
+  package static func isSupported(by fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     guard let line = fields.first(named: proxySupport, in: bytes) else { return false }
     return bytes.extracting(line.value).equalsIgnoringCase("session-based-authentication")
   }

@@ -2,16 +2,16 @@
 //
 //     IMF-fixdate = day-name "," SP date1 SP time-of-day SP GMT                           (RFC 9110 §5.6.7)
 
-public import Bytes
+package import Bytes
 
 /// Dates as `Date` and its relatives carry them.
-public enum HTTPDate {
+package enum HTTPDate {
   /// Length of every date in bytes.
-  public static let byteCount = 29
+  package static let byteCount = 29
 
   /// Appends the date of an instant, in seconds since 1970-01-01T00:00:00Z: `Sun, 06 Nov 1994 08:49:37 GMT`. Years
   /// before 0 and above 9999 have no such form; the nearest instant that has one is written instead.
-  public static func write(_ secondsSinceEpoch: Int64, into buffer: inout ByteBuffer) {
+  package static func write(_ secondsSinceEpoch: Int64, into buffer: inout ByteBuffer) {
     let time = CalendarTime(clamping: secondsSinceEpoch)
     append("SunMonTueWedThuFriSat", three: time.weekday, into: &buffer)
     buffer.append(", ")

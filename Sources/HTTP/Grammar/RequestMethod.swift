@@ -43,14 +43,6 @@ public enum RequestMethod: UInt8, Sendable, Hashable {
     return true
   }
 
-  /// True if the method asks for reading only (RFC 9110 §9.2.1).
-  public var isSafe: Bool {
-    switch self {
-    case .get, .head, .options, .trace: true
-    default: false
-    }
-  }
-
   /// True if repeating it has no further effect (RFC 9110 §9.2.2). Of an unknown method that is not known.
   public var isIdempotent: Bool {
     switch self {

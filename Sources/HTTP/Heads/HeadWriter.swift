@@ -105,7 +105,7 @@ public enum HeadWriter {
     buffer.append("Transfer-Encoding: chunked\r\n")
   }
 
-  /// What a head says of its connection, and its end.
+  /// A head's statement about its connection, and its end.
   package static func end(
     _ notice: ConnectionNotice, for version: HTTPVersion, into buffer: inout ByteBuffer
   ) {

@@ -1,4 +1,4 @@
-// What a key's state decides for each kind of demand. Nothing here waits or sends.
+// The decision of a key's state for each kind of demand. Nothing here waits or sends.
 
 internal import Bytes
 internal import Tokens

@@ -1,4 +1,4 @@
-// How acquisition errors are worded for operators: one stable word and what can be looked up. Callers of the proxy get
+// The words of acquisition errors for operators: one stable word and what can be looked up. Callers of the proxy get
 // the proxy's own words.
 
 internal import Bytes
@@ -26,7 +26,7 @@ extension AcquisitionError {
     }
   }
 
-  /// What was wrong: the provider's codes, the host, the errno. No secret, no token.
+  /// The details: the provider's codes, the host, the errno. No secret, no token.
   package var detail: String {
     switch self {
     case .providerUnavailable(.unreached(let error), _): error.detail
@@ -138,7 +138,7 @@ extension ManagedIdentityError {
 }
 
 extension CryptoError {
-  /// What was wrong, in words.
+  /// The mistake, in words.
   package var words: String {
     switch self {
     case .unavailable(let reason), .unreadableKey(let reason), .invalidPublicKey(let reason), .signing(let reason),
@@ -152,7 +152,7 @@ extension CryptoError {
 }
 
 extension FetchError {
-  /// What was wrong, with the host.
+  /// The mistake, with the host.
   package var detail: String {
     switch self {
     case .unresolved(let host, let reason): "\(host) has no address: \(reason)"

@@ -10,7 +10,7 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
   /// The provider refuses the application or its request: `502`. Its reply is for the log and for `token`, not for
   /// callers of the proxy, but for the code.
   case rejected(TokenErrorReply, retryAfter: Int64)
-  /// What stands at the authority's address is no metadata of that authority: `502`.
+  /// The document at the authority's address is no metadata of that authority: `502`.
   case unusableMetadata(MetadataTrouble, retryAfter: Int64)
   /// The cache cannot be read, and no account is known from before: `503`. A person may well be signed in, so the
   /// caller is not told to sign in.
@@ -66,7 +66,7 @@ public indirect enum AcquisitionError: Error, Sendable, Hashable {
   }
 }
 
-/// How a provider was unavailable.
+/// The way in which a provider was unavailable.
 public enum ProviderTrouble: Sendable, Hashable {
   /// No answer.
   case unreached(FetchError)
@@ -82,7 +82,7 @@ public enum ProviderTrouble: Sendable, Hashable {
   case actor(ClientAssertionError)
 }
 
-/// What was wrong with metadata that did arrive.
+/// The mistake in metadata that did arrive.
 public enum MetadataTrouble: Sendable, Hashable {
   /// A status that will not change by asking again (3xx, 4xx), with what the provider said beside it: Entra names a
   /// tenant that it does not know.
@@ -95,7 +95,7 @@ public enum MetadataTrouble: Sendable, Hashable {
 public enum ClientAssertionError: Error, Sendable, Hashable {
   /// The file cannot be read.
   case unreadable(path: String, FileReadError)
-  /// What stands in the file is no JWT: nothing of it is sent.
+  /// The file contains no JWT: nothing of it is sent.
   case notSigned(path: String)
   /// The certificate's key made no signature.
   case unsigned(CryptoError)
@@ -105,7 +105,7 @@ public enum ClientAssertionError: Error, Sendable, Hashable {
   case command(AssertionCommandError)
 }
 
-/// Who has to renew a JWT that proves an application.
+/// The renewer of a JWT that proves an application.
 public enum ClientAssertionOrigin: Sendable, Hashable {
   /// The program that keeps this file fresh.
   case file(path: String)
@@ -123,15 +123,15 @@ public enum AssertionCommandError: Error, Sendable, Hashable {
   case timedOut(seconds: Int64)
   /// It printed more bytes than this.
   case tooLong(limit: Int)
-  /// It ended with this exit status; the first line of its errors, where that may be shown.
+  /// It ended with this exit status; the first line of its errors, if that may be shown.
   case failed(status: Int32, line: String?)
   /// A signal ended it.
   case killed(signal: Int32, line: String?)
-  /// What it printed is no signed JWT: nothing of it is sent.
+  /// Its output is no signed JWT: nothing of it is sent.
   case notSigned
 }
 
-/// Who hands out what proves an application.
+/// The source of an application's proof.
 public enum ClientProofSource: Sendable, Hashable {
   /// The service of a managed identity, by its kind.
   case managedIdentity(String)
@@ -160,15 +160,15 @@ public enum ManagedIdentityError: Error, Sendable, Hashable {
 public struct InteractionRequired: Sendable, Hashable {
   /// The kind.
   public var reason: InteractionReason
-  /// What was asked for.
+  /// The requested scopes.
   public var scopes: ScopeSet
-  /// What the provider wants proved, to be sent with the sign-in.
+  /// The claims that the provider demands, to be sent with the sign-in.
   public var claims: Claims?
-  /// The account that was asked for, as it was written down; nil where none was named.
+  /// The requested account, as it was written; nil if none was named.
   package var accountName: String?
-  /// Where to sign in.
+  /// The authority for the sign-in.
   public var authority: Authority
-  /// What the provider said; nil where it was not asked. For the log and for `token`, not for callers of the proxy.
+  /// The provider's answer; nil if it was not asked. For the log and for `token`, not for callers of the proxy.
   package var reply: TokenErrorReply?
   /// Seconds until the provider is asked again without a new sign-in, at least 1.
   package var retryAfter: Int64
@@ -190,7 +190,7 @@ public struct InteractionRequired: Sendable, Hashable {
 }
 
 extension InteractionRequired {
-  /// What a subscription misses.
+  /// The missing sign-in of a subscription.
   init(_ reason: InteractionReason, _ key: AcquisitionKey, reply: TokenErrorReply? = nil, retryAfter: Int64 = 1) {
     var name: String?
     if case .account(let written) = key.subject { name = written }
@@ -204,13 +204,13 @@ extension InteractionRequired {
 public struct AssertionRefused: Sendable, Hashable {
   /// The kind.
   public var refusal: AssertionRefusal
-  /// What was asked for.
+  /// The requested scopes.
   public var scopes: ScopeSet
   /// Whom.
   public var authority: Authority
   /// The application that asked.
   public var clientID: String
-  /// What the provider said; nil where it was not asked. For the log, not for callers.
+  /// The provider's answer; nil if it was not asked. For the log, not for callers.
   package var reply: TokenErrorReply?
   /// Seconds until the provider is asked again for the same token, at least 1.
   package var retryAfter: Int64

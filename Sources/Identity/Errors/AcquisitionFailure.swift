@@ -18,7 +18,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
   case scopesNotGranted(TokenFailure)
   /// The application has nothing to prove itself with.
   case assertion(ClientAssertionError)
-  /// Who hands out what proves the application gave nothing.
+  /// The source of the application's proof gave nothing.
   case proof(ClientProofSource, AcquisitionFailure)
   /// The machine's identity service was asked in vain.
   case managedIdentity(ManagedIdentityError)
@@ -26,12 +26,12 @@ indirect enum AcquisitionFailure: Error, Hashable {
   case cacheUnread
   /// The token of who acts for the caller cannot be read.
   case actor(ClientAssertionError)
-  /// The caller's token has ended, or names no tenant where one is needed: no provider was asked.
+  /// The caller's token has ended, or names no tenant although one is needed: no provider was asked.
   case assertionUnusable
   /// Nothing was asked, or the answer is of no use: a person has to come in.
   case interaction(InteractionReason)
 
-  /// How the key's pause is chosen.
+  /// The rule for the key's pause.
   var errorClass: TokenErrorClass {
     switch self {
     case .unreached, .assertion, .managedIdentity, .cacheUnread, .actor: .transient
@@ -54,7 +54,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
     }
   }
 
-  /// What callers are told. Only a person's subscription ever needs a person.
+  /// The error for callers. Only a person's subscription ever needs a person.
   func error(for key: AcquisitionKey, retryAfter seconds: Int64) -> AcquisitionError {
     switch self {
     case .unreached(let error): .providerUnavailable(.unreached(error), retryAfter: seconds)
@@ -89,7 +89,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
     }
   }
 
-  /// What a provider has against a caller's token, if that is what it says.
+  /// The provider's refusal of a caller's token, if that is the failure.
   private static func refused(_ failure: TokenFailure, _ key: AcquisitionKey, _ seconds: Int64) -> AssertionRefused? {
     guard case .caller(_, let grant) = key.subject, case .refused(let reply) = failure.cause,
       failure.errorClass != .transient, let refusal = AssertionRefusal(reply, grant: grant)
@@ -132,7 +132,7 @@ indirect enum AcquisitionFailure: Error, Hashable {
     }
   }
 
-  /// Seconds to wait before the one repetition that callers wait for; nil where there is none. A connection that died
+  /// Seconds to wait before the one repetition that callers wait for; nil if there is none. A connection that died
   /// under the request is repeated at once, a server error without `Retry-After` after a second (MSAL's rules). A time
   /// limit that was used up is not spent twice.
   var repetition: Int64? {

@@ -1,20 +1,20 @@
 internal import COpenSSL
 
 /// An RSA private key of at least 2048 bits.
-public struct RSAKey: Sendable {
+package struct RSAKey: Sendable {
   /// The public half.
-  public let publicKey: RSAPublicKey
+  package let publicKey: RSAPublicKey
   private let handle: KeyHandle
 
   /// Makes a key. `bits` below 2048 throws `keyTooSmall`. 2048 bits take about a tenth of a second.
-  public static func generate(bits: Int = 2048) throws(CryptoError) -> RSAKey {
+  package static func generate(bits: Int = 2048) throws(CryptoError) -> RSAKey {
     guard bits >= 2048 else { throw .keyTooSmall(bits: bits) }
     return try RSAKey(
       handle: KeyHandle.generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(clamping: bits)) })
   }
 
   /// The private key in a PEM text (PKCS #1 or PKCS #8, without a passphrase).
-  public init(pem: Span<UInt8>) throws(CryptoError) {
+  package init(pem: Span<UInt8>) throws(CryptoError) {
     try self.init(handle: KeyHandle(pem: pem))
   }
 
@@ -26,12 +26,12 @@ public struct RSAKey: Sendable {
   }
 
   /// The private key as PEM (PKCS #8, not encrypted): a secret.
-  public func pem() throws(CryptoError) -> [UInt8] {
+  package func pem() throws(CryptoError) -> [UInt8] {
     try handle.pem()
   }
 
   /// A signature over `message`, as long as the modulus.
-  public func signature(
+  package func signature(
     of message: Span<UInt8>, _ algorithm: RSASignatureAlgorithm
   ) throws(CryptoError) -> [UInt8] {
     try handle.signature(of: message) { algorithm.configure($0) }

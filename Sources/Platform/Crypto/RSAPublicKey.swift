@@ -4,15 +4,15 @@
 internal import COpenSSL
 
 /// The public half of an RSA key.
-public struct RSAPublicKey: Sendable {
+package struct RSAPublicKey: Sendable {
   /// The modulus n, big-endian, without leading zeros.
-  public let modulus: [UInt8]
+  package let modulus: [UInt8]
   /// The exponent e, big-endian, without leading zeros.
-  public let exponent: [UInt8]
+  package let exponent: [UInt8]
   private let handle: KeyHandle
 
   /// A key from the numbers of a JWK (RFC 7518 §6.3.1). At least 2048 bits; the exponent odd and above 1.
-  public init(modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {
+  package init(modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {
     let modulus = Array(modulus.drop { $0 == 0 })
     let exponent = Array(exponent.drop { $0 == 0 })
     let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
@@ -26,7 +26,7 @@ public struct RSAPublicKey: Sendable {
   }
 
   /// True if `signature` is this key's over `message`. A signature of the wrong shape is false.
-  public func verifies(
+  package func verifies(
     _ signature: Span<UInt8>, of message: Span<UInt8>, _ algorithm: RSASignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
@@ -68,7 +68,7 @@ public struct RSAPublicKey: Sendable {
 }
 
 /// A JOSE signature over RSA (RFC 7518 §3.3 and §3.5).
-public enum RSASignatureAlgorithm: Sendable, Hashable, CaseIterable {
+package enum RSASignatureAlgorithm: Sendable, Hashable, CaseIterable {
   /// RSASSA-PKCS1-v1_5 with SHA-256.
   case rs256
   /// RSASSA-PSS with SHA-256, MGF1 with SHA-256, and a salt as long as the digest.

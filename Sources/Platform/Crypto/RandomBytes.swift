@@ -1,9 +1,9 @@
 internal import COpenSSL
 
 /// Bytes of OpenSSL's seeded generator, fit for secrets.
-public enum RandomBytes {
+package enum RandomBytes {
   /// `count` random bytes.
-  public static func make(_ count: Int) throws(CryptoError) -> [UInt8] {
+  package static func make(_ count: Int) throws(CryptoError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: max(count, 0))
     guard RAND_bytes_ex(nil, &bytes, bytes.count, 0) == 1 else {
       ERR_clear_error()
@@ -15,7 +15,7 @@ public enum RandomBytes {
 
 /// Compares two byte strings in time that depends on their length alone.
 /// Different lengths return false at once: to hide a length, compare digests.
-public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
   guard left.count == right.count else { return false }
   return left.withUnsafeBytes { left in
     right.withUnsafeBytes { right in

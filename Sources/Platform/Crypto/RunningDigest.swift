@@ -3,25 +3,25 @@
 internal import COpenSSL
 
 /// A digest algorithm.
-public enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
+package enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
   /// SHA-256: 32 bytes (FIPS 180-4).
   case sha256
   /// SHA-512: 64 bytes (FIPS 180-4).
   case sha512
 
   /// Bytes in a digest.
-  public var byteCount: Int { self == .sha256 ? 32 : 64 }
+  package var byteCount: Int { self == .sha256 ? 32 : 64 }
 
   var method: OpaquePointer? { self == .sha256 ? EVP_sha256() : EVP_sha512() }
 }
 
 /// A digest that is fed piece by piece, in memory of fixed size.
-public struct RunningDigest: ~Copyable {
+package struct RunningDigest: ~Copyable {
   private let context: OpaquePointer
   private let algorithm: DigestAlgorithm
 
   /// The digest of no bytes yet. Throws `unavailable` if OpenSSL's configuration withholds the algorithm.
-  public init(_ algorithm: DigestAlgorithm) throws(CryptoError) {
+  package init(_ algorithm: DigestAlgorithm) throws(CryptoError) {
     guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
     guard EVP_DigestInit_ex2(context, algorithm.method, nil) == 1 else {
       EVP_MD_CTX_free(context)
@@ -36,13 +36,13 @@ public struct RunningDigest: ~Copyable {
   }
 
   /// Adds the next bytes.
-  public mutating func update(_ bytes: Span<UInt8>) throws(CryptoError) {
+  package mutating func update(_ bytes: Span<UInt8>) throws(CryptoError) {
     let status = bytes.withUnsafeBufferPointer { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
     guard status == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }
   }
 
   /// The digest of all bytes. It ends this value.
-  public consuming func finish() throws(CryptoError) -> [UInt8] {
+  package consuming func finish() throws(CryptoError) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: algorithm.byteCount)
     guard EVP_DigestFinal_ex(context, &digest, nil) == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }
     return digest
@@ -50,31 +50,31 @@ public struct RunningDigest: ~Copyable {
 }
 
 /// SHA-256 (FIPS 180-4).
-public enum SHA256 {
+package enum SHA256 {
   /// The 32-byte digest of `bytes`.
-  public static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+  package static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
     var digest = try RunningDigest(.sha256)
     try digest.update(bytes)
     return try digest.finish()
   }
 
   /// The 32-byte digest of `bytes`.
-  public static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+  package static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
     try digest(of: bytes.span)
   }
 }
 
 /// SHA-512 (FIPS 180-4).
-public enum SHA512 {
+package enum SHA512 {
   /// The 64-byte digest of `bytes`.
-  public static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+  package static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
     var digest = try RunningDigest(.sha512)
     try digest.update(bytes)
     return try digest.finish()
   }
 
   /// The 64-byte digest of `bytes`.
-  public static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+  package static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
     try digest(of: bytes.span)
   }
 }

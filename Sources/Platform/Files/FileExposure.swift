@@ -2,10 +2,10 @@ internal import CSystem
 internal import Glibc
 
 /// Files that every user can read.
-public enum FileExposure {
+package enum FileExposure {
   /// The mode of a file that every user can read, by its bits and those of every directory on its path. Nil if not
   /// every user can read it, if it does not exist, or if an orchestrator provides it for this process's container.
-  public static func mode(of path: String) -> UInt32? {
+  package static func mode(of path: String) -> UInt32? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     var place = String(cString: resolved)

@@ -4,7 +4,7 @@
 internal import Glibc
 
 /// Another user who can change a file, or put another one in its place.
-public struct OtherWriters: Sendable, Hashable {
+package struct OtherWriters: Sendable, Hashable {
   enum Writer: Sendable, Hashable {
     /// Every user.
     case everybody(mode: UInt32)
@@ -18,7 +18,7 @@ public struct OtherWriters: Sendable, Hashable {
   let directory: String?
 
   /// True if every user can.
-  public var areEverybody: Bool { if case .everybody = writer { true } else { false } }
+  package var areEverybody: Bool { if case .everybody = writer { true } else { false } }
 
   /// One name on the way to a file: a directory, a link or the file.
   struct Step: Sendable, Hashable {
@@ -83,7 +83,7 @@ public struct OtherWriters: Sendable, Hashable {
   }
 
   /// The writers of the file that `path` leads to; nil also if there is none.
-  public static func find(_ path: String) -> OtherWriters? {
+  package static func find(_ path: String) -> OtherWriters? {
     guard let steps = steps(to: path) else { return nil }
     return find(steps, user: geteuid(), group: getegid())
   }
@@ -163,7 +163,7 @@ private func linkTarget(_ path: String) -> String? {
 
 extension OtherWriters: CustomStringConvertible {
   /// The writers and the repair, to follow the file's path.
-  public var description: String {
+  package var description: String {
     let start = directory.map { "is below \($0), which " } ?? ""
     let object = directory.map { " on \($0)" } ?? ""
     return switch writer {

@@ -33,9 +33,6 @@ public class ReadinessSource: @unchecked Sendable {
     self.loop = loop
   }
 
-  /// True if the peer has ended its direction; what it sent before may still be unread.
-  public final var isReadClosed: Bool { ready.contains(.readClosed) }
-
   /// True if both directions are known to be over.
   public final var isHungUp: Bool { ready.contains(.hangUp) }
 

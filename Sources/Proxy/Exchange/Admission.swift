@@ -4,7 +4,7 @@ internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// What becomes of a request.
+/// The decision about a request.
 struct Admission: ~Copyable {
   enum Verdict {
     case forward(AdmittedRequest)
@@ -16,15 +16,15 @@ struct Admission: ~Copyable {
   }
 
   let verdict: Verdict
-  /// The route it takes where it is forwarded, and also where it is refused after that was found.
+  /// The route of a forwarded request, and of one that is refused after its route was found.
   private(set) var route: Route?
-  /// The origin of the other site whose page may read the answer, within the head; empty where there is none.
+  /// The origin of the other site whose page may read the answer, within the head; empty if there is none.
   private(set) var corsOrigin = ByteRange()
 
   /// The route, which is handed over.
   consuming func takeRoute() -> Route? { route }
 
-  /// Whether the request is for a route and not refused.
+  /// True if the request is for a route and not refused.
   var reachesRoute: Bool {
     switch verdict {
     case .forward, .options: true
@@ -33,7 +33,7 @@ struct Admission: ~Copyable {
   }
 
   /// Judges the request whose head `input` begins with. `normalPath` is empty, and receives the path's normal form
-  /// where that differs.
+  /// if that differs.
   init(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck, isTLS: Bool,
     pseudonym: borrowing Pseudonym, table: borrowing RouteTable, bodyLimit: UInt64, normalPath: inout ByteBuffer

@@ -53,12 +53,12 @@ extension Exchange {
     return await endAnswer(keepsConnection: keepsConnection)
   }
 
-  /// The request's id; empty where there is no head.
+  /// The request's id; empty if there is no head.
   var requestID: String {
     request.hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : ""
   }
 
-  /// Who reads an answer of the proxy's own.
+  /// The reader of an answer of the proxy's own.
   var audience: ResponseAudience {
     request.hasHead ? request.headBytes.withBytes { ResponseAudience(request.head, $0) } : .program
   }
@@ -72,7 +72,7 @@ extension Exchange {
     return await signInPage(reason: required.reason.rawValue)
   }
 
-  /// The same for any reason; nil where this listener has no pages for the route.
+  /// The same for any reason; nil if this listener has no pages for the route.
   func signInPage(reason: String) async -> SignInAnswer? {
     guard let handler = caller.facts.listener.signIn, let route = request.route,
       let returnTo = request.returnTo
@@ -166,7 +166,7 @@ extension Exchange {
     return isDelivered && keepsConnection
   }
 
-  /// Whether everything was sent.
+  /// True if everything was sent.
   func flush() async -> Bool {
     let deadline = state.loop.now + state.service.limits.idle
     while !caller.buffers.output.isEmpty {

@@ -1,5 +1,5 @@
 // One attempt at the upstream after the other: a connection for each, and what becomes of it. Whether there is another
-// attempt is decided by ExchangeState, and what happens on a connection stands in Exchange+Relay.
+// attempt is decided by ExchangeState; Exchange+Relay moves the bytes of a connection.
 
 internal import Bytes
 internal import HTTP
@@ -88,7 +88,7 @@ extension Exchange {
 
   // MARK: Refusals
 
-  /// How a request goes on whose token was refused.
+  /// The next step of a request whose token was refused.
   private enum RefusalEnd {
     case passOn
     case replay(ExchangeState.ConnectionSources)
@@ -162,7 +162,7 @@ extension Exchange {
       keepLimit: replayLimit > 0 ? replayLimit : nil, trailers: trailers, bufferSize: state.service.bufferSize)
   }
 
-  /// Another token to send the request with once more; nil where the refusal of the first one stands.
+  /// Another token to send the request with once more; nil if the first refusal is final.
   private func anotherToken(
     for route: Route, _ attempt: UpstreamAttempt, isReplay: Bool
   ) async -> BearerValue? {
@@ -178,7 +178,7 @@ extension Exchange {
     attempt.input.withBytes { BearerChallengeReading(AuthenticationChallengeList(attempt.head.fields, in: $0)) }
   }
 
-  /// The sign-in page for a browser that navigates to what its sign-in does not suffice for; nil where the upstream's
+  /// The sign-in page for a browser that navigates to a page beyond its sign-in; nil if the upstream's
   /// own answer is passed on.
   private func signInPage(insteadOfRefusalOf route: Route) async -> SignInAnswer? {
     guard caller.facts.listener.signIn != nil, !request.admitted.hasContent else { return nil }
@@ -215,7 +215,7 @@ extension Exchange {
 
   // MARK: Connections
 
-  /// A connection that is open and may carry the request; nil where a new one is needed.
+  /// A connection that is open and may carry the request; nil if a new one is needed.
   private func openConnection(
     _ sources: ExchangeState.ConnectionSources, of pool: OriginPool, for route: Route
   ) -> UpstreamConnection? {
@@ -253,7 +253,7 @@ extension Exchange {
     }
   }
 
-  /// How long a request waits before it looks again for a descriptor, if no connection can be spared.
+  /// The pause before a request looks again for a descriptor, if no connection can be spared.
   private static var descriptorPause: TimeSpan { .milliseconds(20) }
 
   /// Connects; if there is no descriptor, in the place of a connection on which there is no request, or when another

@@ -24,7 +24,7 @@ extension Exchange {
     request.content.rewind(&caller.buffers.input, &attempt.output, kept: request.replay)
   }
 
-  /// What ends the movement of bytes on an attempt.
+  /// The end of the movement of bytes on an attempt.
   enum RelayEnd {
     /// The upstream refuses the token. Its answer is held.
     case hold

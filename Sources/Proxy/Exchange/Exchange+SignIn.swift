@@ -1,4 +1,4 @@
-// How a request to the sign-in pages is read and answered. The answers are SignInHandler's.
+// Requests to the sign-in pages. The answers are SignInHandler's.
 
 internal import Bytes
 internal import HTTP
@@ -56,7 +56,7 @@ extension Exchange {
     }
   }
 
-  /// Who calls, with the user for a process of this machine.
+  /// The caller, with the user for a process of this machine.
   private func signInCaller() async -> SignInCaller {
     let peer = String(decoding: caller.facts.ingress.peer, as: UTF8.self)
     return SignInCaller(peer: peer, user: await caller.user())

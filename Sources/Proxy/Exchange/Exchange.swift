@@ -157,7 +157,7 @@ struct Exchange {
   }
 }
 
-/// What an access record takes from a request head: never the query, which may hold secrets.
+/// An access record's part of a request head: never the query, which may hold secrets.
 struct RecordedHead {
   var method = ByteRange()
   var host = ByteRange()

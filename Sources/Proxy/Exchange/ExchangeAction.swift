@@ -1,4 +1,4 @@
-// What `ExchangeState` is told, what it remembers of that, and what it answers.
+// The events, the memory and the actions of `ExchangeState`.
 
 internal import Bytes
 internal import HTTP
@@ -7,15 +7,15 @@ internal import Routing
 internal import Telemetry
 
 extension ExchangeState {
-  /// What was known before the first attempt.
+  /// The facts from before the first attempt.
   struct Terms {
     var method = RequestMethod.get
     var framing = BodyFraming.none
     /// The caller's version.
     var version = HTTPVersion.http11
-    /// Whether the caller's connection can go on after the request.
+    /// True if the caller's connection can go on after the request.
     var persistence = Persistence.keepAlive
-    /// Whether the caller may wait for a 100 before it sends content (RFC 9110 §10.1.1).
+    /// True if the caller may wait for a 100 before it sends content (RFC 9110 §10.1.1).
     var expectsContinue = false
     var asksForWebSocket = false
     /// Whose credential the request carries.
@@ -30,7 +30,7 @@ extension ExchangeState {
     var callerRate: UInt64?
   }
 
-  /// Where a connection may come from, besides a new one.
+  /// The source of a connection, besides a new one.
   struct ConnectionSources: OptionSet, Hashable {
     let rawValue: UInt8
     /// The connection that this caller has authenticated.
@@ -42,12 +42,12 @@ extension ExchangeState {
   struct AnswerHead: Equatable {
     var status: Int
     var framing: BodyFraming
-    /// Whether the upstream's connection can go on after it.
+    /// True if the upstream's connection can go on after it.
     var persistence = Persistence.keepAlive
     var hasChallenge = false
   }
 
-  /// How far the request has been sent while there is no answer.
+  /// The progress of the request while there is no answer.
   enum Sending {
     /// The head has been sent; the caller sends content after a 100 or a final answer, which is due by then.
     case withheld(answerDue: MonotonicTime)
@@ -57,7 +57,7 @@ extension ExchangeState {
     case abandoned
   }
 
-  /// How far the request has been sent while the answer is delivered.
+  /// The progress of the request while the answer is delivered.
   enum Rest {
     /// The caller has sent no content yet, and may take the answer as a reason to send none.
     case withheld
@@ -80,7 +80,7 @@ extension ExchangeState {
     case towardsCaller
   }
 
-  /// What a direction waits for.
+  /// The event that a direction waits for.
   struct Needs: OptionSet, Hashable {
     let rawValue: UInt8
     /// Content from the caller.
@@ -95,7 +95,7 @@ extension ExchangeState {
     static let turn = Self(rawValue: 16)
   }
 
-  /// What follows when the request's direction was moved.
+  /// The action after a move of the request's direction.
   enum RequestAction: Equatable {
     /// Nothing beyond moving bytes.
     case move
@@ -104,7 +104,7 @@ extension ExchangeState {
     case finish(Ending)
   }
 
-  /// What follows when the answer's direction was moved.
+  /// The action after a move of the answer's direction.
   enum AnswerAction: Equatable {
     /// Nothing beyond moving bytes.
     case move
@@ -131,7 +131,7 @@ extension ExchangeState {
     case answer(ResponsePlan)
   }
 
-  /// What is known of a request whose upstream ended the exchange without an answer.
+  /// The facts about a request whose upstream ended the exchange without an answer.
   enum RequestFate: CaseIterable {
     case mayBeProcessed
     /// No part of it was sent, or the upstream says so: whatever the method, it can be sent again.
@@ -144,7 +144,7 @@ extension ExchangeState {
     case finish(Ending)
   }
 
-  /// What was found for a request whose token was refused.
+  /// The result of the search for another token after a refusal.
   enum Remedy: CaseIterable {
     /// Another token, and the request can be sent once more.
     case token
@@ -162,7 +162,7 @@ extension ExchangeState {
     case answer(ResponsePlan)
   }
 
-  /// What comes in the place of a held answer.
+  /// The replacement of a held answer.
   enum Replacement: Equatable {
     /// The request is sent once more, on a connection from one of these or a new one.
     case replay(ConnectionSources)
@@ -171,7 +171,7 @@ extension ExchangeState {
     case signInPage(keepsCaller: Bool)
   }
 
-  /// What to do when neither direction can move.
+  /// The action if neither direction can move.
   enum Pause: Equatable {
     case yield
     case wait(Wait)
@@ -180,7 +180,7 @@ extension ExchangeState {
 
   struct Wait: Equatable {
     var needs: Needs
-    /// Whether the caller is what holds the exchange up.
+    /// True if the caller delays the exchange.
     var isForCaller: Bool
     var until: MonotonicTime
   }
@@ -199,7 +199,7 @@ extension ExchangeState {
   enum Interruption: Equatable {
     case callerLeft
     case callerTooSlow
-    /// A time limit ran out; the fault is the upstream's where it was the one to move.
+    /// A time limit ran out; the fault is the upstream's if it had to move.
     case timedOut(UpstreamFault?)
     /// The content of the request is broken or too long.
     case contentRefused
@@ -211,7 +211,7 @@ extension ExchangeState.Ending {
   /// The answer was delivered, and neither connection can go on.
   static var delivered: Self { .completed(reusesUpstream: false, keepsCaller: false) }
 
-  /// What was wrong with an attempt; nil where its answer tells.
+  /// The failure of an attempt; nil if its answer tells.
   var errorType: String? {
     switch self {
     case .completed, .goingAway: nil
@@ -234,7 +234,7 @@ extension ExchangeState.Interruption {
     }
   }
 
-  /// What the upstream did wrong; `nil` where the caller did.
+  /// The upstream's fault; nil if it is the caller's.
   var fault: UpstreamFault? {
     switch self {
     case .timedOut(let fault), .upstreamBroke(let fault): fault
@@ -242,7 +242,7 @@ extension ExchangeState.Interruption {
     }
   }
 
-  /// The limit that was met, where it was one.
+  /// The limit that was met, if it was one.
   var limit: Limit? {
     switch self {
     case .callerTooSlow: .callerRate

@@ -22,11 +22,11 @@ struct ExchangeState {
     case over
   }
 
-  /// What is particular to the present attempt.
+  /// The state of the present attempt.
   private struct Attempt {
-    /// Whether it follows a refusal.
+    /// True if it follows a refusal.
     var isReplay = false
-    /// Whether it follows one on a dead connection.
+    /// True if it follows one on a dead connection.
     var isRetry = false
     var connectionWasReused = false
   }
@@ -48,7 +48,7 @@ struct ExchangeState {
 
   var isReplay: Bool { attempt.isReplay }
 
-  /// Whether the request's direction is to be moved.
+  /// True if the request's direction is to be moved.
   var movesRequest: Bool {
     switch phase {
     case .awaitingAnswer(.withheld, _), .awaitingAnswer(.content, _), .answering(.withheld, _, _),
@@ -59,7 +59,7 @@ struct ExchangeState {
     }
   }
 
-  /// Whether the answer's direction is to be moved.
+  /// True if the answer's direction is to be moved.
   var movesAnswer: Bool {
     switch phase {
     case .awaitingAnswer, .answering: true
@@ -68,12 +68,12 @@ struct ExchangeState {
     }
   }
 
-  /// Whether the head of the answer is still to come.
+  /// True if the head of the answer is still to come.
   var awaitsHead: Bool {
     if case .awaitingAnswer = phase { true } else { false }
   }
 
-  /// Whether the caller has its answer and was told that nothing follows. When it ends its own direction both are
+  /// True if the caller has its answer and was told that nothing follows. When it ends its own direction both are
   /// closed, which looks as if it had left, and what it sent before is still to be read.
   var isDelivering: Bool {
     if case .delivering = phase { true } else { false }

@@ -8,16 +8,16 @@ struct AdmittedRequest {
   /// The caller's version.
   var version = HTTPVersion.http11
   var framing = BodyFraming.none
-  /// Whether the path to forward is the normal form instead of the one sent.
+  /// True if the path to forward is the normal form instead of the one sent.
   var usesNormalPath = false
-  /// Whether the caller may wait for a 100 before it sends its content.
+  /// True if the caller may wait for a 100 before it sends its content.
   var expectsContinue = false
-  /// Whether the exchange may become a WebSocket.
+  /// True if the exchange may become a WebSocket.
   var asksForWebSocket = false
-  /// Whether the caller's connection can go on after it.
+  /// True if the caller's connection can go on after it.
   var persistence = Persistence.keepAlive
 
-  /// Whether the request has content, or may have.
+  /// True if the request has content, or may have.
   var hasContent: Bool { framing != .none && framing != .fixed(0) }
 }
 
@@ -59,12 +59,12 @@ struct RequestCredential {
 
   var replacesCallers: Bool { owner != .caller }
 
-  /// Whether a field line has one of the tokens that were sent in its name or value.
+  /// True if a field line has one of the tokens that were sent in its name or value.
   func isRepeated(by line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
     isRepeated(in: bytes.extracting(line.value)) || isRepeated(in: bytes.extracting(line.name))
   }
 
-  /// Whether a text has one of the tokens that were sent in it.
+  /// True if a text has one of the tokens that were sent in it.
   @inline(__always)
   func isRepeated(in text: Span<UInt8>) -> Bool {
     bearer?.isRepeated(in: text) == true || refused?.isRepeated(in: text) == true
@@ -82,7 +82,7 @@ extension BearerValue {
     }
   }
 
-  /// Whether a text has the token in it. Nearly every value is shorter than a token.
+  /// True if a text has the token in it. Nearly every value is shorter than a token.
   @inline(__always)
   func isRepeated(in value: Span<UInt8>) -> Bool {
     tokenCount > 0 && value.count >= tokenCount && occurs(in: value)

@@ -10,7 +10,7 @@ internal import Platform
 
 /// Moves content in one direction.
 struct BodyPump {
-  /// What the pump needs to go on.
+  /// The event that the pump needs to go on.
   enum Step {
     /// Bytes from the source: watch it for receiving.
     case needsSource
@@ -46,9 +46,9 @@ struct BodyPump {
   // Bytes at the front of the input that are content and not yet with the sink.
   private var approved = 0
   private var filledInput = false
-  /// Where the frames end, of a direction of a WebSocket.
+  /// The ends of frames in one direction of a WebSocket.
   private var frames: WebSocketFrames?
-  /// Whether any byte of the content or its framing has arrived.
+  /// True if any byte of the content or its framing has arrived.
   private(set) var hasBegun = false
   /// Bytes of content received so far.
   private(set) var contentBytes: UInt64 = 0
@@ -56,7 +56,7 @@ struct BodyPump {
   private(set) var sentBytes: UInt64 = 0
   /// True if the present sink, when it was full, may have taken bytes that `sentBytes` does not count yet: TLS records.
   private var wasBlocked = false
-  /// Bytes of content up to which everything is kept for a second sink; nil where nothing is kept, or was too much.
+  /// Bytes of content up to which everything is kept for a second sink; nil if nothing is kept, or it was too much.
   private(set) var keepLimit: UInt64?
 
   /// True if what the present sink was sent of the content, if any, can be sent to another one.
@@ -83,7 +83,7 @@ struct BodyPump {
   /// Bytes received in one turn at most, so that one large body between two fast peers leaves time for all others.
   private static let turn = 1024 * 1024
 
-  /// A pump for content of `framing`; `writesChunks` where the receiver is to get the chunked coding, and `trailers` of
+  /// A pump for content of `framing`; `writesChunks` if the receiver gets the chunked coding, and `trailers` of
   /// it.
   init(
     _ framing: BodyFraming, writesChunks: Bool, limit: UInt64 = .max, keepLimit: UInt64? = nil,
@@ -108,7 +108,7 @@ struct BodyPump {
     return pump
   }
 
-  /// Whether a frame of ours can be put behind what the sink was sent: it has whole frames, and none that closes.
+  /// True if a frame of ours can be put behind what the sink was sent: it has whole frames, and none that closes.
   var takesFrame: Bool { approved == 0 && (frames.map { $0.isBetweenFrames && !$0.hasClosed } ?? false) }
 
   /// Moves what can be moved now. `input` holds what was received behind the head, `output` what is to be sent first:
@@ -192,7 +192,7 @@ struct BodyPump {
     return nil
   }
 
-  /// Keeps content in the form in which it is sent, or none any more where it is too much.
+  /// Keeps content in the form in which it is sent, or none any more if it is too much.
   @inline(never)
   private mutating func keep(_ content: Span<UInt8>, _ kept: inout ByteBuffer) {
     guard let keepLimit, contentBytes <= keepLimit else {
@@ -206,7 +206,7 @@ struct BodyPump {
   /// Turns to a second sink: appends what was kept, which is everything up to here, behind the head in `output`, and
   /// goes on from there with the next step.
   mutating func rewind(_ input: inout ByteBuffer, _ output: inout ByteBuffer, kept: borrowing ByteBuffer) {
-    // What the first sink has not taken is kept too.
+    // The rest that the first sink has not taken is kept, too.
     input.consume(approved)
     approved = 0
     sentBytes = 0
@@ -244,7 +244,7 @@ struct BodyPump {
     if let remaining = reader.remaining, remaining > UInt64(input.capacity) {
       input.reserve(Int(min(remaining, UInt64(bufferSize))))
     } else {
-      // What is left of the last piece is the beginning of a chunk's head.
+      // The rest of the last piece is the beginning of a chunk's head.
       input.reserve(filledInput ? max(bufferSize - input.count, 1) : 1)
     }
   }

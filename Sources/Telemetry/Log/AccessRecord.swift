@@ -6,7 +6,7 @@ public enum TokenSource: UInt8, Sendable, Hashable {
   case none
   /// Memory.
   case cache
-  /// The request waited for a look into the shared cache, where another process had put it.
+  /// The request waited for a look into the shared cache. Another process had put it there.
   case sharedCache
   /// The request waited for the identity provider.
   case identityProvider

@@ -74,12 +74,6 @@ package struct TraceContext: Sendable, Hashable {
     buffer.append(hexadecimal: UInt64(flags), digits: 2)
   }
 
-  /// Appends the 32 digits of the trace id, for logs.
-  package func writeTraceID(into buffer: inout ByteBuffer) {
-    buffer.append(hexadecimal: traceHigh, digits: 16)
-    buffer.append(hexadecimal: traceLow, digits: 16)
-  }
-
   private static func number(_ value: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
     var number: UInt64 = 0
     for index in range {

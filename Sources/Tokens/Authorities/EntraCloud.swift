@@ -29,11 +29,6 @@ package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The host name under which MSAL for .NET stores entries of this cloud.
-  package var preferredCacheHost: String {
-    self == .global ? "login.windows.net" : hosts[0]
-  }
-
   /// The cloud that a host name in lower case belongs to; nil for a host that is not Microsoft's.
   package init?(host: String) {
     guard let cloud = Self.byHost[host] else { return nil }

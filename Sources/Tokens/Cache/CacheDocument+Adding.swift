@@ -152,7 +152,7 @@ extension JSONValue {
 }
 
 extension CacheDocument {
-  /// Replaces a redeemed refresh token under the key where it was found, and under every other key that has the same
+  /// Replaces a redeemed refresh token under the key at which it was found, and under every other key that has the same
   /// one.
   ///
   /// An entry that now has another token was rotated by another process. It stays as it is unless its date is before

@@ -67,7 +67,7 @@ package struct HeldRefreshToken: Sendable {
   /// The key of its entry; other libraries may make keys differently.
   package let key: String
   package let secret: Secret
-  /// The host where it is redeemed.
+  /// The host that redeems it.
   package let environment: String
   /// The application that it was issued to.
   package let clientID: String?

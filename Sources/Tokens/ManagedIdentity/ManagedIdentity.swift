@@ -94,7 +94,7 @@ public enum ManagedIdentityMistake: Error, Sendable, Hashable {
   case thumbprint(variable: String)
   /// The source knows identities by their client id alone.
   case clientIDOnly
-  /// The source has one identity, which is assigned where it runs.
+  /// The source has one identity, which its platform assigns.
   case systemAssignedOnly(ManagedIdentitySource)
 }
 

@@ -51,12 +51,4 @@ package enum TokenGrant: Sendable, Equatable {
     case .clientCredentials, .tokenExchange: false
     }
   }
-
-  /// True if the tokens are of a person who signs in here, and stored with the account.
-  package var isForAccount: Bool {
-    switch self {
-    case .clientCredentials, .jwtBearer, .tokenExchange, .userFederation: false
-    case .authorizationCode, .deviceCode, .refreshToken: true
-    }
-  }
 }

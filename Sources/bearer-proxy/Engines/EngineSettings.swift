@@ -3,7 +3,7 @@ import Configuration
 import HTTP
 import Routing
 
-/// What every engine's part is made of: the listener that hands tokens out, and the routes whose tokens it gives.
+/// The sources of every engine's part: the listener that hands tokens out, and the routes whose tokens it gives.
 struct EngineSettings {
   let listener: ListenerSettings
   /// Longer paths first: some engines take the first that fits.
@@ -57,7 +57,7 @@ struct EngineSettings {
 
   var needsCertificate: Bool { listener.callers.rules.certificateNames != nil }
 
-  /// What the API's certificate is verified with.
+  /// The authorities for the API's certificate.
   func trust(of route: RouteSettings) -> String { route.tls.caFile?.value ?? defaultTrust }
 
   /// Fields by which a page gives itself away: a question that has one gets no token.

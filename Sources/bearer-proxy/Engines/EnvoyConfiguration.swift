@@ -4,7 +4,7 @@ import HTTP
 
 /// Envoy in front: `ext_authz` for a token, and a script that reports a refused one. docs/engines.md explains it.
 struct EnvoyConfiguration {
-  /// What happens to a request whose token the API refuses.
+  /// The treatment of a request whose token the API refuses.
   enum Form {
     /// The caller gets the refusal, and nobody reports it.
     case asking

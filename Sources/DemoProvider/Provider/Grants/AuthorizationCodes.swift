@@ -31,7 +31,7 @@ struct AuthorizationCodes {
     return name
   }
 
-  /// What a code stands for. Throws `codeUsed` for one that was redeemed before: whatever came of it is to be revoked.
+  /// The grant of a code. Throws `codeUsed` for one that was redeemed before: whatever came of it is to be revoked.
   mutating func redeem(
     _ name: String, redirectURI: String?, verifier: String?, client: String, segment: String, now: UnixTime
   ) throws(ProviderError) -> Authorization {
@@ -52,9 +52,9 @@ struct AuthorizationCodes {
   }
 }
 
-/// Whether who redeems a code is who asked for it.
+/// The proof that a code is redeemed by the application that requested it.
 enum ProofKey {
-  /// A verifier is 43 to 128 unreserved characters, and its digest the challenge. None is needed where there was no
+  /// A verifier is 43 to 128 unreserved characters, and its digest the challenge. None is needed if there was no
   /// challenge, and none may come: otherwise dropping the challenge from a request would go unnoticed (RFC 9700
   /// §2.1.1).
   static func accepts(verifier: String?, challenge: String?) throws(ProviderError) -> Bool {
@@ -78,7 +78,7 @@ enum ProofKey {
   }
 }
 
-/// What a person authorised an application to do.
+/// A person's authorisation of an application.
 struct Authorization: Hashable {
   /// The person's `oid` at home.
   var person: String
@@ -90,6 +90,6 @@ struct Authorization: Hashable {
   var scopes: [String]
   /// For the ID token.
   var nonce: String?
-  /// How the person proved who they are.
+  /// The methods of the person's proof.
   var authentication: Authentication
 }

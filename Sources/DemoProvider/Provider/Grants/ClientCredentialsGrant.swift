@@ -5,7 +5,7 @@ internal import Tokens
 
 /// Tokens for an application itself.
 enum ClientCredentialsGrant {
-  /// What such a token says. Issuer, times and identifier are added by the one who issues it.
+  /// The claims of such a token. Issuer, times and identifier are added by the one who issues it.
   static func claims(
     for request: TokenEndpointRequest, in tenant: Tenant, at origin: String, now: UnixTime
   ) throws(ProviderError) -> JWTClaims {
@@ -19,7 +19,7 @@ enum ClientCredentialsGrant {
     return claims(of: application, at: try api(named: scopes, in: tenant), in: tenant)
   }
 
-  /// What a token of an application says at an API.
+  /// The claims of an application's token at an API.
   static func claims(of application: RegisteredApplication, at api: RegisteredAPI, in tenant: Tenant) -> JWTClaims {
     var claims = JWTClaims()
     claims.subject = application.object
@@ -32,8 +32,8 @@ enum ClientCredentialsGrant {
     return claims
   }
 
-  /// What a blueprint's token says that proves its agent, or the agent's own that stands for it in the exchange for its
-  /// user; nil where another token is asked for.
+  /// The claims of a blueprint's token that proves its agent, or of the agent's own that represents it in the exchange for
+  /// its user; nil if another token is requested.
   private static func exchangeClaims(
     for request: TokenEndpointRequest, of application: RegisteredApplication, in tenant: Tenant
   ) throws(ProviderError) -> JWTClaims? {

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import Tokens
 
-/// What a token request about a person comes to.
+/// The result of a token request about a person.
 struct DelegatedGrant {
   let person: Person
   /// The tenant that the tokens are of.
@@ -21,7 +21,7 @@ struct DelegatedGrant {
   private let prefix: String
   private let authorization: Authorization
 
-  /// Judges a request for `scopes`, or for those of the sign-in where there are none, at the tenant `segment`.
+  /// Judges a request for `scopes`, or for those of the sign-in if there are none, at the tenant `segment`.
   init(
     _ authorization: Authorization, scopes: [String]?, segment: String, _ directory: DemoDirectory, _ consents: Consents
   ) throws(ProviderError) {
@@ -102,19 +102,19 @@ struct DelegatedGrant {
 
 /// The claims of an ID token, or of an access token that a person's consent entitles to.
 struct PersonalClaims: Encodable {
-  /// What every token says.
+  /// The common claims.
   var claims: JWTClaims
   var preferred_username: String
   var name: String
   /// ID tokens only.
   var nonce: String?
-  /// ID tokens only, where it was asked for.
+  /// ID tokens only, if it was requested.
   var email: String?
   /// `auth_time`, `acr`, `amr`.
   var authentication: Authentication
   /// Authentication contexts. Access tokens only.
   var acrs: [String] = []
-  /// What the application can do with a challenge. Access tokens only.
+  /// The application's client capabilities. Access tokens only.
   var xms_cc: [String] = []
 
   private enum Name: String, CodingKey {
@@ -138,9 +138,9 @@ struct PersonalClaims: Encodable {
 
 /// The claims of a token that an application got for itself.
 struct ApplicationClaims: Encodable {
-  /// What every token says.
+  /// The common claims.
   var claims: JWTClaims
-  /// What the application can do with a challenge.
+  /// The application's client capabilities.
   var xms_cc: [String]
 
   private enum Name: String, CodingKey { case xms_cc }

@@ -7,7 +7,7 @@ internal import Tokens
 struct DeviceAuthorizations {
   /// A device that asked for a code.
   struct Device {
-    /// How far its sign-in is.
+    /// The progress of its sign-in.
     enum Outcome {
       case pending
       case approved(Authorization)
@@ -52,7 +52,7 @@ struct DeviceAuthorizations {
     return true
   }
 
-  /// What a device's poll comes to: what was authorised, or the reason to ask again later or never (RFC 8628 §3.5).
+  /// The result of a device's poll: the authorisation, or the reason to ask again later or never (RFC 8628 §3.5).
   mutating func poll(_ code: String, client: String, interval: Int64, now: UnixTime) throws(ProviderError)
     -> Authorization
   {

@@ -31,7 +31,7 @@ struct RefreshTokens {
     return token
   }
 
-  /// What a token stands for. `refusesReuse` ends the family of one that has been replaced.
+  /// The grant of a token. `refusesReuse` ends the family of one that has been replaced.
   mutating func authorization(
     _ token: String, client: String, refusesReuse: Bool, now: UnixTime
   ) throws(ProviderError) -> Authorization {
@@ -47,7 +47,7 @@ struct RefreshTokens {
     return family.authorization
   }
 
-  /// The token that replaces one: a new one where they rotate, else itself. The family lives on from now.
+  /// The token that replaces one: a new one if they rotate, else itself. The family lives on from now.
   mutating func renew(_ token: String, rotates: Bool, lifetime: Int64, now: UnixTime) throws(ProviderError) -> String {
     guard let number = familyOfToken[token] else { throw .unknownGrant("refresh_token") }
     families[number]?.expiresAt = now + lifetime

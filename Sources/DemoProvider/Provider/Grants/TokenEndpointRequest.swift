@@ -5,15 +5,15 @@ internal import Tokens
 
 /// A request to the token endpoint.
 struct TokenEndpointRequest: Equatable {
-  /// What entitles the application to a token.
+  /// The application's grant.
   enum Grant: Equatable {
     /// Its own name and secret (RFC 6749 §4.4).
     case clientCredentials
-    /// What a sign-in brought (RFC 6749 §4.1.3).
+    /// The code of a sign-in (RFC 6749 §4.1.3).
     case authorizationCode(String, redirectURI: String?, verifier: String?)
-    /// What an earlier reply brought (RFC 6749 §6).
+    /// The refresh token of an earlier reply (RFC 6749 §6).
     case refreshToken(String)
-    /// What the device was given (RFC 8628 §3.4).
+    /// The device code (RFC 8628 §3.4).
     case deviceCode(String)
     /// The token that the application was called with (Entra's on-behalf-of).
     case onBehalfOf(String)
@@ -31,7 +31,7 @@ struct TokenEndpointRequest: Equatable {
   var scopes: [String]?
   /// True if the application wants to know the account by `client_info`.
   var wantsClientInfo: Bool
-  /// What the token is to say.
+  /// The claims for the token.
   var claims: ClaimsAsked
 
   /// True if no person was at hand.

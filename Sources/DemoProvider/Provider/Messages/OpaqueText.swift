@@ -25,7 +25,7 @@ enum OpaqueText {
     let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
     var code = ""
     while code.count < 8 {
-      // What is 240 or more would make the first letters likelier than the others.
+      // Values of 240 and more would make the first letters likelier than the others.
       for byte in try bytes(16) where byte < 240 && code.count < 8 { code.append(letters[Int(byte) % letters.count]) }
     }
     return "\(code.prefix(4))-\(code.suffix(4))"

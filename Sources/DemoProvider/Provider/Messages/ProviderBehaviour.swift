@@ -1,13 +1,13 @@
-// What may be changed about the provider while it runs: lifetimes, rotation, failures to order.
+// Settings of the provider that may change while it runs: lifetimes, rotation, failures to order.
 
 internal import Bytes
 internal import Tokens
 
-/// How the provider behaves. Each member that a JSON document leaves out has its usual value.
+/// The provider's behaviour. Each member that a JSON document leaves out has its usual value.
 package struct ProviderBehaviour: Sendable, Hashable {
   /// An answer of the token endpoint, instead of what it would say.
   package struct Failure: Sendable, Hashable, Codable {
-    /// How many requests are answered so.
+    /// The number of requests that are answered so.
     package var times: Int
     /// The HTTP status.
     package var status: Int
@@ -25,7 +25,7 @@ package struct ProviderBehaviour: Sendable, Hashable {
 
   /// Seconds for which an access token is valid.
   package var accessTokenLifetime: Int64 = 3600
-  /// Seconds after which an access token should be renewed, where the provider is to say so.
+  /// Seconds after which an access token should be renewed, if the provider shall say so.
   package var refreshIn: Int64?
   /// Seconds for which a refresh token lives unused.
   package var refreshTokenLifetime: Int64 = 90 * 86_400
@@ -39,7 +39,7 @@ package struct ProviderBehaviour: Sendable, Hashable {
   package var deviceCodeLifetime: Int64 = 900
   /// User names of those who must type a one-time code, whatever they sign in to.
   package var secondFactorUsers: [String] = []
-  /// What the token endpoint answers next.
+  /// The next answer of the token endpoint.
   package var failure: Failure?
 
   /// The usual behaviour.
@@ -82,16 +82,16 @@ struct TokenDocument: Encodable {
   var token_type = "Bearer"
   var expires_in: Int64
   var ext_expires_in: Int64
-  /// Seconds after which the token should be renewed, where the provider says so.
+  /// Seconds after which the token should be renewed, if the provider says so.
   var refresh_in: Int64?
   /// The scopes granted; absent for an application's own token.
   var scope: String?
   var access_token: String
-  /// What an exchange brought (RFC 8693 §2.2.1).
+  /// The result of an exchange (RFC 8693 §2.2.1).
   var issued_token_type: String?
   var refresh_token: String?
   var id_token: String?
-  /// Who the account is, in base64url.
+  /// The account's ids, in base64url.
   var client_info: String?
 
   init(_ token: Secret, lifetime: Int64, refreshIn: Int64?) {

@@ -3,11 +3,11 @@
 internal import HTTP
 internal import HTTPServer
 
-/// What every page of one sign-in knows.
+/// The common data of every page of one sign-in.
 struct PageContext {
   /// The sign-in's name, which its forms carry.
   var name: String
-  /// Where its forms go.
+  /// The target of its forms.
   var action: String
   /// The application's display name.
   var application: String
@@ -17,10 +17,10 @@ struct PageContext {
   var userCode: String?
   /// The code that would be on the person's telephone.
   var oneTimeCode: String?
-  /// What the sign-in page tells every visitor.
+  /// The note of the sign-in page to every visitor.
   var hint: String?
 
-  /// Where forms may lead: here, and through a redirect to the application.
+  /// The targets of forms: here, and through a redirect the application.
   var formAction: String {
     guard let returnsTo else { return "'self'" }
     do throws(HTTPURLError) {
@@ -161,7 +161,7 @@ extension Pages {
       """, formAction: context.formAction)
   }
 
-  /// Where people type the code that a device shows.
+  /// The page for the code that a device shows.
   func userCode(_ typed: String?, action: String, isWrong: Bool) -> DemoAnswer {
     let alert: Markup =
       isWrong

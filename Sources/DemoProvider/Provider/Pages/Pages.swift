@@ -10,7 +10,7 @@ struct Pages: Sendable {
     return page(heading, "<p role=\"status\">\(text)</p>\n\(detail)", status: status)
   }
 
-  /// A page whose body is `content`. `formAction` lists where its forms may lead, redirects included: browsers check
+  /// A page whose body is `content`. `formAction` lists the targets of its forms, redirects included: browsers check
   /// those too.
   func page(
     _ heading: String, title: String? = nil, _ content: Markup, footer: String? = nil, status: Int = 200,
@@ -101,7 +101,7 @@ extension Pages {
     }
   }
 
-  /// OAuth 2.0 Form Post Response Mode §2: sent by a script where there are scripts, else by its button.
+  /// OAuth 2.0 Form Post Response Mode §2: sent by a script if there are scripts, else by its button.
   private func form(_ parameters: [(name: String, value: String)], to uri: String) -> DemoAnswer {
     let fields: [Markup] = parameters.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">\n" }
     let origin: String

@@ -1,19 +1,18 @@
 // An authorization request read from its parameters (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1): scopes,
-// claims, and where the sign-in may return to. Who may sign in, and what they are asked, is SignInStep's.
+// claims, and the address of its answer. SignInStep decides who may sign in, and the questions.
 
 internal import Bytes
 internal import HTTP
 internal import Tokens
 
-/// What the application wants the user to see.
+/// The page that the application asks for.
 enum Prompt: String {
   case none, login, consent
   case selectAccount = "select_account"
 }
 
-/// Where the answer to an authorization request goes. Known before anything else is believed.
+/// The target of the answer to an authorization request. Known before anything else is believed.
 struct ReplyAddress: Hashable {
-  /// How it gets there.
   enum Mode: String {
     case query
     case formPost = "form_post"
@@ -49,9 +48,9 @@ struct AuthorizationRequest: Hashable {
   var loginHint: String?
   /// Seconds since the last time the password was typed, at most.
   var maximumAge: Int64?
-  /// How sure the application wants to be of the person, in order of preference.
+  /// The requested authentication contexts, in order of preference.
   var acrValues: [String]
-  /// What the token is to say.
+  /// The claims for the token.
   var claims: ClaimsAsked
 
   init(
@@ -117,7 +116,7 @@ struct RequestedScopes: Hashable {
   /// The APIs, in order of their first mention.
   var resources: [Resource] = []
 
-  /// What `words` ask for in `tenant`.
+  /// The scopes of `words` in `tenant`.
   init(_ words: [String], in tenant: Tenant) throws(ProviderError) {
     for word in words {
       if let own = Self.openID.scope(word) {
@@ -153,7 +152,7 @@ struct ClaimsAsked: Hashable {
   /// `acrs`: the authentication contexts that the token must name.
   var contexts: [String] = []
 
-  /// Nothing is asked for where there is no parameter.
+  /// Without the parameter nothing is requested.
   init(_ text: String?) throws(ProviderError) {
     guard let text else { return }
     guard let members = JSONValue(json: Array(text.utf8))?.members else { throw .unsupportedParameter("claims") }
@@ -168,7 +167,7 @@ struct ClaimsAsked: Hashable {
     guard contexts.allSatisfy(Authentication.contexts.contains) else { throw .unsupportedParameter("claims") }
   }
 
-  /// From when the token counts: now, or the moment asked for where that is at most a minute ahead.
+  /// The beginning of the token's life: now, or the requested moment if that is at most a minute ahead.
   func start(now: UnixTime) -> UnixTime {
     guard let notBefore, now < notBefore, notBefore - now <= 60 else { return now }
     return notBefore
@@ -182,9 +181,9 @@ struct ClaimsAsked: Hashable {
   }
 }
 
-/// Whether a redirect URI is one of an application's.
+/// The rule for an application's redirect URIs.
 enum RedirectURIRule {
-  /// The registered ones are compared as text. One on loopback stands for every port
+  /// The registered ones are compared as text. One on loopback permits every port
   /// (RFC 8252 §7.3; Entra does the same with and without TLS), and, without a path, for the one with a slash.
   static func allows(_ uri: String, registered: [String]) -> Bool {
     if registered.contains(uri) { return true }

@@ -5,7 +5,7 @@ internal import Tokens
 
 /// A sign-in between its first page and its last.
 struct Interaction {
-  /// What happens at its end.
+  /// The action at its end.
   enum Purpose {
     /// The answer to an authorization request.
     case authorization(AuthorizationRequest)
@@ -24,7 +24,7 @@ struct Interaction {
   /// The name of the browser it began in: no other may continue it.
   var browser: String
   var expiresAt: UnixTime
-  /// Who it is, by the `oid` at home, once they said so.
+  /// The person, by the `oid` at home, once it is known.
   var person: String?
   /// True if the password was typed in this sign-in.
   var hasTypedPassword = false
@@ -50,7 +50,7 @@ struct Interaction {
   /// The code that a device shows.
   var userCode: String? { if case .device(let code, _) = purpose { code } else { nil } }
 
-  /// What the application wants shown. For a device the person is asked who they are, and whether they mean it
+  /// The page that the application asks for. For a device the person is asked who they are, and whether they mean it
   /// (RFC 8628 §5.4).
   var prompts: Set<Prompt> { request?.prompts ?? [.selectAccount, .consent] }
 }
@@ -61,7 +61,7 @@ struct Browser {
   struct SignedIn: Hashable {
     /// The `oid` at home.
     var person: String
-    /// How they proved it.
+    /// The methods of the proof.
     var authentication: Authentication
   }
 

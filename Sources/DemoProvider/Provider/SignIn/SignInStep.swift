@@ -4,12 +4,12 @@
 internal import Bytes
 internal import Tokens
 
-/// What comes next in a sign-in.
+/// The next step of a sign-in.
 enum SignInStep {
   /// Scopes that are shown for consent, per API.
   typealias Scopes = [(api: RegisteredAPI, names: [String])]
 
-  /// User name and password. The page says `problem`, where there is one.
+  /// User name and password. The page shows `problem`, if there is one.
   case signIn(userName: String?, problem: ProviderError?)
   /// The one-time code that `person` was sent, after the password.
   case secondFactor(Person, problem: ProviderError?)
@@ -56,7 +56,7 @@ enum SignInStep {
     self = Self.consent(interaction, person, tenant, consents, isQuiet: isQuiet)
   }
 
-  /// Who it is, where that is known or can be told without asking.
+  /// The person, if known without a question.
   private static func person(_ interaction: Interaction, _ browser: Browser, _ directory: DemoDirectory) -> Person? {
     if let chosen = interaction.person { return directory.person(object: chosen) }
     if interaction.wantsAnother || !interaction.prompts.isDisjoint(with: [.login, .selectAccount]) { return nil }
@@ -129,7 +129,7 @@ extension DemoDirectory {
   }
 }
 
-/// Whether a one-time code is needed, and what an application without a person at hand is told.
+/// The rule for one-time codes, and the error for an application without a person at hand.
 struct SecondFactorRule {
   /// The user names, in lower case, of whom the directory asks it always.
   private let always: Set<String>
@@ -164,7 +164,7 @@ struct SecondFactorRule {
 
 /// Consents given and remembered.
 struct Consents {
-  /// Who gave it, to which application, where.
+  /// The person, the application and the tenant.
   struct Party: Hashable {
     /// The user's `oid` at home.
     var person: String
@@ -179,7 +179,7 @@ struct Consents {
   /// The scope names of an API that `party` consented to.
   func names(_ api: String, _ party: Party) -> Set<String> { granted[party]?[api] ?? [] }
 
-  /// What of `asked` was not consented to: API client identifiers with scope names, the account's own words first.
+  /// The part of `asked` without consent: API client identifiers with scope names, the account's own words first.
   func missing(_ asked: RequestedScopes, _ party: Party, in tenant: Tenant) -> [(api: RegisteredAPI, names: [String])] {
     var missing: [(api: RegisteredAPI, names: [String])] = []
     let own = asked.openID.filter { !names(RequestedScopes.openID.clientIdentifier, party).contains($0) }
