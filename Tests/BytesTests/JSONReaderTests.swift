@@ -1,4 +1,4 @@
-// What is JSON, what is not, and where it stops being so.
+// Texts that are JSON, texts that are not, and the place of the mistake.
 
 import Bytes
 import Testing

@@ -1,4 +1,4 @@
-// What percent-encoded text stands for, and what is none.
+// The decoding of percent-encoded text, and invalid encodings.
 
 import Bytes
 import Testing

@@ -1,4 +1,4 @@
-// What a secret shows, and what it equals.
+// A secret's description, and its equality.
 
 import Bytes
 import Testing

@@ -111,7 +111,7 @@ struct CacheWriter {
       say("read_processor_ms \(milliseconds(processorTime - used))")
       withExtendedLifetime(other) {}
     }
-    // What a process has that read the file, not made it.
+    // The memory of a process that read the file, not made it.
     let reader = await CacheStore.file(path: path) { _ in }
     let person = SignedInPerson("\(prefix)\(count / 2)")
     let scopes = try ScopeSet(["User.Read"])

@@ -1,4 +1,4 @@
-// What a listener's `programs` says.
+// A listener's `programs`.
 
 import Bytes
 import Routing

@@ -45,7 +45,7 @@ struct ConfinedProcess {
     say("discard", open("/dev/null", O_WRONLY))
     let words = ["/bin/true", nil].map { $0.flatMap { strdup($0) } }
     say("execute inside", execv("\(arguments[1])/program", words))
-    // Where this succeeds, nothing is said.
+    // If this succeeds, nothing is printed.
     say("execute", execv("/bin/true", words))
     for word in words { free(word) }
   }
@@ -82,11 +82,11 @@ struct ConfinedProcess {
     return UInt8(truncatingIfNeeded: value >> 32)
   }
 
-  /// What memory is read into. It stays, so that no copy of a secret is left where it was.
+  /// The buffer for memory that is read. It stays, so that no other copy of a secret is left.
   private nonisolated(unsafe) static let piece = UnsafeMutableRawBufferPointer.allocate(
     byteCount: 1 << 20, alignment: 16)
 
-  /// How often a part of the secret, from its 17th byte on, is in memory that the process can write. The allocator uses
+  /// The number of copies of the secret, from its 17th byte on, in writable memory of the process. The allocator uses
   /// the first sixteen bytes of what is free for itself.
   private static func occurrences(of number: UInt64) -> Int {
     let memory = open("/proc/self/mem", O_RDONLY)

@@ -14,7 +14,7 @@ import Tokens
   static let capable = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
   static let stepUp = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
 
-  /// What the API answers somebody's token.
+  /// The API's answer to a token.
   struct Visit {
     var status: Int
     var challenge: String

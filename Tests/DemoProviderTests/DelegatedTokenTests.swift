@@ -1,4 +1,4 @@
-// What codes and refresh tokens are worth: tokens of one API, and every refusal.
+// The results of codes and refresh tokens: tokens of one API, and every refusal.
 
 import Bytes
 import FoundationEssentials
@@ -11,7 +11,7 @@ import Tokens
 @Suite("Delegated tokens") struct DelegatedTokenTests {
   typealias Sample = DemoFixture.Sample
 
-  /// What a document says about its failure.
+  /// The failure that a document reports.
   private func refusal(_ document: [String: any Sendable]) -> [String] {
     [
       document["error"] as? String ?? "", (document["error_codes"] as? [Int])?.map(String.init).joined() ?? "",

@@ -22,7 +22,7 @@ enum DemoFixture {
     try IdentityProvider(origin: origin, directory: .sample(secret: Secret("s3cret+&=")), key: key.get())
   }
 
-  /// Who vouches for the sample portal, beside its secret.
+  /// The issuer that vouches for the sample portal, beside its secret.
   static let cluster = Result { try FederatedIssuer() }
 
   /// A provider that lets the cluster's service account speak for the portal.
@@ -33,7 +33,7 @@ enum DemoFixture {
       origin: origin, directory: .sample(secret: Secret("s3cret+&="), federated: [credential]), key: key.get())
   }
 
-  /// An API; one that evaluates tokens continuously where it is told of a provider to hear of events from.
+  /// An API; one that evaluates tokens continuously if it gets a provider of events.
   static func api(_ kind: SampleAPI.Kind = .orders, of told: IdentityProvider? = nil) throws -> SampleAPI {
     let provider = try told ?? provider()
     return SampleAPI(

@@ -1,4 +1,4 @@
-// Signing in a device that has no browser: its polls, and the page where its code is typed.
+// Signing in a device that has no browser: its polls, and the page for its code.
 
 import Bytes
 import FoundationEssentials

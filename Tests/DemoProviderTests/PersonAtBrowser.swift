@@ -28,7 +28,7 @@ final class PersonAtBrowser {
     try self.init(DemoFixture.provider())
   }
 
-  /// What reached the redirect URI.
+  /// The parameters that reached the redirect URI.
   struct Reply {
     private let form: ReplyForm
 
@@ -154,7 +154,7 @@ final class PersonAtBrowser {
 }
 
 extension DemoAnswer {
-  /// What stands between two texts, the first time.
+  /// The text between two others, the first time.
   func between(_ start: String, _ end: String) -> String? {
     guard let from = text.firstRange(of: start)?.upperBound,
       let to = text[from...].firstRange(of: end)?.lowerBound

@@ -1,4 +1,4 @@
-// Which path is which endpoint.
+// The endpoint of each path.
 
 import Testing
 

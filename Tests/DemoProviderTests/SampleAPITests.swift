@@ -1,4 +1,4 @@
-// Who gets into the sample API, and what the others are told.
+// The callers that the sample API admits, and its answers to the others.
 
 import Bytes
 import HTTPServer
@@ -30,7 +30,7 @@ import Tokens
     var testDescription: String
     var authorization: @Sendable () throws -> String?
     var status = 401
-    /// What the challenge says besides realm and authorization_uri; nil: there is no challenge.
+    /// The challenge's parameters besides realm and authorization_uri; nil: there is no challenge.
     var challenge: String?
     var method = "GET"
     var path = "/api/me"

@@ -32,10 +32,10 @@ import Tokens
 
   struct PromptRow: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// Who is signed in before, all with consent.
+    /// The people who are signed in before, all with consent.
     var signedIn: [String] = []
     var change: [String: String] = [:]
-    /// The page that comes, or nil where the answer goes to the application.
+    /// The next page; nil if the answer goes to the application.
     var heading: String?
     /// The error that goes to the application; nil: a code.
     var error: String?

@@ -181,7 +181,7 @@ struct RunningEngine {
 }
 
 extension EngineStage {
-  /// What `bearer-proxy engine` prints.
+  /// The output of `bearer-proxy engine`.
   fileprivate func part(_ engine: String) async throws -> String {
     let printed = try await run([binary(), "engine", engine, "-c", proxy.configuration])
     try #require(printed.status == 0, "\(printed.errors)")

@@ -10,7 +10,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(5)))
 struct FetcherTests {
-  /// What a fetch came to, in a form that can be compared.
+  /// The result of a fetch, in a form that can be compared.
   private enum Outcome: Equatable {
     case answered(Int, String)
     case failed(FetchError)

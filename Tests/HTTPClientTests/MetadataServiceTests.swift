@@ -1,4 +1,4 @@
-// Which addresses and names are a cloud's metadata service, in every spelling that leads there.
+// Addresses and names of a cloud's metadata service, in every spelling that leads there.
 
 import Bytes
 import HTTP
@@ -24,7 +24,7 @@ import Testing
     ("64:ff9b::168.63.129.16", true), ("64:ff9b::192.0.2.1", false), ("64:ff9b:1::169.254.169.254", true),
     ("64:ff9b:1:a9fe:a9:fe00::", true), ("64:ff9b:1:1:a9:fea9:fe00:0", true), ("64:ff9b:1::192.0.2.1", false),
     ("2002:a9fe:a9fe::", true), ("2002:a9fe:a9fe::1", true), ("2002:c000:201::", false),
-    // What is near, and what is nowhere.
+    // Addresses beside these, and unspecified ones.
     ("127.0.0.1", false), ("::1", false), ("::", false), ("10.0.0.1", false), ("2001:db8::1", false),
   ])
   func `addresses of metadata services are told from others`(literal: String, isForbidden: Bool) throws {

@@ -147,7 +147,7 @@ struct OriginPoolTests {
     }
   }
 
-  /// What a proxy answers, what comes of it, and whether the origin is then at the other end.
+  /// A proxy's answer, its result, and if the origin is then at the other end.
   static let answers: [(answer: String, failure: UpstreamError?)] = [
     ("HTTP/1.1 200 Connection established\r\n\r\n", nil),
     ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 204 Yes\r\nX: y\r\n\r\n", nil),

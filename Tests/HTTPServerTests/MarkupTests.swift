@@ -1,4 +1,4 @@
-// What stands between tags stays text, whatever it is.
+// Text between tags stays text, whatever it is.
 
 import HTTPServer
 import Testing

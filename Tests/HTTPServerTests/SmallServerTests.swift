@@ -1,4 +1,4 @@
-// What a small server does with requests byte by byte: framing, content, persistence, its limits and its end.
+// A small server's handling of requests byte by byte: framing, content, persistence, its limits and its end.
 
 import Bytes
 import HTTP
@@ -91,7 +91,7 @@ struct SmallServerTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let request: String
-    /// What the answers end with.
+    /// The end of the answers.
     let end: String
     /// Status lines.
     var statuses = [200]

@@ -19,7 +19,7 @@ import Testing
       #"DPoP algs="ES256", Bearer, Basic realm="z""#
     ),
     ("Negotiate abc==, Bearer resource_metadata=x", "Negotiate abc==, Bearer"),
-    // What a client would find that searches the whole field.
+    // The result of a client that searches the whole field.
     (#"Bearer error_description="see resource_metadata=https://evil.example", error=e"#, "Bearer error=e"),
     (#"Bearer error=e, "resource_metadata="https://evil.example""#, "Bearer error=e"),
     (#"Bearer error=e, resource_metadata="https://unended"#, "Bearer error=e"),

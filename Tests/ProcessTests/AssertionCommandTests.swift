@@ -1,5 +1,5 @@
 // An application whose proof a command prints: one run for all who need it, kept until a minute before its end, run
-// again when the provider refuses it, and what is told where it prints none.
+// again when the provider refuses it, and the error if it prints none.
 
 import Bytes
 import FoundationEssentials

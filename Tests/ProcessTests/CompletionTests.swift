@@ -1,4 +1,4 @@
-// What shells complete, by the shells themselves where they are here, and what the manual page names.
+// The completions of shells, by the shells themselves if they are here, and the names in the manual page.
 
 import TestSupport
 import Testing
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  /// The shell, where it is here.
+  /// The shell, if it is here.
   private static func program(_ shell: Shell) -> String? {
     ["/bin/", "/usr/bin/"].map { $0 + shell.rawValue }.first(where: exists)
   }

@@ -1,4 +1,4 @@
-// What a serving process cannot do any more.
+// The rights that a serving process has given up.
 
 import Platform
 import TestSupport
@@ -48,7 +48,7 @@ import Testing
     guard attempts.keys.contains(where: { $0.contains("full") }) else { return }
     // Success says nothing: the program took the place of the one that would.
     #expect(attempts["execute"] == nil)
-    // What the process may write, it may not run.
+    // The process may not run a file that it may write.
     #expect(attempts["make inside"] == "0" && attempts["execute inside"] == "13")
     #expect(attempts["make outside"] == "13" && attempts["discard"] == "0")
   }

@@ -152,7 +152,7 @@ import Tokens
 }
 
 extension String {
-  /// The first member of this name in a JSON text of ours, where it is a text.
+  /// The first member of this name in a JSON text of ours, if it is a text.
   fileprivate func member(_ name: String) -> String? {
     guard let start = firstRange(of: "\"\(name)\" : \"") else { return nil }
     return String(self[start.upperBound...].prefix { $0 != "\"" })

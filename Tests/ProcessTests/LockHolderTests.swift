@@ -1,4 +1,4 @@
-// Whether the process that a lock file names is still there.
+// The process that a lock file names: running, gone, or another one.
 
 import Glibc
 import TestSupport

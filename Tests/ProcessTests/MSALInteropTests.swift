@@ -80,10 +80,10 @@ private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirect
     var last = try #require(signedIn.token)
     #expect(try await eventually { await !application.accounts().isEmpty })
     for round in 1...3 {
-      // What they obtained is our cache's.
+      // Tokens that they obtained are in our cache.
       #expect(try await eventually { try await silent() == last }, "round \(round)")
       #expect(posts.withLock { $0 } == round - 1)
-      // What we obtain is theirs, without a request.
+      // Tokens that we obtain are theirs, without a request.
       last = try #require(try await silent(force: true))
       let theirs = try await msal("silent")
       #expect(theirs.token == last && theirs.posts == 0 && theirs.source == "cache", "\(theirs)")

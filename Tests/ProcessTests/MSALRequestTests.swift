@@ -1,4 +1,4 @@
-// What the real msal sends for the options that Microsoft's providers know, beside what is sent here for the same.
+// The real msal's requests for the options that Microsoft's providers know, beside ours for the same.
 
 import Bytes
 import FoundationEssentials
@@ -83,7 +83,7 @@ import Tokens
     return Dictionary((components.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
   }
 
-  /// What is sent last for a token.
+  /// The last request for a token.
   private func sent(
     _ subscription: (Application) throws -> TokenSubscription,
     by credential: CredentialSource = .secret(Secret("s3cret")), region: String? = nil

@@ -93,7 +93,7 @@ struct RedisCacheStoreTests {
         home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
     }
     #expect(try await eventually(within: limit) { alice.generation(in: await one.snapshot()) == nil })
-    // Who asks at once is not told what was.
+    // A request at once does not get the old answer.
     try await add(bob, to: two)
     await one.look()
     #expect(bob.generation(in: await one.snapshot()) == 0)
@@ -170,7 +170,7 @@ struct RedisCacheStoreTests {
   @Test func `one replica at a time holds the lock, and one that died holds it no longer than its lease`() async throws
   {
     let redis = try await RedisPeer(in: directory)
-    // Who cannot ask the server, or waits too long, goes on without the lock. On a busy machine that is no fault.
+    // A process that cannot reach the server, or waits too long, continues without the lock. That is no fault.
     var timing = RedisTiming()
     (timing.connect, timing.command, timing.lease) = (.seconds(60), .seconds(60), .seconds(60))
     var stores: [CacheStore] = []
@@ -374,7 +374,7 @@ private struct LeasePauses: Sendable {
   private let begun = AsyncStream<Void>.makeStream()
   private let ended = AsyncStream<Void>.makeStream()
 
-  /// What the store calls: returns when the test ends the pause, or the task is cancelled.
+  /// The store's pause: returns when the test ends it, or the task is cancelled.
   func pause() async {
     begun.continuation.yield()
     for await _ in ended.stream { break }
@@ -389,7 +389,7 @@ private struct LeasePauses: Sendable {
 }
 
 extension RedisPeer {
-  /// How long a key has to live; below 0 where there is none.
+  /// A key's time to live; below 0 if there is none.
   fileprivate func milliseconds(of key: String) async throws -> Int {
     try #require(Int(await cli("-n", "1", "--raw", "pttl", key).trimming("\n")))
   }

@@ -65,7 +65,7 @@ struct RedisTokenTests {
     try await store.modify { document in _ = document.add(issued, now: Self.start) }
   }
 
-  /// How often the server was sent AUTH, and how often it refused.
+  /// The number of AUTH commands that the server got, and of those it refused.
   private func entries(_ redis: RedisPeer) async throws -> (calls: Int, refused: Int) {
     let lines = try await redis.cli("info", "commandstats").split(whereSeparator: \.isNewline)
     let line = lines.first { $0.hasPrefix("cmdstat_auth:") }

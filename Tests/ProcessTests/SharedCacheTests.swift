@@ -30,7 +30,7 @@ struct SharedCacheTests {
       .split(separator: "\n").joined(separator: "\n")
   }
 
-  /// Who is signed in, and how many tokens of each kind there are.
+  /// The accounts, and the number of tokens of each kind.
   private func people() throws -> Set<String> {
     let document = try CacheDocument(text: Array(directory.read("cache.json").utf8))
     let accounts = document.accounts(environments: [SignedInPerson.environment])
@@ -99,7 +99,7 @@ struct SharedCacheTests {
     #expect(try await peer(["generation", path, "swift"]) == "rt-swift-4-")
     #expect(try await peer(["silent", path, "swift"]) == "at-swift-4-")
     #expect(try await peer(["silent", path, "python1"]) == "at-python1")
-    // Renewed under the key where msal filed it: no second entry, and msal finds the new one.
+    // Renewed under msal's key: no second entry, and msal finds the new one.
     let now = UnixTime(WallClock.now.seconds + 1)
     let held = try #require(await store.snapshot().refreshTokens(python.query).first)
     try await store.modify { $0.rotate(held, to: Secret("rt-python1-1-"), obtainedAt: now) }

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `parts fit a screen, ports in use are said, and every call to try works when pasted`() async throws {
-    // Where this fails, another process has the port.
+    // If this fails, another process has the port.
     let held = try? BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: 8080)), count: 1)
     defer { for socket in held ?? [] { socket.close() } }
     let directory = try TemporaryDirectory()

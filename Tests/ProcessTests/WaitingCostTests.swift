@@ -1,4 +1,4 @@
-// What the process costs while it waits: a wait that ends at once because something stays ready would use a whole
+// The CPU time of the process while it waits: a wait that ends at once because something stays ready would use a whole
 // processor, and nobody would notice before the machine is slow.
 
 import Bytes
@@ -16,7 +16,7 @@ struct WaitingCostTests {
     var request = ""
     /// Raw bytes behind the request, past TLS.
     var raw: [UInt8] = []
-    /// How much content of 'x' follows, as far as it is taken.
+    /// The length of the content of 'x' that follows, as far as it is taken.
     var content = 0
     var endsSending = false
     var testDescription: String { name }
@@ -123,7 +123,7 @@ struct WaitingCostTests {
     }
   }
 
-  /// What the upstream does when it is asked for a path, until the connection ends or a minute has passed.
+  /// The upstream's answer for a path, until the connection ends or a minute has passed.
   private static func act(_ stream: ByteStream) async {
     let head = await stream.receiveText(through: "\r\n\r\n")
     if head.contains(" /half") {

@@ -1,4 +1,4 @@
-// What is said of accepting that rests, and when.
+// The records about a pause of accepting.
 
 import Platform
 import Testing

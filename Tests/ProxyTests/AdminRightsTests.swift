@@ -1,4 +1,4 @@
-// What a caller of the admin listener may do, by what it shows.
+// The rights of a caller of the admin listener, by its connection and fields.
 
 import Bytes
 import HTTP

@@ -48,7 +48,7 @@ import Testing
       expected: "405 method-not-allowed route1"),
     Row(request: "GET /get/ HTTP/1.1\nX-HTTP-Method-Override: get\nX-Other: PUT", expected: "route1"),
     Row(request: "POST /a/ HTTP/1.1\nX-HTTP-Method-Override: DELETE", expected: "route0"),
-    // Which API a request reaches is decided on the normal path.
+    // The normal path decides the API of a request.
     Row(request: "GET /get/../a/x HTTP/1.1", expected: "route0 /a/x"),
     Row(request: "GET /a/../../x HTTP/1.1", expected: "400 bad-path"),
     Row(request: "GET /a/..%2f..%2fsecret HTTP/1.1", expected: "400 bad-path"),
@@ -71,7 +71,7 @@ import Testing
     Row(request: "OPTIONS /a/ HTTP/1.1\nMax-Forwards: 1\nMax-Forwards: 1", expected: "400 bad-request"),
     Row(request: "GET /a/ HTTP/1.1\nMax-Forwards: 0", expected: "route0"),
     Row(request: "GET /a/ HTTP/1.1\nMax-Forwards: x", expected: "route0"),
-    // What names this process has been here.
+    // A `Via` or `CDN-Loop` of this process shows a loop.
     Row(request: "GET /a/ HTTP/1.1\nVia: 1.1 bearer-proxy-1", expected: "508 loop-detected"),
     Row(request: "GET /nowhere HTTP/1.1\nVia: 1.0 x, 1.1 bearer-proxy-1 (c), 1.1 y", expected: "508 loop-detected"),
     Row(request: "GET /a/ HTTP/1.1\nVia: 1.0 x\nVia: HTTP/1.1 bearer-proxy-1,1.1 y", expected: "508 loop-detected"),

@@ -92,7 +92,7 @@ struct BodyPumpTests {
     /// Without chunk boundaries, which are the pump's to choose.
     var content: String
     var trailers = ""
-    /// What stays in the input: it belongs to the next message.
+    /// The rest of the input: it belongs to the next message.
     var rest = ""
     var testDescription: String { name }
   }

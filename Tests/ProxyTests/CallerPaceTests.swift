@@ -1,4 +1,4 @@
-// How slow a caller may be, by what it has moved at which instant.
+// The pace that a caller must keep, by the bytes it has moved at each instant.
 
 import Bytes
 import Platform

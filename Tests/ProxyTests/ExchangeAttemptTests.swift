@@ -1,4 +1,4 @@
-// Which connection an attempt takes, when there is another one, and what follows a refused token.
+// The connection of an attempt, the rule for another attempt, and the action after a refused token.
 
 import Bytes
 import HTTP

@@ -88,19 +88,19 @@ enum ExchangeFixture {
     return state
   }
 
-  /// What the caller does with a request that has ten bytes of content.
+  /// The caller's steps with a request that has ten bytes of content.
   enum Caller: String, CaseIterable, Sendable {
     case sendsAll, waitsForContinue, keepsSending, stalls, endsItsDirection, resets, hangsUp, sendsTooMuch
     case breaksTheCoding
   }
 
-  /// What the upstream does.
+  /// The upstream's steps.
   enum Upstream: String, CaseIterable, Sendable {
     case staysSilent, continues, answers, answersAndCloses, refusesTheToken, closes, closesOnceSeen, sendsNonsense
     case breaksOff, takesNoContent
   }
 
-  /// Reports what the caller does; nil where that is nothing more.
+  /// Reports the caller's next step; nil if there is none.
   static func apply(_ caller: Caller, to state: inout ExchangeState) -> Outcome {
     guard state.movesRequest || caller == .hangsUp else { return .move }
     let step: BodyPump.Step
@@ -150,7 +150,7 @@ enum ExchangeFixture {
     }
   }
 
-  /// What is told next where both have had their say: the end of an answer, or of the time.
+  /// The next event after both have finished: the end of an answer, or of the time.
   static func end(_ state: inout ExchangeState, after action: Outcome) -> Outcome {
     switch action {
     case .finish, .retry, .hold: return action

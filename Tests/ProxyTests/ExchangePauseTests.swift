@@ -1,4 +1,4 @@
-// What an exchange waits for, how long, and the fault of a wait that is too long.
+// The event that an exchange waits for, its time limit, and the fault of a wait that is too long.
 
 import Bytes
 import HTTP

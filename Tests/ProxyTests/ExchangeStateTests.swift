@@ -58,7 +58,7 @@ import Testing
     var state = Fixture.begun(Fixture.terms(expectsContinue: caller == .waitsForContinue))
     var action = Fixture.apply(caller, to: &state)
     if action == .move { action = Fixture.apply(upstream, to: &state) }
-    // The caller goes on as it began where it has not ended.
+    // The caller goes on as it began if it has not ended.
     if action == .forward { action = Fixture.apply(caller == .waitsForContinue ? .stalls : caller, to: &state) }
     let expected = try #require(Self.callerFirst[caller]?[upstream])
     #expect(Fixture.end(&state, after: action) == expected)
@@ -66,7 +66,7 @@ import Testing
 
   /// Early answers: the upstream answers while content is still to come.
   private static let upstreamFirst: [Fixture.Caller: Fixture.Outcome] = [
-    // The upstream's connection is clean only where all of the request has gone out on it.
+    // The upstream's connection is clean only if all of the request has gone out on it.
     .sendsAll: .finish(.completed(reusesUpstream: true, keepsCaller: false)),
     .waitsForContinue: .finish(.completed(reusesUpstream: false, keepsCaller: false)),
     .keepsSending: .finish(.completed(reusesUpstream: false, keepsCaller: false)),

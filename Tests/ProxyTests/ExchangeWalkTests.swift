@@ -11,7 +11,7 @@ import Testing
 @testable import Proxy
 
 @Suite struct ExchangeWalkTests {
-  /// What an exchange can end with. The walk has to come across all of it.
+  /// The ends of an exchange. The walk has to come across all of them.
   private static let endings: Set<String> = [
     "completed false false", "completed false true", "completed true false", "completed true true", "goingAway",
     "callerLeft", "callerTooSlow", "timedOut", "contentRefused", "upstreamBroke", "tooLarge", "content", "contentCut",
@@ -43,7 +43,7 @@ private struct ExchangeWalk {
   private var state: ExchangeState
   private var now = MonotonicTime(nanoseconds: 0)
 
-  // What has happened, kept apart from the state.
+  // The history, kept apart from the state.
   private var ending: String?
   /// The request of the present attempt has been sent.
   private var isSent = false
@@ -124,7 +124,7 @@ private struct ExchangeWalk {
 
   // MARK: A turn
 
-  /// What the relay does: both directions, then a wait.
+  /// The relay's steps: both directions, then a wait.
   private mutating func turn() {
     steps += 1
     if state.isTunnel, random.isLucky(30) { return end(state.cutOff()) }

@@ -1,4 +1,4 @@
-// How long a caller that is still sending is read after its last answer.
+// The time for which a caller that is still sending is read after its last answer.
 
 import Bytes
 import Platform

@@ -21,7 +21,7 @@ import Tokens
     var testDescription: String { "\(failure)" }
   }
 
-  /// Stands where addresses and the provider's prose could be.
+  /// A marker in place of addresses and the provider's prose.
   private static let private_ = "10.1.2.3-private.example"
   private static let unresolved = ResolveError(host: private_, reason: "Name or service not known")
   private static let reply = TokenErrorReply(

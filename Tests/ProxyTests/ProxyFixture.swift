@@ -23,7 +23,7 @@ struct ProxyFixture {
   /// The port of its listener.
   var port: Int { Int(address.port) }
 
-  /// What a route with a token brings.
+  /// The token of a route that has one.
   struct TokenPart {
     var subscription: TokenSubscription
     var rules = RouteTokenRules()
@@ -124,6 +124,6 @@ struct ProxyFixture {
 }
 
 extension ByteStream {
-  /// Reads a request head of a test, for an upstream; empty where the connection ended.
+  /// Reads a request head of a test, for an upstream; empty if the connection ended.
   func requestHead() async -> String { await receiveText(through: "\r\n\r\n") }
 }

@@ -1,4 +1,4 @@
-// A whole proxy: how it ends, how many it serves, and what callers see where an upstream or a caller misbehaves.
+// A whole proxy: its end, its limits, and the answers if an upstream or a caller misbehaves.
 
 import Bytes
 import Glibc
@@ -355,7 +355,7 @@ struct ProxyServerTests {
       waiter.close()
       return (String(decoding: bytes, as: UTF8.self), end)
     }
-    // Where the head has been passed on, only the connection can say that the rest is missing.
+    // If the head has been passed on, only the connection can show that the rest is missing.
     #expect(end == (status == 200 ? .failed(.reset) : .endOfStream))
     if status == 502 {
       #expect(statusOf(received) == 502)

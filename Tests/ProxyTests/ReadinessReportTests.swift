@@ -1,4 +1,4 @@
-// What /readyz says.
+// The text of /readyz.
 
 import Bytes
 @testable import Identity

@@ -1,4 +1,4 @@
-// What an access record takes from a request head.
+// An access record's part of a request head.
 
 import Bytes
 import HTTP

@@ -10,7 +10,7 @@ import Testing
 @Suite struct RelocationTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var reference: String
-    /// What callers get; nil: what the upstream wrote.
+    /// The callers' value; nil: the upstream's.
     var expected: String?
     var testDescription: String { reference }
   }

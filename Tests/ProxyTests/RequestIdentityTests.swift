@@ -1,4 +1,4 @@
-// Ids that are taken over where they are well-formed, and made otherwise.
+// Ids that are taken over if they are well-formed, and made otherwise.
 
 import Bytes
 import HTTP

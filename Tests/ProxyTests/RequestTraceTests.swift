@@ -1,4 +1,4 @@
-// Which trace a request belongs to, and whether it is recorded.
+// The trace of a request, and if it is recorded.
 
 import Bytes
 import Routing

@@ -198,7 +198,7 @@ import Tokens
     for field in fields { #expect(written.contains("\r\n\(field)\r\n")) }
   }
 
-  /// What a listener and a route say, what the caller sent, and the answer's `Vary`.
+  /// The rules of a listener and a route, the caller's fields, and the answer's `Vary`.
   struct Variant: Sendable, CustomTestStringConvertible {
     var name: String
     var rules = CallerRules()

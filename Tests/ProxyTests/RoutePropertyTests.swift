@@ -9,13 +9,13 @@ import Testing
 
 /// A way to take a path apart that some server has.
 struct PathReader: Sendable, CustomTestStringConvertible {
-  /// How often percent-encodings are decoded.
+  /// The number of times that percent-encodings are decoded.
   var decodings: Int
-  /// Whether that is done before the path is split, so that an encoded slash is a slash.
+  /// True if that is done before the path is split, so that an encoded slash is a slash.
   var splitsLast: Bool
   var parameters: Parameters
   var mergesSlashes: Bool
-  /// Whether the path ends where a query or a fragment shows in what was decoded.
+  /// True if the path ends at a query or a fragment in the decoded text.
   var endsAtQuery: Bool
 
   enum Parameters: CaseIterable { case kept, cutFirst, cutLast }
@@ -39,7 +39,7 @@ struct PathReader: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The segments it sees, dot segments resolved; nil where they climb above the root.
+  /// The segments it sees, dot segments resolved; nil if they climb above the root.
   func segments(_ path: [UInt8]) -> [[UInt8]]? {
     var text = Self.withoutBackslashes(path)
     if parameters == .cutFirst { text = Self.split(text).map(Self.cut).reduce(into: []) { $0 += [0x2F] + $1 } }
@@ -106,7 +106,7 @@ struct PathReader: Sendable, CustomTestStringConvertible {
     text.contains(0x5C) ? text.map { $0 == 0x5C ? 0x2F : $0 } : text
   }
 
-  /// The segments of a path, without what stands before its first slash.
+  /// The segments of a path, without the text before its first slash.
   private static func split(_ text: [UInt8]) -> [[UInt8]] {
     text.dropFirst().split(separator: 0x2F, omittingEmptySubsequences: false).map(Array.init)
   }
@@ -137,7 +137,7 @@ struct PathReader: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// What becomes of a path: its route, its normal form and what is forwarded; nil where it is refused.
+  /// The decision about a path: its route, its normal form and the forwarded path; nil if it is refused.
   private static func outcome(_ path: String, in table: RouteTable) -> (
     route: Route, normal: String, forwarded: String
   )? {
@@ -179,7 +179,7 @@ struct PathReader: Sendable, CustomTestStringConvertible {
         func below(_ segments: [[UInt8]]?, _ base: [[UInt8]]) -> Bool {
           segments?.starts(with: base) ?? false
         }
-        // What was sent and what is forwarded are at or below the same prefix, and no longer one.
+        // The sent and the forwarded path are at or below the same prefix, and no longer one.
         for spelling in [path, normal] {
           let segments = reader.segments(Array(spelling.utf8))
           if !below(segments, bases[own]) {

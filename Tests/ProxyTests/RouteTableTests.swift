@@ -1,4 +1,4 @@
-// Which route a request takes.
+// The route of a request.
 
 import Testing
 
@@ -33,7 +33,7 @@ import Testing
     // A shorter path is another API, and so is the same path of any host.
     Row(routes: ["/a/b/ POST", "/a/ GET"], request: "/a/b/ GET", expected: "405 0"),
     Row(routes: ["one.example/a/ POST", "/a/ GET"], request: "one.example/a/ GET", expected: "405 0"),
-    // Routes of other hosts and paths may stand between two of one host and path.
+    // Routes of other hosts and paths may be between two of one host and path.
     Row(
       routes: ["one.example/a/ POST", "two.example/a/ GET", "one.example/a/ GET"], request: "one.example/a/ GET",
       expected: "2"),
@@ -41,7 +41,7 @@ import Testing
       routes: ["one.example/a/ POST", "one.example/b/ GET", "one.example/a/ GET"], request: "one.example/a/ GET",
       expected: "2"),
     Row(routes: ["/a/ POST", "/b/ GET", "/a/ GET"], request: "/a/ GET", expected: "2"),
-    // What some readers take for the path of a more particular route does not pass by it.
+    // A path that some readers assign to a more particular route does not pass by it.
     Row(routes: ["/", "/a/b/"], request: "/a%2Fb/c GET", expected: "400 0"),
     Row(routes: ["/", "/a/b/"], request: "/a//b/c GET", expected: "400 0"),
     Row(routes: ["/", "/a/b/"], request: "//a/b GET", expected: "400 0"),
@@ -54,7 +54,7 @@ import Testing
     Row(routes: ["/a/", "one.example/a/b/"], request: "one.example/a//b GET", expected: "400 0"),
     Row(routes: ["/a/", "one.example/a/b/"], request: "two.example/a//b GET", expected: "0"),
     Row(routes: ["one.example/a/", "/a/b/"], request: "one.example/a//b GET", expected: "0"),
-    // Who decodes first sees the path end where a query, a fragment or, in C, NUL begins.
+    // A reader that decodes first ends the path at a query, a fragment or, in C, NUL.
     Row(routes: ["/", "/a/"], request: "/a%3Fx GET", expected: "400 0"),
     Row(routes: ["/", "/a/"], request: "/a%23x GET", expected: "400 0"),
     Row(routes: ["/", "/a/"], request: "/a%253Fx/y GET", expected: "400 0"),
@@ -67,7 +67,7 @@ import Testing
     Row(routes: ["/", "/a/"], request: "/ab%3Fx GET", expected: "0"),
     Row(routes: ["/", "/a/"], request: "/a/b%3Fx%23y GET", expected: "1"),
     Row(routes: ["/", "/a/b/"], request: "/a%3F/b GET", expected: "0"),
-    // What is only unusual, does.
+    // An unusual path does.
     Row(routes: ["/", "/a/b/"], request: "/a%2Fc/b GET", expected: "0"),
     Row(routes: ["/", "/a/b/"], request: "/c//a/b GET", expected: "0"),
     Row(routes: ["/", "/a/b/"], request: "/c%2Fa%2Fb;x=1/%C3%A9%20 GET", expected: "0"),

@@ -1,4 +1,4 @@
-// Prefixes by whole segments, and what stands in their place upstream.
+// Prefixes by whole segments, and their replacement upstream.
 
 import Bytes
 import HTTP

@@ -169,7 +169,7 @@ import Tokens
 }
 
 extension TraceEvent {
-  /// Whether a batch is done with.
+  /// True if a batch has been handled.
   fileprivate var isEnd: Bool {
     switch self {
     case .exported, .lost: true

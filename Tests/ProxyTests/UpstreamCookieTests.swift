@@ -1,4 +1,4 @@
-// What cookies of an upstream become on the listener's origin.
+// The cookies of an upstream on the listener's origin.
 
 import Bytes
 import HTTP
@@ -12,7 +12,7 @@ import Testing
     var route = "/orders/"
     var upstream = "https://api.example/v1/"
     var cookie: String
-    /// What callers get; nil: nothing.
+    /// The callers' field; nil: none.
     var expected: String?
     var testDescription: String { "\(route) \(cookie)" }
   }

@@ -1,4 +1,4 @@
-// Who is let in by what a request says of itself: DNS rebinding and other sites' pages are not.
+// Callers that are let in by their request: DNS rebinding and other sites' pages are not.
 
 import Bytes
 import HTTP
@@ -54,7 +54,7 @@ import Tokens
     ("Origin: http://localhost", false), ("Origin: http://localhost:80", false),
     ("Origin: http://localhost", false), ("Origin: http://evil.example", false), ("Origin: null", false),
     ("Origin: localhost:8080", false), ("Origin:", false), ("Origin: http://localhost:8080.evil.example", false),
-    // What the browser says of the site is believed before the origin.
+    // The browser's field about the site counts before the origin.
     ("Sec-Fetch-Site: cross-site\r\nOrigin: http://localhost:8080", false),
   ])
   func `a request that another site is behind is turned away`(fields: String, isAllowed: Bool) throws {
@@ -73,7 +73,7 @@ import Tokens
     var testDescription: String { "\(host) \(fields)" }
   }
 
-  /// What Chromium 156 sends, by the way in which a page makes it: Tests/peers/browser_ways.py has the ways.
+  /// The requests of Chromium 156, by the way in which a page makes them: Tests/peers/browser_ways.py has the ways.
   private static let purposeRows = [
     // Speculation rules of any page: it calls this the person's own request.
     BrowserRow(
@@ -93,7 +93,7 @@ import Tokens
     BrowserRow(fields: "Sec-Fetch-Site: same-origin|Purpose: prefetch"),
     // A field of a program's own.
     BrowserRow(fields: "Purpose: billing"),
-    // Who types an address, follows a bookmark, reloads, restores a window, shows a page's source: Chromium 156 and
+    // A person types an address, opens a bookmark, reloads, restores a window, shows a page's source: Chromium 156 and
     // Firefox 153; Safari, which says nothing of the person; Chromium 79, which says nothing of the destination.
     BrowserRow(
       fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-User: ?1|Sec-Fetch-Dest: document"),
@@ -108,7 +108,7 @@ import Tokens
     BrowserRow(
       fields: "Accept: application/cert-chain+cbor|Sec-Fetch-Site: none|Sec-Fetch-Mode: no-cors|Sec-Fetch-Dest: empty",
       refusal: .unknownPage),
-    // What no browser sends by itself today, and no person either.
+    // Requests that no browser sends by itself today, and no person either.
     BrowserRow(fields: "Sec-Fetch-Site: none", refusal: .unknownPage),
     BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate", refusal: .unknownPage),
     BrowserRow(fields: "Sec-Fetch-Site: none|Sec-Fetch-Mode: cors|Sec-Fetch-Dest: empty", refusal: .unknownPage),

@@ -1,4 +1,4 @@
-// Who is let in by what a connection and a field show.
+// Callers that are let in by their connection and a field.
 
 import Bytes
 import HTTP
@@ -26,7 +26,7 @@ import Tokens
     PeerRow(groups: [20], peer: Peer(user: 12, group: 20), isKnown: true),
     PeerRow(users: [10], groups: [20], peer: Peer(user: 10, group: 1), isKnown: true),
     PeerRow(users: [10], groups: [20], peer: Peer(user: 20, group: 10), isKnown: false),
-    // The numbers that the kernel gives where it knows nobody.
+    // The numbers that the kernel gives for an unknown peer.
     PeerRow(users: [10], groups: [20], peer: Peer(user: .max, group: .max), isKnown: false),
     PeerRow(users: [10], groups: [20], peer: nil, isKnown: false),
   ]

@@ -1,4 +1,4 @@
-// Which program asks for a token, and which of its tokens it gets.
+// The program that asks for a token, and the token that it gets.
 
 import Bytes
 import HTTP

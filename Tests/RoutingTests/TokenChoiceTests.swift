@@ -1,4 +1,4 @@
-// Which token a request picks by a field.
+// The token that a request picks by a field.
 
 import Bytes
 import HTTP

@@ -32,7 +32,7 @@ import Tokens
 
   typealias Row = (held: TokenLifetime?, offer: Offer, pausedUntil: Int64?, at: Int64, expected: AcquisitionPlan)
 
-  /// Every row of the table, second by second where one row ends and the next begins; the same for both offers.
+  /// Every row of the table, second by second around the end of a row; the same for both offers.
   static let renewable: [Row] = [Offer.credential, .refreshTokens].flatMap { offer in
     [
       (nil, offer, nil, 0, .request),

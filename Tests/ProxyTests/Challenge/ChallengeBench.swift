@@ -100,7 +100,7 @@ final class ChallengeBench: Sendable {
       person
       ? TokenSubscription(application: application, account: nil, scopes: try ScopeSet(["A"]))
       : TokenSubscription(application: application, scopes: try ScopeSet(["A"]))
-    // A clock that stands still: however slow the machine, no pause is over.
+    // A clock that does not move: however slow the machine, no pause is over.
     let start = UnixTime(WallClock.now.seconds - age)
     let broker = TokenBroker(
       TokenBroker.Surroundings(
@@ -123,14 +123,14 @@ final class ChallengeBench: Sendable {
     return lines.contains("transfer-encoding: chunked") ? await stream.receiveText(through: "0\r\n\r\n") : ""
   }
 
-  /// What the provider answers to the requests after the first.
+  /// The provider's answers to the requests after the first.
   func provider(answers: FetchResponse...) { log.withLock { $0.answers += answers } }
 
-  /// What the upstream was asked, in order.
+  /// The requests to the upstream, in order.
   var requests: [UpstreamRequest] { log.withLock { $0.requests } }
-  /// What the provider was asked, in order.
+  /// The requests to the provider, in order.
   var forms: [String] { log.withLock { $0.forms } }
-  /// What was logged.
+  /// The log.
   var lines: [String] { log.withLock { $0.lines } }
 
   /// The answer to a request on a connection of its own.

@@ -1,4 +1,4 @@
-// Which sign-in makes room for another one.
+// The sign-in that makes room for another one.
 
 import Bytes
 import Testing

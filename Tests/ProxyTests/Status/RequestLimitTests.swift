@@ -14,7 +14,7 @@ import Testing
     (.delivery(.contentTooSlow), .callerRate),
     (.unreachable(.timedOut), .connect), (.unreachable(.connect(.timedOut)), .connect),
     (.delivery(.upstreamStalled), .responseHead), (.delivery(.exchangeTimedOut), .exchange),
-    // What is wrong without a limit being met.
+    // Failures without a limit.
     (.head(.requestLine), nil), (.head(.field(.folding)), nil), (.noRoute, nil), (.delivery(.upstreamClosed), nil),
     (.unreachable(.connect(.forbiddenAddress)), nil), (.delivery(.contentCut), nil),
   ]
@@ -22,7 +22,7 @@ import Testing
   @Test func `a limit has the name of its key`() {
     for (failure, limit) in Self.rows { #expect(failure.limit == limit, "\(failure)") }
     #expect(Set(Limit.allCases.map(\.row)).count == Limit.allCases.count)
-    // Connections are counted where they are accepted.
+    // The listener counts connections when it accepts them.
     #expect(Set(Self.rows.compactMap(\.1)).union([.connections, .unfinished]) == Set(Limit.allCases))
   }
 }

@@ -1,4 +1,4 @@
-// What `/status` says of a route in each of its states, to people and to programs.
+// A route in `/status` in each of its states, for people and for programs.
 
 import Bytes
 @testable import Identity

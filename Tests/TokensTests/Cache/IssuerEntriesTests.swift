@@ -279,7 +279,7 @@ import Tokens
     #expect(document[.account].isEmpty && document[.idToken].isEmpty && document[.refreshToken].isEmpty)
   }
 
-  // A renewal of the former version's sign-in leaves the token at the place where that version, still running
+  // A renewal of the former version's sign-in leaves the token at the place at which that version, still running
   // elsewhere, finds it.
   @Test func `an entry of the former version is renewed in place, and survives a sign-in that replaces it`() throws {
     var document = CacheDocument()

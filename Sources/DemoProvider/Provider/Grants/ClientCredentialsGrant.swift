@@ -32,8 +32,8 @@ enum ClientCredentialsGrant {
     return claims
   }
 
-  /// The claims of a blueprint's token that proves its agent, or of the agent's own that represents it in the exchange for
-  /// its user; nil if another token is requested.
+  /// The claims of a blueprint's token that proves its agent, or of the agent's own that represents it in the
+  /// exchange for its user; nil if another token is requested.
   private static func exchangeClaims(
     for request: TokenEndpointRequest, of application: RegisteredApplication, in tenant: Tenant
   ) throws(ProviderError) -> JWTClaims? {
