@@ -15,6 +15,11 @@ let strict: [SwiftSetting] = [
 /// The sans-IO modules read bytes from strangers: there, each unsafe expression is also marked as such.
 let strictAndSafe: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// Modules that no request runs: their release build takes half the time without the optimiser of Swift's own
+/// intermediate language. LLVM still optimises them, and the program is no larger.
+let cold: [SwiftSetting] =
+  strict + [.unsafeFlags(["-Xfrontend", "-disable-sil-perf-optzns"], .when(configuration: .release))]
+
 let package = Package(
   name: "bearer-proxy",
   products: [
@@ -43,7 +48,7 @@ let package = Package(
     .target(name: "Routing", dependencies: ["Tokens", "HTTP", "Bytes"], swiftSettings: strictAndSafe),
     .target(
       name: "Configuration", dependencies: ["CYAML", "Routing", "Tokens", "HTTP", "Telemetry", "Bytes"],
-      swiftSettings: strict),
+      swiftSettings: cold),
     .target(
       name: "Proxy",
       dependencies: [
@@ -56,7 +61,7 @@ let package = Package(
         "CPriority", "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Routing", "Tokens", "HTTP",
         "Telemetry", "Bytes",
       ],
-      swiftSettings: strict),
+      swiftSettings: cold),
     .target(
       name: "DemoProvider", dependencies: ["COpenSSL", "HTTPServer", "Platform", "HTTP", "Tokens", "Bytes"],
       swiftSettings: strict),
