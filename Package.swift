@@ -33,10 +33,15 @@ let package = Package(
     .target(name: "CSystem"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CNGHTTP2", providers: [.apt(["libnghttp2-dev"])]),
 
     .target(name: "Bytes", swiftSettings: strictAndSafe),
     .target(name: "Telemetry", dependencies: ["Bytes"], swiftSettings: strict),
     .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: strictAndSafe),
+    // The archive, so that the program needs no further shared library.
+    .target(
+      name: "HTTP2", dependencies: ["CNGHTTP2", "HTTP", "Bytes"], swiftSettings: strict,
+      linkerSettings: [.linkedLibrary(":libnghttp2.a")]),
     .target(name: "Tokens", dependencies: ["HTTP", "Bytes"], swiftSettings: strictAndSafe),
     .target(
       name: "Platform", dependencies: ["CSystem", "COpenSSL", "Telemetry", "Bytes"], swiftSettings: strict),
@@ -52,7 +57,7 @@ let package = Package(
     .target(
       name: "Proxy",
       dependencies: [
-        "Identity", "Routing", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes",
+        "Identity", "Routing", "HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP2", "HTTP", "Telemetry", "Bytes",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -71,6 +76,7 @@ let package = Package(
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: strict),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Bytes"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: strict),
+    .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "HTTP", "Bytes"], swiftSettings: strict),
     .testTarget(name: "RoutingTests", dependencies: ["Routing", "Tokens", "HTTP", "Bytes"], swiftSettings: strict),
     .testTarget(
       name: "TokensTests", dependencies: ["Tokens", "HTTP", "Bytes"], exclude: ["Fixtures"], swiftSettings: strict),

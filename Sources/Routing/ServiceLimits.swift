@@ -11,6 +11,8 @@ package struct ServiceLimits: Sendable, Hashable {
   package var bodyBytes: UInt64
   /// Downstream connections of the process.
   package var connections: Int
+  /// Requests at once on a connection of HTTP/2.
+  package var streams: Int
   /// True if `connections` is less than configured, because there are too few descriptors.
   package internal(set) var isShortOfDescriptors = false
   /// Connections of the whole process that are in a handshake or have sent a part of a head.
@@ -31,14 +33,14 @@ package struct ServiceLimits: Sendable, Hashable {
 
   /// The defaults of the configuration, unless said otherwise.
   package init(
-    head: HeadLimits = HeadLimits(), bodyBytes: UInt64? = nil, connections: Int = 10_000, unfinished: Int = 1000,
-    unmarked: Int = 1000, callerTokens: Int = 8192, callerRate: UInt64? = 100, requestHead: TimeSpan = .seconds(10),
-    idle: TimeSpan = .seconds(60),
-    grace: TimeSpan = .seconds(1)
+    head: HeadLimits = HeadLimits(), bodyBytes: UInt64? = nil, connections: Int = 10_000, streams: Int = 100,
+    unfinished: Int = 1000, unmarked: Int = 1000, callerTokens: Int = 8192, callerRate: UInt64? = 100,
+    requestHead: TimeSpan = .seconds(10), idle: TimeSpan = .seconds(60), grace: TimeSpan = .seconds(1)
   ) {
     self.head = head
     self.bodyBytes = bodyBytes ?? .max
     self.connections = connections
+    self.streams = streams
     self.unfinished = unfinished
     self.unmarked = unmarked
     self.callerTokens = callerTokens

@@ -36,8 +36,10 @@ extension SettingsDecoder {
         node.place,
         "\(section.path(.handOut)): every caller would get tokens; name the callers by unix, header or certificate")
     }
+    let http2 = boolean(section, .http2)
     return address.map {
-      ListenerSettings(address: $0, hosts: hosts, callers: callers, tls: tls, signIn: signIn, handOut: handOut)
+      ListenerSettings(
+        address: $0, hosts: hosts, callers: callers, tls: tls, signIn: signIn, handOut: handOut, http2: http2)
     }
   }
 

@@ -28,6 +28,7 @@ extension SettingsDecoder {
     head.fieldCount = integer(section, .fieldCount) ?? head.fieldCount
     limits.head = head
     limits.connections = integer(section, .connections) ?? limits.connections
+    limits.streams = integer(section, .streams) ?? limits.streams
     limits.unfinished = integer(section, .unfinished) ?? limits.unfinished
     limits.callerTokens = integer(section, .callerTokens) ?? limits.callerTokens
     if let size = sizeOrNone(section, .bodyBytes) {

@@ -34,6 +34,8 @@ package struct ListenerSettings: Sendable, Equatable {
   package let signIn: SignInSettings?
   /// The programs that get the tokens of routes here.
   package let handOut: HandOut
+  /// True if callers may use HTTP/2.
+  package let http2: Bool
   /// The programs that get tokens here; if there are any, nothing else is served.
   package var programs: [ProgramSettings] = []
 }

@@ -130,6 +130,13 @@ extension SectionShape {
       content that it reads or sends slowly: 64 KiB for the first 256, 16 KiB up to 2048, 4 KiB beyond.
       """),
     Row(
+      .streams, .integer(1...1000), default: .value("\(ServiceLimits().streams)"),
+      """
+      Requests at once on a connection of HTTP/2. Each beyond the first counts as one of `connections`; if there is \
+      no room, it is refused, and the caller may repeat it. A request that the caller resets counts until its upstream \
+      connection has ended. Memory for each: as for a connection, and up to 64 KiB for content in each direction.
+      """),
+    Row(
       .bodyBytes, .size(0...(1 << 50), orNone: true), default: .value("none"),
       "The body of a request. More is answered with 413."),
     Row(

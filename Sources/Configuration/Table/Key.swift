@@ -74,6 +74,7 @@ enum Key: String, CaseIterable {
   case header
   case host
   case hosts
+  case http2
   case idle
   case idleTimeout = "idle_timeout"
   case keyFile = "key_file"
@@ -135,6 +136,7 @@ enum Key: String, CaseIterable {
   case shutdown
   case source
   case signIn = "sign_in"
+  case streams
   case subjectTokenType = "subject_token_type"
   case subjects
   case targetBytes = "target_bytes"

@@ -25,6 +25,12 @@ extension SectionShape {
       """),
     Row(.tls, .section(listenerTLS), "Speak TLS on this listener."),
     Row(
+      .http2, .boolean, default: .value("true"),
+      """
+      Accept HTTP/2 besides HTTP/1.1: over TLS if the caller chooses it (ALPN), otherwise if it begins with it (prior \
+      knowledge).
+      """),
+    Row(
       .handOut, .choice(HandOut.self), default: .value(HandOut.none.rawValue),
       """
       The programs that get the tokens of routes here: proxies (nginx, Caddy and others) ask at \

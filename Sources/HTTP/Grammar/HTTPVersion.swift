@@ -47,6 +47,8 @@ public enum HTTPVersion: UInt8, Sendable, Hashable {
   case http10
   /// HTTP/1.1.
   case http11
+  /// HTTP/2. Its messages are read and written in the form of HTTP/1.1, and translated at the connection.
+  case http2
 }
 
 /// The capabilities of a version. Each has a name, so that another version must define each.
@@ -55,15 +57,15 @@ extension HTTPVersion {
   @inlinable package var keepsConnections: Bool {
     switch self {
     case .http10: false
-    case .http11: true
+    case .http11, .http2: true
     }
   }
 
-  /// True if content of unknown length is sent in chunks (RFC 9112 §7.1).
+  /// True if content of unknown length has an end of its own: chunks (RFC 9112 §7.1), or a stream of HTTP/2.
   @inlinable package var hasChunks: Bool {
     switch self {
     case .http10: false
-    case .http11: true
+    case .http11, .http2: true
     }
   }
 
@@ -71,14 +73,14 @@ extension HTTPVersion {
   @inlinable package var hasInterimResponses: Bool {
     switch self {
     case .http10: false
-    case .http11: true
+    case .http11, .http2: true
     }
   }
 
   /// True if a connection can be upgraded to another protocol (RFC 9110 §7.8).
   @inlinable package var hasUpgrades: Bool {
     switch self {
-    case .http10: false
+    case .http10, .http2: false
     case .http11: true
     }
   }
@@ -87,7 +89,7 @@ extension HTTPVersion {
   @inlinable package var demandsHost: Bool {
     switch self {
     case .http10: false
-    case .http11: true
+    case .http11, .http2: true
     }
   }
 
@@ -96,6 +98,7 @@ extension HTTPVersion {
     switch self {
     case .http10: "1.0"
     case .http11: "1.1"
+    case .http2: "2"
     }
   }
 }

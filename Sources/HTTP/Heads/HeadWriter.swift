@@ -110,7 +110,7 @@ public enum HeadWriter {
     _ notice: ConnectionNotice, for version: HTTPVersion, into buffer: inout ByteBuffer
   ) {
     switch (notice, version) {
-    case (.kept, .http11): break
+    case (.kept, .http11), (_, .http2): break
     case (.kept, .http10): field("Connection", "keep-alive", into: &buffer)
     case (.closed, .http10), (.closed, .http11): field("Connection", "close", into: &buffer)
     case (.webSocket, .http10), (.webSocket, .http11): buffer.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")

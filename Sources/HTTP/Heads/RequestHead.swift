@@ -8,7 +8,7 @@ public struct RequestHead: ~Copyable {
   /// The target.
   public internal(set) var target = RequestTarget()
   /// The version.
-  public internal(set) var version = HTTPVersion.http11
+  public package(set) var version = HTTPVersion.http11
   /// The request's `host[:port]`: the target's if it has one, else the `Host` field's. Empty in an HTTP/1.0 request
   /// without `Host`; a valid `HostName` in all others.
   @inlinable public var authority: ByteRange { place.authority }

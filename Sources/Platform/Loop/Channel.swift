@@ -24,6 +24,14 @@ public final class Channel: ReadinessSource, @unchecked Sendable {
     }
   }
 
+  /// The readiness of a stream that has no descriptor of its own. Call on the loop.
+  init(carriedOn loop: EventLoop) {
+    descriptor = -1
+    slot = 0
+    super.init(loop)
+    ready = [.read, .write]
+  }
+
   deinit {
     assert(descriptor < 0, "a channel was dropped without being closed")
   }

@@ -1,13 +1,25 @@
 internal import CSystem
 internal import Glibc
 
-/// A connected stream socket, optionally with TLS, tried without blocking.
+/// The bytes of a stream that shares a connection with others, as one of HTTP/2 does.
+package protocol StreamCarrier: AnyObject {
+  /// Moves bytes that have arrived into `buffer`. After `wouldBlock`, `ByteStream.announce` tells when to try again.
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome
+  /// Takes bytes to be sent, likewise.
+  func send(_ bytes: UnsafeRawBufferPointer) -> IOOutcome
+  /// Ends the stream so that the peer does not take a part of a message for the whole.
+  func reset()
+}
+
+/// A connected stream socket, optionally with TLS, tried without blocking; or a stream that a connection carries.
 /// `@unchecked Sendable`: confined to its channel's loop.
 public final class ByteStream: @unchecked Sendable {
   /// The socket's registration.
   public let channel: Channel
   /// The TLS session if there is one.
   public let tls: TLSSession?
+  // For a stream without a socket of its own.
+  private let carrier: (any StreamCarrier)?
   @exclusivity(unchecked) private var isWriteClosed = false
   /// True if sending found that the peer reset the connection.
   @exclusivity(unchecked) private var wasReset = false
@@ -17,6 +29,7 @@ public final class ByteStream: @unchecked Sendable {
     throws(StreamError)
   {
     self.channel = channel
+    carrier = nil
     if let tls {
       do throws(TLSFailure) {
         self.tls = try TLSSession(tls, channel: channel, serverName: serverName, resuming: resuming)
@@ -28,6 +41,16 @@ public final class ByteStream: @unchecked Sendable {
       self.tls = nil
     }
   }
+
+  /// A stream that a connection carries. Call on the loop.
+  package init(carriedBy carrier: any StreamCarrier, loop: EventLoop) {
+    channel = Channel(carriedOn: loop)
+    tls = nil
+    self.carrier = carrier
+  }
+
+  /// Makes it known that a carried stream may be tried again.
+  package func announce(_ readiness: Readiness) { channel.post(readiness) }
 
   /// The interest to watch for after `receive` would have blocked.
   @inline(__always)
@@ -58,6 +81,11 @@ public final class ByteStream: @unchecked Sendable {
 
   @inline(never)
   private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
+    if let carrier {
+      let outcome = carrier.receive(into: buffer)
+      if case .wouldBlock = outcome { channel.ready.remove(.read) }
+      return outcome
+    }
     while true {
       let count = Int(csystem_receive(channel.descriptor, buffer.baseAddress, UInt64(buffer.count)))
       if count > 0 {
@@ -85,6 +113,11 @@ public final class ByteStream: @unchecked Sendable {
 
   @inline(never)
   private func sendPlain(_ bytes: UnsafeRawBufferPointer) -> IOOutcome {
+    if let carrier {
+      let outcome = carrier.send(bytes)
+      if case .wouldBlock = outcome { channel.ready.remove(.write) }
+      return outcome
+    }
     while true {
       let count = Int(csystem_send(channel.descriptor, bytes.baseAddress, UInt64(bytes.count)))
       if count >= 0 {
@@ -141,6 +174,7 @@ public final class ByteStream: @unchecked Sendable {
 
   /// Closes so that the peer sees a reset instead of an end: its message, or ours, was cut short.
   public func reset() {
+    if let carrier { return carrier.reset() }
     guard channel.descriptor >= 0 else { return }
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(channel.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -178,14 +178,15 @@ public final class TLSContext: @unchecked Sendable {
     } catch {}
   }
 
-  /// The listener side. `callerTrustPath`: authorities; callers must show a certificate of one of them.
+  /// The listener side. `callerTrustPath`: authorities; callers must show a certificate of one of them. `offersHTTP2`:
+  /// callers may choose it (ALPN).
   public static func server(
-    _ identity: TLSIdentity, callerTrustPath: String? = nil
+    _ identity: TLSIdentity, callerTrustPath: String? = nil, offersHTTP2: Bool = false
   ) throws(TLSConfigurationError) -> TLSContext {
     let context = try TLSContext(.server)
     try context.use(identity)
     if let callerTrustPath { try context.demandCertificates(trustPath: callerTrustPath) }
-    SSL_CTX_set_alpn_select_cb(context.handle, selectHTTP11, nil)
+    SSL_CTX_set_alpn_select_cb(context.handle, offersHTTP2 ? selectHTTP2 : selectHTTP11, nil)
     return context
   }
 
@@ -245,18 +246,32 @@ private let SSL_OP_NO_RENEGOTIATION_: UInt64 = 1 << 30
 
 /// Chooses HTTP/1.1 if the peer offers it; otherwise continues without ALPN (RFC 7301 §3.2 allows that).
 private let selectHTTP11: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, offeredLength, _ in
-  guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
+  select("http/1.1", chosen, chosenLength, offered, offeredLength)
+    ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+}
+
+/// The same, with HTTP/2 first.
+private let selectHTTP2: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, offeredLength, _ in
+  select("h2", chosen, chosenLength, offered, offeredLength)
+    || select("http/1.1", chosen, chosenLength, offered, offeredLength)
+    ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+}
+
+private func select(
+  _ wanted: String, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32
+) -> Bool {
+  guard let chosen, let chosenLength, let offered else { return false }
   var index = 0
   while index < Int(offeredLength) {
     let length = Int(offered[index])
     guard index + 1 + length <= Int(offeredLength) else { break }
-    let name = UnsafeBufferPointer(start: offered + index + 1, count: length)
-    if name.elementsEqual("http/1.1".utf8) {
+    if UnsafeBufferPointer(start: offered + index + 1, count: length).elementsEqual(wanted.utf8) {
       chosen.pointee = offered + index + 1
       chosenLength.pointee = UInt8(length)
-      return SSL_TLSEXT_ERR_OK
+      return true
     }
     index += 1 + length
   }
-  return SSL_TLSEXT_ERR_NOACK
+  return false
 }

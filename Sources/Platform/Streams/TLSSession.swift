@@ -107,6 +107,14 @@ public final class TLSSession: @unchecked Sendable {
     return "\(version), certificate good for \(days) \(days == 1 ? "day" : "days")"
   }
 
+  /// True if the peers have agreed on HTTP/2 (RFC 9113 §3.2).
+  package var isHTTP2: Bool {
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(handle, &name, &count)
+    return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
+  }
+
   /// True if the handshake was an abbreviated one.
   public var isResumed: Bool { SSL_session_reused(handle) == 1 }
 

@@ -1,5 +1,5 @@
-// The caller of a request, as its exchange sees it. A connection with HTTP/1.1 carries one request after the other;
-// only this file knows that.
+// The caller of a request, as its exchange sees it. A connection of HTTP/1.1 carries one request after the other, a
+// stream of HTTP/2 one request; only this folder and Serving know that.
 
 internal import Bytes
 internal import HTTP
@@ -12,9 +12,9 @@ struct Caller {
   /// The facts at the request's start, which count to its end.
   let facts: CallerFacts
   let buffers: CallerBuffers
-  private let carrier: DownstreamConnection
+  private let carrier: RequestCarrier
 
-  init(_ facts: CallerFacts, _ buffers: CallerBuffers, on carrier: DownstreamConnection) {
+  init(_ facts: CallerFacts, _ buffers: CallerBuffers, on carrier: RequestCarrier) {
     self.facts = facts
     self.buffers = buffers
     self.carrier = carrier
@@ -34,6 +34,9 @@ struct Caller {
 
   /// Breaks the exchange off, so that the caller does not take a part of the response for the whole.
   func reset() { carrier.stream.reset() }
+
+  /// Breaks the exchange off, so that the caller repeats the request with HTTP/1.1.
+  func demandHTTP11() { carrier.demandHTTP11() }
 
   // MARK: Waiting
 
@@ -61,8 +64,8 @@ struct Caller {
   var isCutOff: Bool { carrier.isCutOff }
   /// True if the caller gives up its place if room is needed.
   var makesRoom: Bool {
-    get { carrier.waitingSince != nil }
-    nonmutating set { carrier.makesRoom(newValue) }
+    get { carrier.makesRoom }
+    nonmutating set { carrier.makesRoom = newValue }
   }
 
   /// Records that both sides have switched to another protocol.
@@ -80,7 +83,7 @@ struct Caller {
   func keep(_ upstream: UpstreamConnection, of pool: OriginPool) { carrier.boundUpstreams.keep(upstream, of: pool) }
 
   /// The user whose process calls; nil if it is on another machine, or not known.
-  func user() async -> UInt32? { await LocalPeer(of: carrier.stream.channel).user() }
+  func user() async -> UInt32? { await LocalPeer(of: carrier.connectionChannel).user() }
 }
 
 /// The events at a caller that end a wait.

@@ -8,26 +8,23 @@ internal import Routing
 internal import Telemetry
 
 /// A caller's connection. Confined to its loop.
-final class DownstreamConnection {
-  let stream: ByteStream
-  let waiter: Waiter
+final class DownstreamConnection: RequestCarrier {
   /// The facts for requests that begin now.
   @exclusivity(unchecked) private(set) var facts: CallerFacts
-  /// The upstream connections that this caller has authenticated.
-  @exclusivity(unchecked) var boundUpstreams = BoundUpstreams()
   let home: ProxyLoop
   private let place: ListenerPlace
-  @exclusivity(unchecked) private var isIdle = false
+  /// True if a signal may end the present wait.
+  @exclusivity(unchecked) var isIdle = false
   @exclusivity(unchecked) private var standing = Standing.welcome
   // True if no byte of a request has arrived yet.
   @exclusivity(unchecked) private var isNew = true
   /// Beginning of a wait in which the connection makes room for others if connections run out: for a request, for the
   /// rest of its head, for a slow token, or for the caller's end after the last answer. In the future for a new caller.
-  @exclusivity(unchecked) private(set) var waitingSince: MonotonicTime?
+  @exclusivity(unchecked) var waitingSince: MonotonicTime?
 
   /// Time for a caller's first request, handshake included, before its connection makes room for others: in a burst of
   /// callers none would be served if each ended the one before.
-  private static let newcomersTime = TimeSpan.milliseconds(250)
+  static let newcomersTime = TimeSpan.milliseconds(250)
 
   /// The connection's relation to its listener.
   private enum Standing {
@@ -42,10 +39,9 @@ final class DownstreamConnection {
     case distrusted
   }
 
-  /// True if both sides have switched to another protocol.
-  @exclusivity(unchecked) var isTunnel = false
-  /// True if the process ends the exchange in progress.
-  @exclusivity(unchecked) private(set) var isCutOff = false
+  @exclusivity(unchecked) private var wasAbandoned = false
+  /// True if a connection with HTTP/2 brings no more bytes.
+  @exclusivity(unchecked) var hasEnded = false
 
   /// True if a handshake is under way, or the rest of a head is waited for.
   @exclusivity(unchecked) private(set) var isUnfinished = false
@@ -57,16 +53,16 @@ final class DownstreamConnection {
       channel.close()
       return nil
     }
-    stream = try ByteStream(channel, tls: context.tls)
-    waiter = Waiter(channel.loop)
+    let stream = try ByteStream(channel, tls: context.tls)
     self.home = home
     self.place = place
     let host = if case .unix = peer.kind { "" } else { peer.host }
     facts = CallerFacts(state, context, peer: Array(host.utf8), stream)
+    super.init(stream, Waiter(channel.loop))
   }
 
   /// True if the present request is the last: its answer has `Connection: close`.
-  var isEnding: Bool {
+  override var isEnding: Bool {
     if home.isEnding { return true }
     if case .welcome = standing { return false }
     return true
@@ -76,7 +72,7 @@ final class DownstreamConnection {
   var isEvicted: Bool { if case .evicted = standing { true } else { false } }
 
   /// True if the connection ends at once, unless a request is being served by an upstream.
-  var mustEnd: Bool {
+  override var mustEnd: Bool {
     switch standing {
     case .welcome, .leaving: false
     case .evicted, .distrusted: true
@@ -85,7 +81,7 @@ final class DownstreamConnection {
 
   /// The deadline of a wait that began then.
   @inline(never)
-  private func endOfWait(since start: MonotonicTime, atMost longest: TimeSpan) -> MonotonicTime {
+  func endOfWait(since start: MonotonicTime, atMost longest: TimeSpan) -> MonotonicTime {
     var leaving = home.drainingSince
     switch standing {
     case .leaving(let since): leaving = leaving.map { min($0, since) } ?? since
@@ -206,8 +202,13 @@ final class DownstreamConnection {
     home.endsUnfinished()
   }
 
-  /// Makes the connection one of those that make room for others if connections run out, from now on, or ends that.
-  func makesRoom(_ makesRoom: Bool) { waitingSince = makesRoom ? home.loop.now : nil }
+  /// True if the connection is one of those that make room for others if connections run out: since it was set.
+  override var makesRoom: Bool {
+    get { waitingSince != nil }
+    set { waitingSince = newValue ? home.loop.now : nil }
+  }
+
+  override var isCutOff: Bool { wasAbandoned }
 
   /// Shortens the wait for a handshake or a request, if there is one.
   func drain() {
@@ -215,13 +216,13 @@ final class DownstreamConnection {
   }
 
   /// Releases the descriptor of another connection, of this loop or else of another. False: none can be spared now.
-  func giveUpDescriptor() async -> Bool {
+  override func giveUpDescriptor() async -> Bool {
     if case .made = await home.others.makeRoom(home, { $0.giveUpDescriptor() }) { true } else { false }
   }
 
   /// Ends the exchange in progress. Only a tunnel can notify its sides.
   func abandon() {
-    isCutOff = true
+    wasAbandoned = true
     if !isTunnel { stream.reset() }
     waiter.signal()
   }

@@ -57,6 +57,8 @@ struct ListenerContext: Sendable {
   var signIn: SignInHandler?
   /// True if the tokens of routes are handed out to engines.
   var handsOut = false
+  /// True if callers may use HTTP/2.
+  var speaksHTTP2 = true
   /// The programs that get tokens here, and nothing else; nil if the listener is for routes.
   var programs: ProgramTable?
 
@@ -128,6 +130,13 @@ package struct ProxyListener: Sendable {
   package func serving(_ programs: ProgramTable) -> ProxyListener {
     var listener = self
     listener.context.programs = programs
+    return listener
+  }
+
+  /// The listener for callers with HTTP/1.1 only.
+  package func withoutHTTP2() -> ProxyListener {
+    var listener = self
+    listener.context.speaksHTTP2 = false
     return listener
   }
 

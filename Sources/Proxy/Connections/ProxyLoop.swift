@@ -92,7 +92,10 @@ final class ProxyLoop {
   func endsUnfinished() { unfinished -= 1 }
 
   /// From now on answers close their connections.
-  func announceEnd() { isEnding = true }
+  func announceEnd() {
+    isEnding = true
+    for connection in connections.values { connection.drain() }
+  }
 
   /// From now on nothing is accepted either, and connections that wait for a request end after a grace.
   func drain() {

@@ -166,6 +166,11 @@ extension Exchange {
     attempt.status = attempt.head.status
     attempt.answeredAt = state.loop.now
     attempt.binding.note(attempt)
+    if attempt.binding.isBound, request.admitted.version == .http2 {
+      // The upstream authenticates connections, and a stream has none of its own.
+      caller.demandHTTP11()
+      return .finish(life.callerLeft())
+    }
     let head = ExchangeState.AnswerHead(
       status: attempt.status, framing: framing,
       persistence: Persistence.after(response: attempt.head, framing: framing),

@@ -11,6 +11,8 @@ enum Limit: String, CaseIterable {
   /// Bytes of a request's body.
   case bodyBytes = "body_bytes"
   case connections
+  /// Frames of HTTP/2 that cost work and bring none.
+  case http2Abuse = "http2_abuse"
   /// Connections in a handshake or with a part of a head.
   case unfinished
   /// Time for a request's head.

@@ -9,6 +9,7 @@ package final class Pseudonym: Sendable {
   /// `Via` of a message that has passed this hop alone.
   private let via10: [UInt8]
   private let via11: [UInt8]
+  private let via2: [UInt8]
   /// The line that names this hop if `Via` is removed (RFC 8586), for a request that names no other.
   let cdnLoop: [UInt8]
 
@@ -22,6 +23,7 @@ package final class Pseudonym: Sendable {
     bytes = Array(name.utf8)
     via10 = Array("Via: 1.0 \(name)\r\n".utf8)
     via11 = Array("Via: 1.1 \(name)\r\n".utf8)
+    via2 = Array("Via: 2 \(name)\r\n".utf8)
     cdnLoop = Array("CDN-Loop: \(name)\r\n".utf8)
   }
 
@@ -31,6 +33,7 @@ package final class Pseudonym: Sendable {
     switch version {
     case .http10: output.append(via10)
     case .http11: output.append(via11)
+    case .http2: output.append(via2)
     }
   }
 

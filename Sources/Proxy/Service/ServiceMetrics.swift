@@ -25,6 +25,8 @@ package struct ServiceMetrics: Sendable {
   let programTokens: CounterTable
   let connectionsAccepted: Counter
   let connectionsOpen: Gauge
+  let http2Connections: Gauge
+  let http2Requests: Counter
   let acceptPauses: Counter
   let upstreamConnections: CounterTable
   let upstreamFailures: CounterTable
@@ -80,6 +82,10 @@ package struct ServiceMetrics: Sendable {
     connectionsAccepted = catalog.counter(
       "bearer_proxy_connections_accepted_total", help: "Downstream connections accepted.")
     connectionsOpen = catalog.gauge("bearer_proxy_connections_open", help: "Downstream connections open now.")
+    http2Connections = catalog.gauge(
+      "bearer_proxy_http2_connections_open", help: "Downstream connections that use HTTP/2 now.")
+    http2Requests = catalog.counter(
+      "bearer_proxy_http2_requests_total", help: "Requests that came by HTTP/2; those of bearer_proxy_requests_total.")
     acceptPauses = catalog.counter(
       "bearer_proxy_accept_pauses_total",
       help: "Times that accepting was paused because connections, descriptors or memory had run out.")

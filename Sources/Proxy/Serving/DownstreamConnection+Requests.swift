@@ -2,6 +2,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import HTTP2
 internal import HTTPClient
 internal import Platform
 internal import Routing
@@ -13,7 +14,13 @@ extension DownstreamConnection {
   /// Serves the connection to its end.
   func serve() async {
     home.opened(self)
-    if await shakeHands() { await serveRequests() }
+    if await shakeHands() {
+      if stream.tls?.isHTTP2 == true {
+        await serveStreams(home.lent.takeBuffers(limits.head))
+      } else {
+        await serveRequests()
+      }
+    }
     stream.close()
     boundUpstreams.close()
     waiter.close()
@@ -21,14 +28,17 @@ extension DownstreamConnection {
   }
 
   private func serveRequests() async {
+    var isFirst = facts.listener.speaksHTTP2 && stream.tls == nil
     while await awaitFirstByte() {
       let buffers = home.lent.takeBuffers(limits.head)
       var next = Next.request
       repeat {
         let request = home.lent.takeRequest(limits.head)
-        next = await serveRequest(buffers, request)
+        next = await serveRequest(buffers, request, mayBeHTTP2: isFirst)
         home.lent.giveBack(request)
+        isFirst = false
       } while next == .request && (!buffers.input.isEmpty || stream.mayReceive)
+      if next == .streams { return await serveStreams(buffers) }
       if next == .endInOrder { await lingerBeforeClose(buffers) }
       home.lent.giveBack(buffers)
       if next != .request { return }
@@ -37,13 +47,17 @@ extension DownstreamConnection {
 
   private enum Next {
     case request
+    /// HTTP/2, whose preface has begun to arrive.
+    case streams
     /// The end, behind an answer that is to arrive before it.
     case endInOrder
     case end
   }
 
   /// Reads one head and answers it.
-  private func serveRequest(_ buffers: CallerBuffers, _ request: RequestContext) async -> Next {
+  private func serveRequest(
+    _ buffers: CallerBuffers, _ request: RequestContext, mayBeHTTP2: Bool
+  ) async -> Next {
     if facts.state !== home.current, !follow() { return .end }
     request.start = home.loop.now
     let deadline = request.start + limits.requestHead
@@ -55,6 +69,7 @@ extension DownstreamConnection {
           let exchange = Exchange(Caller(facts, buffers, on: self), request)
           return await exchange.run() ? .request : .endInOrder
         case .invalid(let error):
+          if mayBeHTTP2, buffers.input.withBytes({ ConnectionPreface.begins($0) }) { return .streams }
           return await refuse(.head(error), buffers, request)
         case .needsMore:
           break
@@ -95,9 +110,9 @@ extension DownstreamConnection {
   /// ends. If another connection needs the place, only the bytes that have arrived are read: while this one kept it, a
   /// newcomer would end one waiting caller after the other.
   @inline(never)
-  private func lingerBeforeClose(_ buffers: CallerBuffers) async {
+  func lingerBeforeClose(_ buffers: CallerBuffers) async {
     stream.closeWrite()
-    makesRoom(true)
+    makesRoom = true
     var lingering = Lingering(at: home.loop.now)
     var turn = Self.lingeringTurn
     while stream.channel.descriptor >= 0 {

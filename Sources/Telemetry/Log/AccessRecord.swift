@@ -114,6 +114,9 @@ public struct AccessRecord: Sendable, Hashable {
   package var challenge: RecordedChallenge?
   package var challengeOutcome: ChallengeOutcome?
 
+  /// True if the request came by HTTP/2.
+  package var isHTTP2 = false
+
   /// An empty record.
   public init() {}
 }

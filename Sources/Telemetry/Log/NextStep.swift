@@ -9,6 +9,7 @@ package enum NextStep: String, CaseIterable, Sendable {
   case busyOpenFiles =
     "raise the limit of open files (LimitNOFILE, ulimit -n), or find in the access log who keeps connections busy"
   case busyConnections = "raise limits.connections, or find in the access log who keeps connections busy"
+  case http2Abuse = "find out who calls from there; if its requests are right, set http2: false on the listener"
   case openFilesCount = "compare process_open_fds with process_max_fds among the metrics, and raise LimitNOFILE"
   case redirectURIs = "compare the redirect URIs of both applications' registrations"
   case challengeField = "compare the API's WWW-Authenticate field with RFC 9110, section 11.6.1"

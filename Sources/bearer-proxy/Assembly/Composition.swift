@@ -119,7 +119,8 @@ struct Generation {
   /// The traffic listeners with their pages.
   var traffic: [ProxyListener] {
     zip(zip(held.listeners.traffic, settings.listeners), signInHandlers).enumerated().map { index, parts in
-      let ((bound, settings), signInHandler) = parts
+      let ((listener, settings), signInHandler) = parts
+      let bound = settings.http2 ? listener : listener.withoutHTTP2()
       if let programs = service.programs[index] { return bound.serving(programs) }
       let handing = settings.handOut == .proxies ? bound.handingOut() : bound
       return signInHandler.map(handing.signingIn) ?? handing

@@ -32,7 +32,9 @@ struct TLSContexts {
   ) throws(ConfigurationError) {
     var loader = TLSContextLoader(former: former?.made ?? [:])
     listeners = settings.listeners.map { listener in
-      listener.tls.flatMap { loader.server($0, callers: listener.callers.certificateTrust) }
+      listener.tls.flatMap {
+        loader.server($0, callers: listener.callers.certificateTrust, offersHTTP2: listener.http2)
+      }
     }
     routes = settings.routes.map { route in
       guard route.upstream.value.scheme == .https else { return nil }
@@ -93,6 +95,8 @@ private enum ShownCertificate {
 /// The files that a context is made of, and what they hold.
 private struct MadeOf: Hashable {
   var isServer: Bool
+  /// True if callers may choose HTTP/2.
+  var offersHTTP2 = false
   /// Of the authorities; nil: the system's.
   var caFile: String?
   var certificate: TLSIdentity?
@@ -126,11 +130,14 @@ private struct TLSContextLoader {
     self.former = former
   }
 
-  mutating func server(_ files: CertificateFiles, callers: Located<String>?) -> TLSContext? {
-    let parts = MadeOf(server: TLSIdentity(files), callers: callers?.value)
+  mutating func server(
+    _ files: CertificateFiles, callers: Located<String>?, offersHTTP2: Bool
+  ) -> TLSContext? {
+    var parts = MadeOf(server: TLSIdentity(files), callers: callers?.value)
+    parts.offersHTTP2 = offersHTTP2
     do throws(TLSConfigurationError) {
       return try context(parts) { () throws(TLSConfigurationError) in
-        try TLSContext.server(TLSIdentity(files), callerTrustPath: callers?.value)
+        try TLSContext.server(TLSIdentity(files), callerTrustPath: callers?.value, offersHTTP2: offersHTTP2)
       }
     } catch {
       report(error, certificate: files, caFile: callers, elsewhere: files.certificateFile)

@@ -182,6 +182,10 @@ extension TroubleshootingPage {
       A connection could not be accepted: no descriptor or no memory is free, or all connections are busy. **Cure:** In
       `next`: \#(step(.openFilesOrConnections)); or \#(step(.busyOpenFiles)); or \#(step(.busyConnections)); or
       \#(step(.restartAfterFailure)).
+    - `HTTP/2 connection ended for abuse`\
+      Its frames cost work and bring none: in `reason`, `resets` (streams that it resets), `stream_errors` (errors that
+      reset streams), `idle_frames` (frames without content) or `headers` (a head that grows when decoded). It is an
+      attack, or a client that cancels nearly all of its requests. **Cure:** \#(step(.http2Abuse)).
     - `cannot listen`\
       A listener cannot be used by a loop. **Cure:** In `next`: \#(step(.openFiles)); or \#(step(.restartAfterFailure)).
     - `cannot serve a connection`\

@@ -1,0 +1,186 @@
+// Turns the fields of an HTTP/2 request into the HTTP/1.1 head with the same meaning. One parser and one set of rules
+// then judge the requests of every version. No byte that could end a line, or a part of one, gets into that head.
+
+package import Bytes
+
+/// The fields of one request, as they arrive in an HTTP/2 header block. Keeps its storage for the next request.
+package struct FieldBlock: ~Copyable {
+  private var method = ByteBuffer(capacity: 16)
+  private var scheme = ByteBuffer(capacity: 8)
+  private var authority = ByteBuffer(capacity: 128)
+  private var path = ByteBuffer(capacity: 512)
+  private var host = ByteBuffer(capacity: 128)
+  private var cookies = ByteBuffer(capacity: 512)
+  private var lines = ByteBuffer(capacity: 2048)
+  private var hosts = 0
+  /// The value of `content-length`; nil if there is none.
+  package private(set) var length: UInt64?
+  /// Bytes of names, values and separators so far.
+  package private(set) var byteCount = 0
+  private let limit: Int
+
+  /// Fields of at most so many bytes. What comes beyond is counted and not kept.
+  package init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// True if there was more than can be kept.
+  package var isTooLarge: Bool { byteCount > limit }
+
+  /// True if the method is HEAD.
+  package var isHead: Bool { RequestMethod(method.bytes) == .head }
+
+  /// Forgets the request before.
+  package mutating func reset() {
+    method.removeAll()
+    scheme.removeAll()
+    authority.removeAll()
+    path.removeAll()
+    host.removeAll()
+    cookies.removeAll()
+    lines.removeAll()
+    hosts = 0
+    length = nil
+    byteCount = 0
+  }
+
+  /// Adds a field. False: the request is malformed (RFC 9113 §8.1.1).
+  package mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    byteCount += name.count + value.count + 4
+    if isTooLarge { return true }
+    if !name.isEmpty, name[0] == ASCII.colon { return addPseudo(name, value) }
+    guard Self.isName(name), Self.isValue(value), !Self.isOfConnection(name, value) else { return false }
+    if name.equalsIgnoringCase("host") {
+      hosts += 1
+      host.removeAll()
+      host.append(value)
+    } else if name.equalsIgnoringCase("cookie") {
+      // RFC 9113 §8.2.3: the pieces of one field.
+      if !cookies.isEmpty { cookies.append("; ") }
+      cookies.append(value)
+    } else {
+      if name.equalsIgnoringCase("content-length") {
+        guard let value = Self.number(value) else { return false }
+        length = value
+      }
+      appendLine(name, value)
+    }
+    return true
+  }
+
+  /// Adds a field of a trailer section. False: the request is malformed.
+  package mutating func addTrailer(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    byteCount += name.count + value.count + 4
+    guard !isTooLarge, Self.isName(name), Self.isValue(value), !Self.isOfConnection(name, value) else { return false }
+    appendLine(name, value)
+    return true
+  }
+
+  private mutating func appendLine(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    lines.append(name)
+    lines.append(ASCII.colon, ASCII.space)
+    lines.append(value)
+    lines.append(ASCII.carriageReturn, ASCII.lineFeed)
+  }
+
+  // RFC 9113 §8.3.1. Each of them once.
+  private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    if name.equalsIgnoringCase(":method") {
+      for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.token) { return false }
+      return Self.take(value, into: &method)
+    }
+    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.target) { return false }
+    if name.equalsIgnoringCase(":path") { return Self.take(value, into: &path) }
+    if name.equalsIgnoringCase(":authority") { return Self.take(value, into: &authority) }
+    if name.equalsIgnoringCase(":scheme") {
+      return (value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https")) && Self.take(value, into: &scheme)
+    }
+    return false
+  }
+
+  private static func take(_ value: Span<UInt8>, into part: inout ByteBuffer) -> Bool {
+    if value.isEmpty || !part.isEmpty { return false }
+    part.append(value)
+    return true
+  }
+
+  // RFC 9113 §8.2.1: no upper case.
+  private static func isName(_ name: Span<UInt8>) -> Bool {
+    for index in 0..<name.count {
+      if !ByteClass.of(name[index], ByteClass.token) || ASCII.lowered(name[index]) != name[index] { return false }
+    }
+    return !name.isEmpty
+  }
+
+  // RFC 9113 §8.2.1: no white space around it, either.
+  private static func isValue(_ value: Span<UInt8>) -> Bool {
+    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.value) { return false }
+    return value.isEmpty
+      || !ByteClass.of(value[0], ByteClass.whitespace) && !ByteClass.of(value[value.count - 1], ByteClass.whitespace)
+  }
+
+  private static func number(_ value: Span<UInt8>) -> UInt64? {
+    if value.isEmpty || value.count > 18 { return nil }
+    var number: UInt64 = 0
+    for index in 0..<value.count {
+      let digit = value[index] &- ASCII.zero
+      if digit >= 10 { return nil }
+      number = number * 10 + UInt64(digit)
+    }
+    return number
+  }
+
+  // RFC 9113 §8.2.2.
+  private static func isOfConnection(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    switch FieldName(name) {
+    case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade: true
+    case .te: !value.equalsIgnoringCase("trailers")
+    default: false
+    }
+  }
+
+  /// Appends the HTTP/1.1 head. False: the request is malformed, because a pseudo-header field is missing or has no
+  /// place in it.
+  /// - Parameter hasContent: content, or its end, is still to come.
+  /// - Parameter isSecure: the connection uses TLS.
+  package func writeHead(hasContent: Bool, isSecure: Bool, into head: inout ByteBuffer) -> Bool {
+    if method.isEmpty { return false }
+    let isConnect = RequestMethod(method.bytes) == .connect
+    if isConnect != (path.isEmpty && scheme.isEmpty) || isConnect && authority.isEmpty { return false }
+    if !isConnect {
+      if path.isEmpty || scheme.isEmpty { return false }
+      let isAsterisk = path.count == 1 && path.bytes[0] == ASCII.asterisk
+      if path.bytes[0] != ASCII.slash, !isAsterisk { return false }
+    }
+    head.reserve(byteCount + 128)
+    head.append(method.bytes)
+    head.append(ASCII.space)
+    if isConnect {
+      head.append(authority.bytes)
+    } else {
+      // A target with a scheme, so that the rule for that form decides if an https request may come without TLS.
+      if !isSecure, scheme.bytes.equalsIgnoringCase("https"), path.bytes[0] == ASCII.slash {
+        head.append("https://")
+        head.append(authority.isEmpty ? host.bytes : authority.bytes)
+      }
+      head.append(path.bytes)
+    }
+    HeadWriter.requestLineEnd(into: &head)
+    // A Host field that differs, or is repeated, becomes a second line, which no request may have.
+    if !authority.isEmpty { HeadWriter.field("Host", authority.bytes, into: &head) }
+    if hosts > 1 || hosts == 1 && (authority.isEmpty || !authority.bytes.equalsIgnoringCase(host.bytes)) {
+      for _ in 0..<hosts { HeadWriter.field("Host", host.bytes, into: &head) }
+    }
+    head.append(lines.bytes)
+    if !cookies.isEmpty { HeadWriter.field("Cookie", cookies.bytes, into: &head) }
+    if hasContent, length == nil { HeadWriter.chunkedCoding(into: &head) }
+    HeadWriter.end(into: &head)
+    return true
+  }
+
+  /// Appends the trailer section of HTTP/1.1.
+  package func writeTrailers(into section: inout ByteBuffer) {
+    section.append(lines.bytes)
+    HeadWriter.end(into: &section)
+  }
+}

@@ -1,0 +1,207 @@
+// HTTP/2 on a caller's connection: bytes to the session and from it, a task for each stream, and the end. The session
+// does no I/O; DownstreamStream serves the requests.
+
+internal import Bytes
+internal import HTTP
+internal import HTTP2
+internal import HTTPClient
+internal import Platform
+internal import Routing
+internal import Telemetry
+
+extension DownstreamConnection {
+  /// Bytes that wait for the socket at which no more frames are made, and none are read.
+  private static let outputLimit = 64 * 1024
+  /// Bytes received in one turn at most.
+  private static let receivingTurn = 256 * 1024
+
+  /// Serves the connection to its end. `buffers` may hold what has arrived of it.
+  func serveStreams(_ buffers: CallerBuffers) async {
+    home.current.metrics.add(home.current.service.metrics.http2Connections, 1)
+    defer { home.current.metrics.add(home.current.service.metrics.http2Connections, -1) }
+    let multiplexer = Multiplexer(
+      CallerSession(
+        SessionLimits(
+          head: limits.head, streams: limits.streams, window: max(facts.state.service.bufferSize, 16 * 1024),
+          isSecure: stream.tls != nil)),
+      at: home.loop.now)
+    var buffers = buffers
+    var end = turn(multiplexer, buffers)
+    while end == .none {
+      // None are held while there is nothing to send.
+      let isKept = !buffers.output.isEmpty
+      let wait = beginPause(multiplexer, buffers)
+      if !isKept { home.lent.giveBack(buffers) }
+      _ = await waiter.wait(until: wait.until)
+      endPause(wait)
+      if !isKept { buffers = home.lent.takeBuffers(limits.head) }
+      end = turn(multiplexer, buffers)
+    }
+    multiplexer.session.breakAll()
+    dispatch(multiplexer)
+    while !multiplexer.streams.isEmpty { _ = await waiter.wait(until: .distantFuture) }
+    if end == .inOrder { await lingerBeforeClose(buffers) }
+    home.lent.giveBack(buffers)
+  }
+
+  private enum End {
+    case none
+    /// Behind frames that are to arrive before it.
+    case inOrder
+    case lost
+  }
+
+  // MARK: Moving bytes
+
+  /// Moves what can be moved.
+  private func turn(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> End {
+    let session = multiplexer.session
+    if multiplexer.times.isStalled(limits, at: home.loop.now) { return .lost }
+    var left = Self.receivingTurn
+    while true {
+      if !buffers.input.isEmpty {
+        let isFine = buffers.input.withBytes { session.receive($0, at: home.loop.now.nanoseconds) }
+        buffers.input.removeAll()
+        dispatch(multiplexer)
+        if !isFine { return endSession(multiplexer, buffers) }
+      }
+      guard left > 0, buffers.output.count < Self.outputLimit else { break }
+      buffers.input.reserve(16 * 1024)
+      guard case .moved(let count) = receive(buffers) else { break }
+      left -= count
+    }
+    if stream.channel.descriptor < 0 || hasEnded { return .lost }
+    note(multiplexer, buffers)
+    leave(multiplexer)
+    guard flush(multiplexer, buffers) else { return .lost }
+    let isDone = multiplexer.times.leave == .final || session.isOver
+    return isDone && multiplexer.streams.isEmpty && buffers.output.isEmpty ? .inOrder : .none
+  }
+
+  private func receive(_ buffers: CallerBuffers) -> IOOutcome {
+    let outcome = buffers.input.receive(from: stream)
+    switch outcome {
+    case .moved, .wouldBlock: break
+    case .endOfStream, .failed: hasEnded = true
+    }
+    return outcome
+  }
+
+  /// Writes frames as long as the socket takes them. False: the connection is lost.
+  private func flush(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> Bool {
+    while true {
+      if !multiplexer.session.write(to: &buffers.output, limit: Self.outputLimit) { return false }
+      dispatch(multiplexer)
+      if buffers.output.isEmpty { return true }
+      switch buffers.output.send(to: stream) {
+      case .moved: multiplexer.times.moved()
+      case .wouldBlock: return true
+      case .endOfStream, .failed: return false
+      }
+    }
+  }
+
+  /// Ends a session that the peer has broken, and sends the reason as far as the socket takes it.
+  private func endSession(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> End {
+    guard let abuse = multiplexer.session.abuse else {
+      _ = flush(multiplexer, buffers)
+      return .inOrder
+    }
+    let (state, peer) = (facts.state, String(decoding: facts.ingress.peer, as: UTF8.self))
+    state.metrics.add(state.service.metrics.limits[Limit.http2Abuse.row])
+    state.service.log.warning(
+      "HTTP/2 connection ended for abuse",
+      ["caller": .string(peer), "reason": .string(abuse.rawValue), "next": .next(.http2Abuse)])
+    multiplexer.session.writeCalm(to: &buffers.output)
+    _ = buffers.output.send(to: stream)
+    return .inOrder
+  }
+
+  private struct Pause {
+    var until: MonotonicTime
+    var isUnfinished: Bool
+  }
+
+  /// Watches the socket for what is needed, besides the streams.
+  private func beginPause(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> Pause {
+    note(multiplexer, buffers)
+    let times = multiplexer.times
+    if !buffers.output.isEmpty { waiter.watch(stream.channel, stream.sendInterest) }
+    if buffers.output.count < Self.outputLimit { waiter.watch(stream.channel, stream.receiveInterest) }
+    let headSince = multiplexer.streams.isEmpty ? times.headSince : nil
+    if let headSince {
+      beginsUnfinished(since: headSince)
+    } else if let idleSince = times.idleSince {
+      waitingSince = times.isNew ? idleSince + Self.newcomersTime : idleSince
+    }
+    isIdle = true
+    return Pause(until: times.deadline(limits, isEnding: isLeaving), isUnfinished: headSince != nil)
+  }
+
+  private func note(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) {
+    let session = multiplexer.session
+    multiplexer.times.note(
+      isUnused: multiplexer.streams.isEmpty, isInHead: session.isInHead, hasOutput: !buffers.output.isEmpty,
+      at: home.loop.now)
+  }
+
+  /// True if no further requests are wanted.
+  private var isLeaving: Bool { isEnding || !facts.listener.speaksHTTP2 }
+
+  private func endPause(_ pause: Pause) {
+    isIdle = false
+    if pause.isUnfinished { endsUnfinished() } else { waitingSince = nil }
+  }
+
+  // MARK: Streams
+
+  /// Tells the streams what has changed, and starts tasks for new ones.
+  private func dispatch(_ multiplexer: Multiplexer) {
+    multiplexer.session.takeChanges { stream, changes in
+      if changes.contains(.began) {
+        begin(stream, multiplexer)
+      } else {
+        multiplexer.streams[stream.id]?.changed(changes)
+      }
+    }
+  }
+
+  private func begin(_ stream: CallerStream, _ multiplexer: Multiplexer) {
+    let (session, id) = (multiplexer.session, stream.id)
+    // A stream counts as a connection, besides the first: it takes as much memory and as many descriptors.
+    let isCounted = !multiplexer.streams.isEmpty
+    // Nobody waits for the answer to a request that was reset at once.
+    if stream.isBroken { return session.finish(stream) }
+    guard facts.state === home.current || follow() else { return session.refuse(stream) }
+    guard !isCounted || facts.state.service.hasRoomForConnections else {
+      facts.state.metrics.add(facts.state.service.metrics.limits[Limit.connections.row])
+      return session.refuse(stream)
+    }
+    let connections = facts.state.service.connections
+    if isCounted { connections.opened() }
+    let served = DownstreamStream(StreamBytes(stream, of: session, waiter), on: self)
+    multiplexer.streams[id] = served
+    // Both stay on this loop, on which the task runs.
+    let waiter = waiter
+    nonisolated(unsafe) let pair = (multiplexer, served)
+    let confined = Confined(pair, to: home.loop)
+    Task(executorPreference: home.loop) {
+      await confined.value.1.serve()
+      confined.value.0.streams[id] = nil
+      waiter.signal()
+      if isCounted { connections.closed() }
+    }
+  }
+
+  /// Takes leave in the two steps of RFC 9113 §6.8, when it is time.
+  private func leave(_ multiplexer: Multiplexer) {
+    let session = multiplexer.session
+    switch multiplexer.times.leaves(
+      isEnding: isLeaving, mustEnd: mustEnd, isAnswered: session.pongCount > 0, limits, at: home.loop.now)
+    {
+    case .announced: session.announceEnd()
+    case .final: session.refuseMore()
+    case .some(.none), nil: break
+    }
+  }
+}

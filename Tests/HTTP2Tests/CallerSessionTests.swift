@@ -1,0 +1,364 @@
+import Bytes
+import HTTP
+import Testing
+
+@testable import HTTP2
+
+/// A session with the streams that it has announced.
+final class SessionFixture {
+  let session: CallerSession
+  private(set) var streams: [Int32: CallerStream] = [:]
+  private(set) var changes: [Int32: CallerStream.Changes] = [:]
+  private(set) var goesOn = true
+  /// The time of the next bytes, in nanoseconds.
+  var now: UInt64 = 1_000_000_000
+
+  init(_ limits: SessionLimits = SessionLimits()) {
+    session = CallerSession(limits)
+    feed(Frame.preface + Frame.settings + Frame.settingsAnswer)
+    _ = sent()
+  }
+
+  @discardableResult
+  func feed(_ bytes: [UInt8]) -> Bool {
+    goesOn = session.receive(bytes.span, at: now)
+    note()
+    return goesOn
+  }
+
+  private func note() {
+    session.takeChanges { stream, changes in
+      if changes.contains(.began) { self.streams[stream.id] = stream }
+      self.changes[stream.id, default: []].formUnion(changes)
+    }
+  }
+
+  /// The frames that leave now.
+  func sent(limit: Int = 1 << 20) -> [SentFrame] {
+    var output = ByteBuffer(capacity: 1024)
+    _ = session.write(to: &output, limit: limit)
+    note()
+    return SentFrame.all(output.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } })
+  }
+
+  func head(_ id: Int32) -> String? {
+    var bytes = ByteBuffer(capacity: 64)
+    guard let stream = streams[id] else { return nil }
+    stream.takeHead(into: &bytes)
+    return bytes.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
+  }
+
+  /// What can be taken of a request now, in pieces of so many bytes, and how that ended.
+  func content(_ id: Int32, pieces: Int = 4096) -> (text: String, end: String) {
+    guard let stream = streams[id] else { return ("", "none") }
+    var (text, space) = ([UInt8](), [UInt8](repeating: 0, count: pieces))
+    while true {
+      let move = space.withUnsafeMutableBytes { session.take(from: stream, into: $0) }
+      guard case .moved(let count) = move else { return (String(decoding: text, as: UTF8.self), "\(move)") }
+      text += space.prefix(count)
+    }
+  }
+
+  func answer(_ id: Int32, _ text: String) -> String {
+    guard let stream = streams[id] else { return "none" }
+    return "\(Array(text.utf8).withUnsafeBytes { session.give($0, to: stream) })"
+  }
+}
+
+@Suite struct CallerSessionTests {
+  @Test func `makes the head and the content of a request`() {
+    let fixture = SessionFixture()
+    fixture.feed(Frame.request(1, method: "POST", ends: false))
+    #expect(fixture.head(1) == "POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+    #expect(fixture.content(1) == ("", "blocked"))
+    fixture.feed(Frame.data(1, Array("hello".utf8)))
+    #expect(fixture.content(1) == ("5\r\nhello\r\n", "blocked"))
+    fixture.feed(Frame.data(1, Array("world".utf8)) + Frame.headers(1, [("x-sum", "1")]))
+    #expect(fixture.content(1, pieces: 1) == ("5\r\nworld\r\n0\r\nx-sum: 1\r\n\r\n", "ended"))
+  }
+
+  @Test func `passes content of a known length on as it is`() {
+    let fixture = SessionFixture()
+    fixture.feed(Frame.request(1, method: "POST", [("content-length", "5")], ends: false))
+    fixture.feed(Frame.data(1, Array("hel".utf8)) + Frame.data(1, Array("lo".utf8), ends: true))
+    #expect(fixture.head(1) == "POST /1 HTTP/1.1\r\nHost: h\r\ncontent-length: 5\r\n\r\n")
+    #expect(fixture.content(1, pieces: 2) == ("hello", "ended"))
+  }
+
+  @Test func `makes frames of a response as it comes`() {
+    let fixture = SessionFixture()
+    fixture.feed(Frame.request(1))
+    let text =
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+      + "5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n"
+    for byte in text { _ = fixture.answer(1, String(byte)) }
+    let frames = fixture.sent()
+    #expect(frames.map(\.type) == [1, 1, 0, 1])
+    #expect(frames.map(\.flags) == [4, 4, 0, 5])
+    #expect(String(decoding: frames[2].payload, as: UTF8.self) == "hello")
+    #expect(fixture.streams[1]?.isAnswered == true)
+  }
+
+  @Test(arguments: [
+    ("HTTP/1.1 204 No Content\r\n\r\n", "GET"), ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "GET"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", "HEAD"),
+  ]) func `ends a response without content with its head`(_ text: String, _ method: String) {
+    let fixture = SessionFixture()
+    fixture.feed(Frame.request(1, method: method))
+    _ = fixture.answer(1, text)
+    #expect(fixture.sent().map(\.flags) == [5])
+  }
+
+  @Test func `gives credit as content is taken, and not before`() {
+    let fixture = SessionFixture(SessionLimits(window: 16 * 1024))
+    fixture.feed(Frame.request(1, method: "POST", ends: false))
+    fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
+    #expect(fixture.sent().isEmpty)
+    _ = fixture.content(1)
+    #expect(fixture.sent().filter { $0.type == 8 }.map(\.stream).contains(1))
+    // The peer may not send more than it was allowed.
+    fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
+    fixture.feed(Frame.data(1, [0]))
+    #expect(fixture.changes[1]?.contains(.broken) == true || fixture.sent().contains { $0.type == 3 && $0.code == 3 })
+  }
+
+  @Test func `returns the credit of streams that were reset`() {
+    let fixture = SessionFixture(SessionLimits(streams: 4, window: 16 * 1024))
+    for number in 0..<40 {
+      let id = UInt32(2 * number + 1)
+      fixture.feed(Frame.request(id, method: "POST", ends: false))
+      fixture.feed(Frame.data(id, [UInt8](repeating: 0, count: 16 * 1024)) + Frame.reset(id))
+      if let stream = fixture.streams[Int32(id)] { fixture.session.finish(stream) }
+      #expect(fixture.sent().allSatisfy { $0.type == 8 && $0.stream == 0 })
+    }
+    #expect(fixture.goesOn)
+  }
+
+  @Test func `counts a reset stream until its owner has finished it`() {
+    let fixture = SessionFixture(SessionLimits(streams: 2))
+    for id: UInt32 in [1, 3, 5, 7] { fixture.feed(Frame.request(id) + Frame.reset(id)) }
+    #expect(fixture.streams.keys.sorted() == [1, 3])
+    #expect(fixture.session.activeCount == 2)
+    #expect(fixture.sent().filter { $0.type == 3 }.isEmpty == false)
+    fixture.streams.values.forEach { fixture.session.finish($0) }
+    #expect(fixture.session.activeCount == 0)
+    fixture.feed(Frame.request(9))
+    #expect(fixture.streams[9] != nil)
+  }
+
+  @Test func `a slow stream stops no other`() {
+    let fixture = SessionFixture(SessionLimits(streams: 100, window: 64 * 1024))
+    var id: UInt32 = 1
+    for _ in 0..<99 {
+      fixture.feed(Frame.request(id, method: "POST", ends: false))
+      for _ in 0..<4 { fixture.feed(Frame.data(id, [UInt8](repeating: 0, count: 16 * 1024))) }
+      id += 2
+    }
+    fixture.feed(Frame.request(id, method: "POST", ends: false) + Frame.data(id, Array("hello".utf8), ends: true))
+    #expect(fixture.content(Int32(id)).text == "5\r\nhello\r\n0\r\n\r\n")
+    #expect(fixture.goesOn)
+  }
+
+  @Test func `a response that is not taken waits in a bounded place`() {
+    let fixture = SessionFixture(SessionLimits(window: 16 * 1024))
+    fixture.feed(Frame.setting(4, 0) + Frame.request(1))
+    #expect(fixture.answer(1, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") != "blocked")
+    let piece = String(repeating: "x", count: 10_000)
+    #expect((0..<3).map { _ in fixture.answer(1, piece) } == ["moved(10000)", "moved(6384)", "blocked"])
+    #expect(fixture.sent().filter { $0.type == 0 }.isEmpty)
+    fixture.feed(Frame.window(1, 5000))
+    #expect(fixture.sent().filter { $0.type == 0 }.map(\.payload.count) == [5000])
+    #expect(fixture.answer(1, piece) == "moved(5000)")
+  }
+
+  @Test func `says in two steps that it ends`() {
+    let fixture = SessionFixture()
+    fixture.feed(Frame.request(1))
+    fixture.session.announceEnd()
+    let notice = fixture.sent()
+    #expect(notice.map(\.type) == [7, 6] && notice[0].payload.prefix(4) == [0x7F, 0xFF, 0xFF, 0xFF])
+    // On its way when the notice was sent.
+    fixture.feed(Frame.request(3) + Frame.frame(6, flags: 1, notice[1].payload))
+    #expect(fixture.session.pongCount == 1 && fixture.streams[3] != nil)
+    fixture.session.refuseMore()
+    let last = fixture.sent()
+    #expect(last.map(\.type) == [7] && last[0].payload.prefix(4) == [0, 0, 0, 3])
+    fixture.feed(Frame.request(5))
+    #expect(fixture.streams[5] == nil)
+    #expect(fixture.answer(3, "HTTP/1.1 204 No Content\r\n\r\n") != "broken")
+  }
+
+  @Test func `resets a stream whose owner gives up, and tells the rest that it is not wanted`() {
+    let fixture = SessionFixture()
+    fixture.feed(Frame.request(1) + Frame.request(3, method: "POST", ends: false))
+    fixture.streams[1].map(fixture.session.finish)
+    _ = fixture.answer(3, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    _ = fixture.sent()
+    fixture.streams[3].map(fixture.session.finish)
+    #expect(fixture.session.activeCount == 0)
+    #expect(fixture.sent().filter { $0.type == 3 }.map(\.code) == [0])
+  }
+}
+
+extension CallerSessionTests {
+  @Test func `a peer may open another stream as soon as one has ended on both sides`() {
+    let fixture = SessionFixture(SessionLimits(streams: 1))
+    fixture.feed(Frame.request(1))
+    _ = fixture.answer(1, "HTTP/1.1 204 No Content\r\n\r\n")
+    #expect(fixture.sent().map(\.flags) == [5])
+    fixture.feed(Frame.request(3))
+    #expect(fixture.streams[3] != nil && fixture.session.activeCount == 1)
+    fixture.streams[1].map(fixture.session.finish)
+    #expect(fixture.session.activeCount == 1)
+  }
+
+  @Test func `leaves the end of a stream to a peer that has sent all its content`() {
+    let fixture = SessionFixture()
+    fixture.feed(Frame.request(1, method: "POST", [("content-length", "5")], ends: false))
+    fixture.feed(Frame.data(1, Array("hello".utf8)))
+    _ = fixture.answer(1, "HTTP/1.1 204 No Content\r\n\r\n")
+    _ = fixture.sent()
+    fixture.streams[1].map(fixture.session.finish)
+    #expect(fixture.sent().isEmpty && fixture.session.activeCount == 0)
+    fixture.feed(Frame.data(1, [], ends: true))
+    #expect(fixture.goesOn && fixture.sent().isEmpty)
+  }
+}
+
+/// A flood: bytes that a peer repeats, and the abuse for which that ends the session.
+struct FloodCase: Sendable, CustomTestStringConvertible {
+  var testDescription: String
+  var expected: SessionAbuse?
+  var bytes: @Sendable (UInt32) -> [UInt8]
+
+  init(_ name: String, _ expected: SessionAbuse?, _ bytes: @escaping @Sendable (_ stream: UInt32) -> [UInt8]) {
+    (testDescription, self.expected, self.bytes) = (name, expected, bytes)
+  }
+}
+
+@Suite struct SessionFloodTests {
+  static let floods = [
+    FloodCase("requests that are reset at once", .resets) { Frame.request($0) + Frame.reset($0) },
+    FloodCase("a window that is made too large", .streamErrors) {
+      Frame.request($0) + Frame.window($0, 0x7FFF_FFFF)
+    },
+    FloodCase("malformed requests", .streamErrors) { Frame.request($0, [("connection", "close")]) },
+    FloodCase("requests without a path", .streamErrors) { Frame.headers($0, [(":method", "GET")]) },
+    FloodCase("empty DATA frames", .idleFrames) { stream in
+      stream == 1 ? Frame.request(1, method: "POST", ends: false) : Frame.data(1, [])
+    },
+    FloodCase("SETTINGS", .idleFrames) { _ in Frame.settings },
+    FloodCase("PING", .idleFrames) { _ in Frame.ping },
+    FloodCase("PRIORITY", .idleFrames) { Frame.priority($0) },
+    FloodCase("WINDOW_UPDATE", .idleFrames) { _ in Frame.window(0, 1) },
+    FloodCase("HEADERS on a stream that is over", .idleFrames) { stream in
+      stream == 1 ? Frame.request(1) + Frame.reset(1) + Frame.request(3) + Frame.reset(3) : Frame.request(3)
+    },
+  ]
+
+  @Test(arguments: floods) func `is ended`(_ flood: FloodCase) {
+    let fixture = SessionFixture()
+    var count = 0
+    while fixture.goesOn, count < 5000 {
+      fixture.feed(flood.bytes(UInt32(2 * count + 1)))
+      _ = fixture.sent()
+      // Served at once, as fast as any upstream could.
+      fixture.streams.values.filter { $0.id > 1 }.forEach { fixture.session.finish($0) }
+      count += 1
+    }
+    #expect(fixture.session.abuse == flood.expected)
+    #expect(count <= 1100, "\(count)")
+    var output = ByteBuffer(capacity: 64)
+    fixture.session.writeCalm(to: &output)
+    let frames = SentFrame.all(output.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } })
+    #expect(frames.map(\.type) == [7] && frames.map(\.code) == [11])
+  }
+
+  @Test(arguments: floods) func `does not end a peer that does it now and then`(_ flood: FloodCase) {
+    let fixture = SessionFixture()
+    for count in 0..<2000 {
+      fixture.now += 250_000_000
+      fixture.feed(flood.bytes(UInt32(2 * count + 1)))
+      _ = fixture.sent()
+      fixture.streams.values.filter { $0.id > 1 }.forEach { fixture.session.finish($0) }
+    }
+    #expect(fixture.goesOn && fixture.session.abuse == nil)
+  }
+
+  @Test func `a header block that grows when decoded ends the session`() {
+    let fixture = SessionFixture()
+    // A field of 4000 bytes in the table, then its number again and again.
+    var block = Frame.block([(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")])
+    block += Frame.block([("x", String(repeating: "a", count: 3900))], indexed: true)
+    block += [UInt8](repeating: 0xBE, count: 10_000)
+    fixture.feed(Frame.frame(1, flags: 5, stream: 1, block))
+    #expect(fixture.session.abuse == .headers)
+    #expect(fixture.streams.isEmpty)
+  }
+
+  @Test func `a head over the limit is not kept`() {
+    let fixture = SessionFixture()
+    let more = (0..<9).map { ("x-\($0)", String(repeating: "a", count: 4000)) }
+    fixture.feed(Frame.headers(1, FieldsOfRequest.plain, complete: false))
+    for field in more { fixture.feed(Frame.continuation(1, [field])) }
+    // More CONTINUATION frames than any client needs end the session, too (CVE-2024-28182).
+    #expect(!fixture.goesOn || fixture.session.isInHead)
+    for _ in 0..<20 { fixture.feed(Frame.continuation(1, [("y", "z")])) }
+    #expect(!fixture.goesOn)
+  }
+
+  @Test func `a large head is refused, and nothing of it is kept`() {
+    let fixture = SessionFixture()
+    let more = (0..<9).map { ("x-\($0)", String(repeating: "a", count: 4000)) }
+    let block = Frame.block(FieldsOfRequest.plain + more)
+    fixture.feed(Frame.frame(1, flags: 1, stream: 1, Array(block.prefix(16_000))))
+    fixture.feed(Frame.frame(9, flags: 0, stream: 1, Array(block.dropFirst(16_000).prefix(16_000))))
+    fixture.feed(Frame.frame(9, flags: 4, stream: 1, Array(block.dropFirst(32_000))))
+    #expect(fixture.streams[1]?.isHeadTooLarge == true)
+    #expect(fixture.head(1) == "")
+    #expect(fixture.goesOn)
+  }
+
+  @Test(arguments: BrokenPeer.all) func `a peer that breaks the protocol is ended`(_ peer: BrokenPeer) {
+    let session = CallerSession(SessionLimits())
+    let bytes = (peer.hasPreface ? Frame.preface + Frame.settings : []) + peer.bytes
+    let goesOn = session.receive(bytes.span, at: 1)
+    var output = ByteBuffer(capacity: 64)
+    let isFine = session.write(to: &output, limit: 1 << 20) && goesOn
+    let more = Frame.ping
+    let goesOnStill = session.receive(more.span, at: 1)
+    #expect(!isFine || !goesOnStill)
+  }
+}
+
+enum FieldsOfRequest {
+  static let plain = [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")]
+}
+
+/// Bytes with which a peer breaks the protocol.
+struct BrokenPeer: Sendable, CustomTestStringConvertible {
+  var testDescription: String
+  var bytes: [UInt8]
+  var hasPreface: Bool
+
+  init(_ name: String, _ bytes: [UInt8], hasPreface: Bool = true) {
+    (testDescription, self.bytes, self.hasPreface) = (name, bytes, hasPreface)
+  }
+
+  static let all: [BrokenPeer] = [
+    BrokenPeer("a broken preface", Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8), hasPreface: false),
+    BrokenPeer("DATA on no stream", Frame.data(0, [1])),
+    BrokenPeer("DATA on an idle stream", Frame.data(1, [1])),
+    BrokenPeer("an even stream", Frame.request(2)),
+    BrokenPeer("a window that grows by nothing", Frame.request(1) + Frame.window(1, 0)),
+    BrokenPeer(
+      "a frame inside a header block", Frame.headers(1, FieldsOfRequest.plain, complete: false) + Frame.ping),
+    BrokenPeer("CONTINUATION without HEADERS", Frame.continuation(1, [("a", "b")])),
+    BrokenPeer("PUSH_PROMISE", Frame.frame(5, flags: 4, stream: 1, [0, 0, 0, 2])),
+    BrokenPeer("a frame that is too large", Frame.frame(0, [UInt8](repeating: 0, count: 16_385))),
+    BrokenPeer("PING of 7 bytes", Frame.frame(6, [1, 2, 3, 4, 5, 6, 7])),
+    BrokenPeer("SETTINGS of 5 bytes", Frame.frame(4, [1, 2, 3, 4, 5])),
+    BrokenPeer("too large a window", Frame.window(0, 0x7FFF_FFFF)),
+    BrokenPeer("a broken header block", Frame.frame(1, flags: 5, stream: 1, [0xFF, 0xFF, 0xFF])),
+  ]
+}
