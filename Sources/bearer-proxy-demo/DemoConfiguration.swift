@@ -61,6 +61,19 @@ func hopConfiguration(_ name: String, client: String, scope: String, upstream: S
   """
 }
 
+/// A program that gets its token as Azure's SDKs do, and calls the API by itself.
+func demoProgram(_ places: DemoPlaces) -> String {
+  """
+  # Written by bearer-proxy-demo at every start: what ManagedIdentityCredential of Azure's SDKs requests on App Service.
+  question="api-version=2019-08-01&resource=\(DemoDirectory.Sample.ordersURI)"
+  answer=$(printf 'X-IDENTITY-HEADER: %s' "$IDENTITY_HEADER" | curl -sS -H @- "$IDENTITY_ENDPOINT?$question")
+  token=$(printf %s "$answer" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  printf 'Authorization: Bearer %s' "$token" \\
+    | curl -sS -H @- --cacert \(DemoPlaces.authority) \(places.apiOrigin)/api/me | grep '"application" :'
+
+  """
+}
+
 /// The configuration of the proxy that the tour calls.
 func demoConfiguration(_ places: DemoPlaces) -> String {
   """
@@ -71,6 +84,14 @@ func demoConfiguration(_ places: DemoPlaces) -> String {
     - address: 127.0.0.1:\(places.proxyPort)
       # Pages below /.bearer/ where people sign in.
       sign_in: true
+    # Programs with connections of their own get tokens here; the system chooses the port.
+    - address: 127.0.0.1:0
+      programs:
+        # It believes that it runs on Azure App Service.
+        reports:
+          shape: app_service
+          secret_file: reports-secret
+          tokens: [{route: orders}]
 
   # Health, readiness and metrics.
   admin:

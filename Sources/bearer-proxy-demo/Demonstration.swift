@@ -160,6 +160,8 @@ final class Demonstration: Sendable {
     var places = DemoPlaces(
       directory: directory, proxyPort: 8080, adminPort: 9901, gatewayOrigin: String(upstream.dropLast()),
       providerOrigin: services.providerOrigin, apiOrigin: services.apiOrigin, issuer: services.issuer)
+    try write(demoProgram(places), as: "reports.sh")
+    try write(UUID().uuidString, as: "reports-secret")
     // A port that was free a moment ago may be taken by the time the proxy asks for it.
     for isLastAttempt in [false, false, true] {
       (places.proxyPort, places.adminPort) = (try Self.freePort(places.proxyPort), try Self.freePort(places.adminPort))
@@ -177,8 +179,13 @@ final class Demonstration: Sendable {
   }
 
   private func write(_ configuration: String, _ name: String) throws(DemonstrationError) {
-    guard FileManager.default.createFile(atPath: "\(name).yaml", contents: Data(configuration.utf8)) else {
-      throw .folder("\(name).yaml")
+    try write(configuration, as: "\(name).yaml")
+  }
+
+  private func write(_ text: String, as file: String) throws(DemonstrationError) {
+    let rights = [FileAttributeKey.posixPermissions: 0o600]
+    guard FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: rights) else {
+      throw .folder(file)
     }
   }
 

@@ -33,6 +33,11 @@ extension Tour {
         calls: [.request(["\(proxy)/machine/me"])], expected: [.status(200), .application(Sample.machine)],
         result: "200, and the API saw the application machine"),
       Step(
+        text: "A program that connects by itself asks for a token as Azure's SDKs do.",
+        calls: [.program(["exec", "-c", "proxy.yaml", "--log-level", "error", "--", "sh", "reports.sh"])],
+        expected: [.success, .output(Sample.portal)],
+        result: "the API saw the application Orders portal"),
+      Step(
         part: "Streams, bodies and refusals", text: "Responses stream: each event arrives when the API sends it.",
         calls: [.events("\(proxy)/orders/ticks?count=4&pause_ms=300")],
         expected: [.events(4, over: .milliseconds(600))], result: "4 events, at least 600 ms from the first to the last"
@@ -93,11 +98,11 @@ extension Tour {
         part: "One sign-in, several APIs",
         text: "The other API gets its own token, with its own scopes, from that sign-in.",
         calls: [.request(["\(proxy)/my/ledger/list"])],
-        expected: [.status(200), .person(Sample.alice, ["Ledger.Read"]), .otherToken(than: 14)],
+        expected: [.status(200), .person(Sample.alice, ["Ledger.Read"]), .otherToken(than: 15)],
         result: "200, Alice again, another token, and no page for her"),
       Step(
         text: "A proxy that starts again finds her account in the cache file.",
-        calls: [.restart, .request(["\(proxy)/my/orders/list"])], expected: [.status(200), .token(of: 14)],
+        calls: [.restart, .request(["\(proxy)/my/orders/list"])], expected: [.status(200), .token(of: 15)],
         result: "200 with the token from before the restart, without a sign-in"),
       Step(
         part: "In her name, from proxy to proxy",

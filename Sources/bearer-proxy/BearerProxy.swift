@@ -34,7 +34,12 @@ struct BearerProxy {
 }
 
 extension Command {
-  fileprivate var isService: Bool { if case .run = self { true } else { false } }
+  fileprivate var isService: Bool {
+    switch self {
+    case .run, .exec: true
+    default: false
+    }
+  }
 
   /// Performs the command.
   func answer(in context: CommandContext) async -> CommandAnswer {
@@ -52,6 +57,7 @@ extension Command {
       case .initialise(let configuration): try InitCommand(configuration: configuration).answer(in: context)
       case .engine(let engine, let configuration):
         try EngineCommand(engine: engine, configuration: configuration).answer(in: context)
+      case .exec(let options): try await ExecCommand(options: options).answer(in: context)
       case .run(let options): try await RunCommand(options: options).answer(in: context)
       case .login(let options): try await LoginCommand(options: options).answerUntilInterrupted(in: context)
       case .accounts(let configuration, let form):

@@ -40,6 +40,12 @@ import Testing
           configuration: "env.yaml", route: "git", form: .text, reveal: false, format: .git, operation: .get,
           username: "me"))
     ),
+    (
+      ["exec", "-c", "f", "--program", "kafka", "--", "run", "--loops", "--", "x"],
+      .exec(
+        ExecOptions(
+          configuration: "f", program: "kafka", logLevel: .error, logFormat: nil, words: ["run", "--loops", "--", "x"]))
+    ),
     (["status"], .status(StatusOptions(configuration: "env.yaml", form: .text))),
     (["status", "--wait", "--json"], .status(StatusOptions(configuration: "env.yaml", form: .json, wait: 60))),
     (["status", "--wait=5", "-c", "f"], .status(StatusOptions(configuration: "f", form: .text, wait: 5))),
@@ -69,6 +75,8 @@ import Testing
     (["token", "--route", "a", "--format", "json", "--json"], "--format and --json do not go together"),
     (["token", "--route", "a", "--username", "u"], "--username means nothing without --format"),
     (["chekc"], "unknown command 'chekc'; did you mean 'check'?"), (["zebra"], "unknown command 'zebra'"),
+    (["exec"], "no program given: bearer-proxy exec [OPTIONS] -- PROGRAM [ARGUMENTS]"),
+    (["exec", "ls"], "unexpected argument 'ls'"), (["run", "--", "x"], "unknown option '--'"),
     (["serve"], "unknown command 'serve'; did you mean 'run'?"),
     (["start"], "unknown command 'start'; did you mean 'run'?"),
     (["validate"], "unknown command 'validate'; did you mean 'check'?"),

@@ -119,18 +119,15 @@ struct ProgramClientTests {
     let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
     let port = try freePort()
     let file = try stage.directory.write(
-      """
-      global: {scrape_interval: 200ms, scrape_timeout: 200ms}
-      scrape_configs:
-        - job_name: api
-          static_configs: [{targets: ["127.0.0.1:\(api.port)"]}]
-          oauth2:
-            client_id: consumer
-            client_secret_file: \(stage.directory.file("consumer"))
-            scopes: [orders.read]
-            token_url: \(stage.tokenURL)
-
-      """, to: "prometheus.yml")
+      "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\n"
+        + EngineStage.replacing(
+          textOfFile(Self.recipes + "prometheus.yml"),
+          [
+            ("orders.example:443", "127.0.0.1:\(api.port)"), ("scheme: https", "scheme: http"),
+            ("client_id: prometheus", "client_id: consumer"),
+            ("/etc/prometheus/bearer-proxy.secret", stage.directory.file("consumer")),
+            ("http://127.0.0.1:8081/oauth2/token", stage.tokenURL),
+          ]), to: "prometheus.yml")
     let prometheus = try ChildProcess(
       "prometheus",
       [
@@ -145,6 +142,50 @@ struct ProgramClientTests {
     #expect(try await stage.given(to: "consumer") >= 1)
     prometheus.send(SIGTERM)
   }
+
+  @Test func `Envoy's credential injector asks, although its client names its own address`() async throws {
+    let stage = try await ProgramStage()
+    let authority = try await CertificateAuthority(in: stage.directory)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
+    let port = try freePort()
+    let file = try stage.directory.write(
+      EngineStage.replacing(
+        textOfFile(Self.recipes + "envoy.yaml"),
+        [
+          ("port_value: 8000", "port_value: \(port)"), ("port_value: 8081", "port_value: \(stage.port)"),
+          ("port_value: 9000", "port_value: \(api.port)"), ("client_id: envoy", "client_id: consumer"),
+          (
+            "/etc/envoy/bearer-proxy.secret",
+            try stage.directory.write(ProgramStage.secret, to: "envoy-secret")
+          ),
+        ]), to: "envoy.yaml")
+    let envoy = try ChildProcess(
+      "envoy",
+      [
+        testsDirectory + "/../.venv/bin/envoy", "-c", file, "--base-id", "\(port)", "-l", "warning", "--concurrency",
+        "1",
+      ], in: stage.directory)
+    try await waitForPort(port, of: envoy)
+    #expect(
+      try await eventually { try await curl(["http://127.0.0.1:\(port)/metrics"]).status == 200 },
+      "\(envoy.errors) \(api.requests)")
+    #expect(try await stage.given(to: "consumer") >= 1)
+  }
+
+  @Test func `the configuration of the recipes has no issues`() async throws {
+    let directory = try TemporaryDirectory()
+    let text = textOfFile(Self.recipes + "proxy.yaml")
+    for name in text.matches(of: /secret_file: ([\w.-]+)/) {
+      chmod(try directory.write("secret-of-\(name.1)-0123456789", to: String(name.1)), 0o600)
+    }
+    let file = try directory.write(
+      text.replacing("00000000-0000-0000-0000-000000000000", with: "0a1b2c3d-0000-4000-8000-00000000c11e")
+        .replacing("contoso.onmicrosoft.com", with: "fabrikam.example"), to: "proxy.yaml")
+    let result = try await run([binary(), "check", "-c", file])
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.output) \(result.errors)")
+  }
+
+  private static let recipes = testsDirectory + "/../config/recipes/programs/"
 }
 
 /// The API of Tests/peers/program_api.py.

@@ -17,7 +17,7 @@ import Testing
       [binary("bearer-proxy-demo"), "--once", "--verbose", "--directory", directory.path, "--proxy", binary()],
       within: .seconds(180))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("All 22 steps went as expected."))
+    #expect(result.output.contains("All 23 steps went as expected."))
     expectNothingSecret(result.output, directory)
   }
 
@@ -44,7 +44,7 @@ import Testing
     }
     let output = demonstration.output
     try #require(isUp && demonstration.poll() == nil, "\(output)\(demonstration.errors)")
-    #expect(output.contains("All 22 steps went as expected."), "\(output)")
+    #expect(output.contains("All 23 steps went as expected."), "\(output)")
     #expect(output.contains("Port 8080 is in use: the proxy is at http://127.0.0.1:"), "\(output)")
     expectNothingSecret(output, directory)
 

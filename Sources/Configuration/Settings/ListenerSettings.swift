@@ -40,6 +40,23 @@ package struct ListenerSettings: Sendable, Equatable {
   package var programs: [ProgramSettings] = []
 }
 
+extension ListenerSettings {
+  /// A listener for one of the programs alone. Whoever has the secret, or shape: imds, may call; subjects of exchanges
+  /// are judged as here.
+  func serving(_ program: ProgramSettings, secret: Secret, at address: SocketAddress) -> ListenerSettings {
+    var callers = CallerSettings.none
+    callers.rules.isOpen = self.callers.rules.isOpen
+    callers.rules.bearer = self.callers.rules.bearer
+    callers.issuer = self.callers.issuer
+    let own = ProgramSettings(
+      name: program.name, shape: program.shape, secret: program.secret.map { _ in secret },
+      leastLife: program.leastLife, tokens: program.tokens)
+    return ListenerSettings(
+      address: Located(address, place: self.address.place, key: self.address.key), hosts: .names([]), callers: callers,
+      tls: nil, signIn: nil, handOut: .none, programs: [own])
+  }
+}
+
 /// A program that gets tokens for connections of its own.
 package struct ProgramSettings: Sendable, Equatable {
   /// A token that it may have.

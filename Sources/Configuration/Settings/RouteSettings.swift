@@ -128,7 +128,7 @@ package struct RouteSettings: Sendable, Hashable {
   /// The rules for challenges, and for requests when there is no token.
   package let tokenRules: RouteTokenRules
   /// The file with its token; nil if there is none.
-  package let tokenFile: TokenFileSettings?
+  package internal(set) var tokenFile: TokenFileSettings?
   /// The fields that it sets and removes; nil if there are none.
   package let requestFields: RequestFields?
   /// True if the caller's `Host` is passed on instead of the upstream's.

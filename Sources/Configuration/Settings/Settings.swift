@@ -1,22 +1,23 @@
 // The settings of one process as they come out of a configuration file: complete, checked against one another and
 // immutable. The decoder reads the file; the modules that use a setting explain its effect.
 
+package import Bytes
 package import Routing
 package import Telemetry
 
 /// Everything the configuration file decides.
 package struct Settings: Sendable {
   /// The listeners; at least one.
-  package let listeners: [ListenerSettings]
+  package private(set) var listeners: [ListenerSettings]
   /// The number of event loops, 1 to 256; `nil` is one per core.
   package private(set) var loops: Int?
   /// The listener for health, metrics and status; nil: there is none.
-  package let admin: AdminSettings?
+  package private(set) var admin: AdminSettings?
   package private(set) var log: LogSettings
   package let cache: CacheSettings
   /// Bounds and time limits towards callers.
-  package let limits: ServiceLimits
-  package let shutdown: ShutdownSettings
+  package private(set) var limits: ServiceLimits
+  package private(set) var shutdown: ShutdownSettings
   /// True if secrets may be in files that every user can read.
   package let allowsReadableSecrets: Bool
   /// The condition for `/readyz`.
@@ -26,7 +27,7 @@ package struct Settings: Sendable {
   /// The applications, in the order of the file, each name once.
   package let applications: [ApplicationSettings]
   /// The routes, in the order of the file; at least one. No two match the same requests.
-  package let routes: [RouteSettings]
+  package private(set) var routes: [RouteSettings]
   /// The values of the file, in its order, secrets hidden.
   package let given: [ConfiguredValue]
   /// The defaults of what the file leaves out.
@@ -52,5 +53,28 @@ package struct Settings: Sendable {
     result.log.level = logLevel ?? result.log.level
     result.log.format = logFormat ?? result.log.format
     return result
+  }
+
+  /// The settings of a process that serves one program alone, at an address and by a secret of its own.
+  package func serving(
+    program name: String, secret: Secret, at address: SocketAddress
+  ) throws(ConfigurationError) -> Settings {
+    for listener in listeners {
+      guard let program = listener.programs.first(where: { $0.name == name }) else { continue }
+      var result = self
+      result.listeners = [listener.serving(program, secret: secret, at: address)]
+      result.admin = nil
+      result.limits.connections = min(limits.connections, 256)
+      result.routes = routes.filter { route in program.tokens.contains { $0.source == .route(route.name) } }
+      // Another process keeps these.
+      for index in result.routes.indices { result.routes[index].tokenFile = nil }
+      result.shutdown = ShutdownSettings()
+      // Standard output is the program's.
+      if log.accessFile == nil { result.log.access = false }
+      return result
+    }
+    throw ConfigurationError([
+      ConfigurationIssue(listeners[0].address.place, "the program '\(name)', for which this process is, is gone")
+    ])
   }
 }

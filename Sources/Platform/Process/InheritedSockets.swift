@@ -42,6 +42,11 @@ package struct InheritedSockets: Sendable {
     }
   }
 
+  /// Adds a socket that this process has bound itself.
+  package mutating func add(_ socket: BoundSocket) {
+    left.append(Entry(name: "", socket: socket))
+  }
+
   /// Takes the socket that listens at an address.
   package mutating func take(_ address: SocketAddress) -> BoundSocket? {
     guard let index = left.firstIndex(where: { $0.socket.address == address }) else { return nil }

@@ -14,6 +14,9 @@ package final class ProcessSignal: @unchecked Sendable {
     case hangUp
     /// Open log files again.
     case userOne
+    case userTwo
+    /// A program that this process started has ended.
+    case childEnded
 
     var number: Int32 {
       switch self {
@@ -21,6 +24,8 @@ package final class ProcessSignal: @unchecked Sendable {
       case .interrupt: SIGINT
       case .hangUp: SIGHUP
       case .userOne: SIGUSR1
+      case .userTwo: SIGUSR2
+      case .childEnded: SIGCHLD
       }
     }
   }

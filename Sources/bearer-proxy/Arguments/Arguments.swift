@@ -14,6 +14,8 @@ struct Arguments {
   private var values: [Option: (source: String, text: String)] = [:]
   private var repeated: [Option: [String]] = [:]
   private var operand: String?
+  /// The words behind `--`.
+  private var program: [String] = []
 
   /// Reads a command line. Without a command word, the command is `run`.
   /// - Parameter findConfiguration: looks for the configuration file if neither option nor variable names one.
@@ -71,6 +73,10 @@ struct Arguments {
   private mutating func read(_ words: ArraySlice<String>, of command: CommandName) throws(UsageError) {
     var rest = words
     while let word = rest.popFirst() {
+      if word == "--", command == .exec {
+        program = Array(rest)
+        return
+      }
       guard word.hasPrefix("-"), word != "-" else {
         guard command.operand != nil, operand == nil else {
           if command.options.contains(.config), values[.config] == nil, Self.isConfigurationName(word) {
@@ -150,6 +156,12 @@ struct Arguments {
       return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
     case .engine:
       return .engine(try word("ENGINE", of: Engine.self), configuration: try configuration())
+    case .exec:
+      guard !program.isEmpty else { throw .missingProgram }
+      return .exec(
+        ExecOptions(
+          configuration: try configuration(), program: value(.program)?.text, logLevel: try choice(.logLevel),
+          logFormat: try choice(.logFormat), words: program))
     case .completion:
       if let names = operand.flatMap({ NameList(rawValue: $0) }) {
         return .names(names, configuration: try configuration())
@@ -320,6 +332,8 @@ enum UsageError: Error, Equatable {
   case foreignConfiguration(String)
   /// The command needs one of a few words, and there is none.
   case missingWord(String, among: [String])
+  /// No program behind `--`.
+  case missingProgram
   case repeated(String)
   /// `source` is the option or the variable.
   case badValue(source: String, value: String, expected: String)
@@ -347,6 +361,7 @@ enum UsageError: Error, Equatable {
     case .foreignConfiguration(let path):
       "\(path) belongs to another user; to use it, name it: -c \(path)"
     case .missingWord(let name, let words): "no \(name) given: one of \(words.joined(separator: ", "))"
+    case .missingProgram: "no program given: bearer-proxy exec [OPTIONS] -- PROGRAM [ARGUMENTS]"
     case .repeated(let option): "option '\(option)' is given twice"
     case .badValue(let source, let value, let expected): "\(source) is \(expected), not '\(value)'"
     case .missing(let option):

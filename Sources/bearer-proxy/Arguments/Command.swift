@@ -27,6 +27,8 @@ enum Command: Equatable {
   case initialise(configuration: String)
   /// Print another proxy's part of asking for tokens.
   case engine(Engine, configuration: String)
+  /// Start a program that gets tokens, and end with it.
+  case exec(ExecOptions)
   /// Print what makes a shell complete command lines.
   case completion(Shell)
   /// Print the names in a configuration, for the shells.
@@ -82,6 +84,19 @@ struct RunOptions: Equatable {
   var loops: Int?
   /// The environment variables that one of these came from.
   var variables: Set<String> = []
+}
+/// The options of `exec`.
+struct ExecOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  /// The program under `programs`; nil: the only one.
+  var program: String?
+  /// Instead of `warning`.
+  var logLevel: LogLevel?
+  /// Instead of the file's.
+  var logFormat: LogFormat?
+  /// The program's file, then its arguments.
+  var words: [String]
 }
 
 struct LiveCheckOptions: Equatable {

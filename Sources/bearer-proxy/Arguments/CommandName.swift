@@ -17,6 +17,7 @@ enum CommandName: String, CaseIterable {
   case status
   case initialise = "init"
   case engine
+  case exec
   case completion
   case man
   case version
@@ -37,6 +38,7 @@ enum CommandName: String, CaseIterable {
     case .status: [.config, .json, .wait]
     case .initialise: [.config]
     case .engine, .completion: [.config]
+    case .exec: [.config, .program, .logLevel, .logFormat]
     case .man: []
     case .version: [.json]
     }
@@ -54,6 +56,7 @@ enum CommandName: String, CaseIterable {
     case .status: ["health", "ps", "ready", "info"]
     case .initialise: ["new", "create", "configure", "setup", "initialise", "initialize"]
     case .engine: ["engines", "nginx", "envoy", "caddy", "haproxy", "traefik"]
+    case .exec: ["with", "wrap", "launch"]
     case .completion: ["completions"]
     case .man: ["manual"]
     case .version: []
@@ -78,6 +81,7 @@ enum Option: String, CaseIterable {
   case logFormat = "log-format"
   case loops
   case route
+  case program
   case json
   case reveal
   case format
@@ -116,6 +120,7 @@ enum Option: String, CaseIterable {
     case .logFormat: "FORMAT"
     case .loops: "NUMBER"
     case .route: "NAME"
+    case .program: "NAME"
     case .format: "FORMAT"
     case .username: "NAME"
     case .application: "NAME"
@@ -167,7 +172,7 @@ enum Option: String, CaseIterable {
     case .logLevel: "BEARER_PROXY_LOG_LEVEL"
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
-    case .route, .json, .reveal, .format, .username, .revoke, .application, .deviceCode, .prompt, .loginHint,
+    case .route, .program, .json, .reveal, .format, .username, .revoke, .application, .deviceCode, .prompt, .loginHint,
       .domainHint,
       .extraScope, .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .help:
       nil

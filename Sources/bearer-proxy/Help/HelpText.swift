@@ -70,6 +70,7 @@ extension CommandName {
     case .status: "Ask the running instance how it and each of its routes stand."
     case .initialise: "Ask a few questions and write a first configuration."
     case .engine: "Print the configuration of a proxy in front, such as nginx, which asks for the tokens of routes."
+    case .exec: "Start a program that gets tokens in a shape that it knows, and end with it."
     case .completion: "Print what makes a shell complete command lines."
     case .man: "Print the manual page."
     case .version: "Show the version."
@@ -88,6 +89,7 @@ extension CommandName {
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
     case .initialise: "bearer-proxy init [-c FILE]"
     case .engine: "bearer-proxy engine ENGINE [-c FILE]"
+    case .exec: "bearer-proxy exec [-c FILE] [--program NAME] -- PROGRAM [ARGUMENTS]"
     case .completion: "bearer-proxy completion bash | zsh | fish | routes | applications [-c FILE]"
     case .man: "bearer-proxy man"
     case .version: "bearer-proxy version [--json]"
@@ -151,6 +153,15 @@ extension CommandName {
       proxies', and the listener is the first such one that the engine can use. What is yours to say is marked CHANGE. \
       docs/engines.md explains it.
       """
+    case .exec:
+      """
+      NAME is one of 'programs' in the configuration; its shape decides which variables PROGRAM gets: \
+      IDENTITY_ENDPOINT and IDENTITY_HEADER, AZURE_POD_IDENTITY_AUTHORITY_HOST, or BEARER_PROXY_TOKEN_URL, \
+      BEARER_PROXY_CLIENT_ID and BEARER_PROXY_CLIENT_SECRET. Port and secret are of this run alone. Listeners of the \
+      configuration are not opened.
+      Passes signals on, and ends with PROGRAM's status: 128 and the signal if one ended it, 126 or 127 if it cannot \
+      be started.
+      """
     case .completion:
       """
       bash:  bearer-proxy completion bash > /usr/local/share/bash-completion/completions/bearer-proxy
@@ -194,6 +205,7 @@ extension Option {
       command == .login ? "Sign in for what this route needs." : "The route, by its name in the configuration."
     case .application where command == .logout: "Sign out at the identity provider of this application."
     case .application: "Sign in to this application, for all its routes of one account."
+    case .program: "The program, by its name in the configuration; the only one unless said."
     case .deviceCode: "Show a code to type in on any device, instead of opening a browser here."
     case .prompt: "What to show: select_account, consent, login, create, or none to succeed or fail at once."
     case .loginHint: "Whom the provider is told to expect."

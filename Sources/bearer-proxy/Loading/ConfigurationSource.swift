@@ -88,6 +88,8 @@ enum ReadingReason: Sendable, Comparable {
 struct ConfigurationSource: Sendable {
   let file: String
   let environment: [String: String]
+  /// Changes the settings of the file for this process; nil: they are as the file has them.
+  var adapt: (@Sendable (Settings) throws(ConfigurationError) -> Settings)?
 
   /// The files that settings are made of, at one moment.
   struct State: Equatable, Sendable {
@@ -159,8 +161,9 @@ struct ConfigurationSource: Sendable {
       state = State(files)
       var read: Set<String> = [file]
       do throws(ConfigurationError) {
-        result = .success(
-          try Settings.load(file: file, environment: environment, files: .system(pipes: .refused), read: &read))
+        let settings = try Settings.load(
+          file: file, environment: environment, files: .system(pipes: .refused), read: &read)
+        result = .success(try adapt?(settings) ?? settings)
       } catch {
         result = .failure(error)
       }

@@ -8,15 +8,21 @@ import Telemetry
 /// Serves until it is told to end.
 struct RunCommand {
   let options: RunOptions
+  /// The program that is started first, and that the process ends with; nil: none.
+  var launch: ProgramLaunch?
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
     ProcessSignal.ignoreBrokenPipes()
-    Machine.raiseDescriptorLimit()
-    let source = ConfigurationSource(file: options.configuration, environment: context.environment)
+    // A program that is started inherits it.
+    if launch == nil { Machine.raiseDescriptorLimit() }
+    var source = ConfigurationSource(file: options.configuration, environment: context.environment)
+    if let launch { source.adapt = { settings throws(ConfigurationError) in try launch.adapt(settings) } }
     let configuration: LoadedConfiguration
     let (read, state) = source.read()
     do throws(ConfigurationError) { configuration = try read.get() } catch { throw .configuration(error) }
     // Now there is one thread, and what it may not do none of its successors may.
+    // A program that is started later would have lost the same rights.
+    try launch?.start()
     let runtimeDirectory =
       configuration.settings.admin == nil ? nil : RuntimeDirectory.make(environment: context.environment)
     let directories = configuration.settings.writableDirectories + (runtimeDirectory.map { [$0] } ?? [])
@@ -36,8 +42,9 @@ struct RunCommand {
     } catch {
       throw .noEventLoop(error)
     }
-    let heard = ProcessEvents()
-    var inherited = InheritedSockets(environment: context.environment)
+    let heard = ProcessEvents(launch)
+    var inherited = InheritedSockets(environment: launch == nil ? context.environment : [:])
+    if let launch { inherited.add(launch.socket) }
     let held: HeldResources
     do throws(ConfigurationError) {
       held = try HeldResources(configuration, machinery, inherited: &inherited, succeeding: nil)
@@ -46,11 +53,11 @@ struct RunCommand {
     }
     let composition = await Composition(configuration, machinery, held.listeners)
     confinement.write(to: composition.log)
-    composition.log.warnOfRoot(isRoot: Machine.isRoot, dropping: capabilityFailure)
+    composition.log.warnOfRoot(isRoot: Machine.isRoot && launch == nil, dropping: capabilityFailure)
     inherited.reportLeft(to: composition.log)
     machinery.tracing.write(to: composition.log)
     let generation = composition.generation(configuration, held, succeeding: nil)
-    let notifier = ServiceNotifier(environment: context.environment)
+    let notifier = ServiceNotifier(environment: launch == nil ? context.environment : [:])
     let record = runtimeDirectory.flatMap { InstanceRecord(of: options.configuration, in: $0) }
     let loss = await RunningProxy(composition, generation, source, state, notifier, hearing: heard).run(
       recording: record)

@@ -227,10 +227,24 @@ struct ProcessEvents {
   let tell: AsyncStream<RunningProxy.Event>.Continuation
   private let signals: [ProcessSignal]
 
-  init() {
+  /// - Parameter launch: the program that gets the signals in this process's place, and whose end is this one's.
+  init(_ launch: ProgramLaunch? = nil) {
     let (events, tell) = AsyncStream.makeStream(of: RunningProxy.Event.self)
     self.events = events
     self.tell = tell
+    if let launch {
+      let ended: @Sendable () -> Void = { if launch.end != nil { tell.yield(.endSignal) } }
+      let names: [ProcessSignal.Name] = [.terminate, .hangUp, .userOne, .userTwo]
+      signals =
+        names.map { name in ProcessSignal(name) { launch.send(name) } } + [
+          // A terminal sends it to both.
+          ProcessSignal(.interrupt) { if !LaunchedProgram.sharesTerminal { launch.send(.interrupt) } },
+          ProcessSignal(.childEnded, handler: ended),
+        ]
+      // It may have ended before it was listened to.
+      ended()
+      return
+    }
     signals = [
       ProcessSignal(.terminate) { tell.yield(.endSignal) }, ProcessSignal(.interrupt) { tell.yield(.endSignal) },
       ProcessSignal(.hangUp) { tell.yield(.reload) }, ProcessSignal(.userOne) { tell.yield(.reopen) },

@@ -41,6 +41,10 @@ extension TroubleshootingPage {
     - `…: '…' has the same secret; give each program its own`\
       The secret tells programs apart. **Cure:** Make another one: `openssl rand -hex 24`.
 
+    - `the program '…', for which this process is, is gone`\
+      A reload of `exec` found the program missing, so the former configuration stays. **Cure:** Add the program again,
+      or end it.
+
     A program that asks for a token can be answered:
 
     - `Programs get tokens here, and this request has a browser's field (Origin or Sec-Fetch-...).`\

@@ -1,0 +1,78 @@
+// A program that this process starts for its user and ends with: it has the same terminal, files and working directory.
+
+internal import CSystem
+internal import Glibc
+
+/// A program that runs beside this process.
+package final class LaunchedProgram: Sendable {
+  /// The end of a program.
+  package enum End: Sendable, Hashable {
+    case exited(Int32)
+    case killed(signal: Int32)
+
+    /// The status by which shells name it.
+    package var status: Int32 {
+      switch self {
+      case .exited(let status): status
+      case .killed(let signal): 128 + signal
+      }
+    }
+  }
+
+  private let identifier: pid_t
+  private let known = Locked<End?>(nil)
+
+  /// Starts a program, which is looked for in `PATH`.
+  /// - Parameters:
+  ///   - words: the program, then its arguments.
+  ///   - environment: `NAME=value` each.
+  package init(_ words: [String], environment: [String]) throws(SystemError) {
+    guard let program = words.first else { throw SystemError("posix_spawnp", ENOENT) }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Ignored and blocked signals are inherited.
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var signals = none
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD] { sigaddset(&signals, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    // Those that come before a `ProcessSignal` listens wait for it: they are the program's, and must not end this
+    // process and leave the program behind.
+    var held = none
+    for signal in [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD] { sigaddset(&held, signal) }
+    sigprocmask(SIG_BLOCK, &held, nil)
+    let arguments = words.map { strdup($0) } + [nil]
+    let variables = environment.map { strdup($0) } + [nil]
+    defer { for text in arguments + variables { free(text) } }
+    var process = pid_t()
+    let number = posix_spawnp(&process, program, nil, &attributes, arguments, variables)
+    guard number == 0 else { throw SystemError("posix_spawnp", number) }
+    identifier = process
+  }
+
+  /// The end of the program; nil while it runs.
+  package var end: End? {
+    known.withLock { known in
+      var status: Int32 = 0
+      if known == nil, waitpid(identifier, &status, WNOHANG) == identifier {
+        let signal = status & 0x7F
+        known = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+      }
+      return known
+    }
+  }
+
+  /// Passes a signal on.
+  package func send(_ signal: ProcessSignal.Name) {
+    known.withLock { known in
+      // A number that was waited for may be another program's by now.
+      if known == nil { kill(identifier, signal.number) }
+    }
+  }
+
+  /// True if the terminal sends its signals to the program, too.
+  package static var sharesTerminal: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+}

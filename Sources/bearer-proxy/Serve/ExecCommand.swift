@@ -1,0 +1,111 @@
+// `exec`: a program that gets tokens, and a proxy for it alone, which ends when the program does.
+
+import Bytes
+import Configuration
+import Glibc
+import Platform
+import Proxy
+import Routing
+import Telemetry
+
+/// Starts a program with the variables by which it gets tokens here.
+struct ExecCommand {
+  let options: ExecOptions
+
+  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    let launch = try ProgramLaunch(options, context)
+    let run = RunOptions(
+      configuration: options.configuration, logLevel: options.logLevel ?? .warning, logFormat: options.logFormat,
+      loops: 1)
+    var command = RunCommand(options: run)
+    command.launch = launch
+    let answer = try await command.answer(in: context)
+    guard let end = launch.end else { return answer }
+    exit(end.status)
+  }
+}
+
+/// A program of the configuration, an address and a secret for this run of it, and its process once it was started.
+final class ProgramLaunch: Sendable {
+  let socket: BoundSocket
+  private let name: String
+  private let shape: ProgramShape
+  private let secret: Secret
+  private let words: [String]
+  private let environment: [String: String]
+  private let running = Locked<LaunchedProgram?>(nil)
+
+  init(_ options: ExecOptions, _ context: CommandContext) throws(CommandError) {
+    let programs = try context.settings(options.configuration).listeners.flatMap(\.programs)
+    let names = programs.map(\.name)
+    if programs.isEmpty {
+      throw .usage("the configuration has no 'programs' at a listener: exec starts one of them")
+    }
+    if options.program == nil, programs.count > 1 {
+      throw .usage("--program names one of the configuration's programs: \(names.joined(separator: ", "))")
+    }
+    guard let program = options.program.map({ name in programs.first { $0.name == name } }) ?? programs.first else {
+      throw .usage(unknownName("program", options.program ?? "", among: names))
+    }
+    (name, shape) = (program.name, program.shape)
+    do throws(CryptoError) {
+      secret = Secret(Base64URL.encode(try RandomBytes.make(32)))
+    } catch {
+      throw .failed("no secret can be made: \(error)")
+    }
+    do throws(SystemError) {
+      guard let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: 0)), count: 1).first else {
+        throw SystemError("bind", EADDRNOTAVAIL)
+      }
+      self.socket = socket
+    } catch {
+      throw .failed("cannot listen on 127.0.0.1: \(error.reason)")
+    }
+    (words, environment) = (options.words, context.environment)
+  }
+
+  /// The settings of the process: this program's listener, and no other.
+  func adapt(_ settings: Settings) throws(ConfigurationError) -> Settings {
+    try settings.serving(program: name, secret: secret, at: socket.address)
+  }
+
+  /// Starts the program. It waits for its first token until the proxy accepts connections.
+  func start() throws(CommandError) {
+    do throws(SystemError) {
+      let program = try LaunchedProgram(words, environment: variables)
+      running.withLock { $0 = program }
+    } catch {
+      writeError("bearer-proxy: error: cannot start \(words.first ?? ""): \(error.reason)\n")
+      // As shells have it.
+      exit(error.number == ENOENT ? 127 : 126)
+    }
+  }
+
+  var end: LaunchedProgram.End? { running.withLock { $0 }?.end }
+
+  func send(_ signal: ProcessSignal.Name) { running.withLock { $0 }?.send(signal) }
+
+  /// The variables of this process with those of the shape, and without those that Azure's SDKs prefer.
+  private var variables: [String] {
+    let origin = "http://\(socket.address)"
+    var variables = environment
+    let others = [
+      "IDENTITY_ENDPOINT", "IDENTITY_HEADER", "IDENTITY_SERVER_THUMBPRINT", "IMDS_ENDPOINT", "MSI_ENDPOINT",
+      "MSI_SECRET", "AZURE_POD_IDENTITY_AUTHORITY_HOST",
+    ]
+    switch shape {
+    case .appService:
+      for name in others { variables[name] = nil }
+      variables["IDENTITY_ENDPOINT"] = "\(origin)\(ProgramEndpoint.identityPath)"
+      variables["IDENTITY_HEADER"] = secret.revealed()
+    case .imds:
+      for name in others { variables[name] = nil }
+      variables["AZURE_POD_IDENTITY_AUTHORITY_HOST"] = origin
+    case .tokenEndpoint:
+      variables["BEARER_PROXY_TOKEN_URL"] = "\(origin)\(ProgramEndpoint.tokenPath)"
+      variables["BEARER_PROXY_CLIENT_ID"] = name
+      variables["BEARER_PROXY_CLIENT_SECRET"] = secret.revealed()
+    }
+    return variables.map { "\($0.key)=\($0.value)" }
+  }
+}

@@ -1,0 +1,105 @@
+// `exec`: a program that gets its tokens from a proxy for it alone.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct ExecTests {
+  private static let secret = "secret-of-the-configuration-0123"
+  private let directory: TemporaryDirectory
+  private let provider: OpenIDProvider
+  private let configuration: String
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    provider = try await OpenIDProvider(in: directory)
+    // The port is another process's: exec opens none of the listeners.
+    configuration = try directory.write(
+      """
+      allow_readable_secrets: true
+      listeners:
+        - address: 127.0.0.1:\(provider.port)
+          callers: {anyone: true}
+          programs:
+            consumer: {secret: \(Self.secret), tokens: [{route: orders}]}
+            reports: {shape: app_service, secret: \(Self.secret)-2,
+              tokens: [{route: orders, resources: ["https://a.example"]}]}
+            machine: {shape: imds, tokens: [{route: orders, resources: ["https://a.example"]}]}
+      \(application(provider.issuer))
+      routes:
+      \(route("orders", to: 1))
+      """, to: "proxy.yaml")
+  }
+
+  private func words(_ program: String, _ words: [String]) throws -> [String] {
+    [try binary(), "exec", "-c", configuration, "--program", program, "--"] + words
+  }
+
+  private func exec(_ program: String, _ words: [String]) async throws -> CommandResult {
+    try await run(try self.words(program, words), within: .seconds(180))
+  }
+
+  private func isKnown(_ token: some StringProtocol) async throws -> Bool {
+    try await curl(["-H", "Authorization: Bearer \(token)", provider.issuer + "/api/whoami"]).status == 200
+  }
+
+  @Test(arguments: [("reports", "chain"), ("machine", "identity"), ("reports", "msal")])
+  func `Azure's clients find the variables of their shape`(program: String, client: String) async throws {
+    let script = testsDirectory + "/peers/program_clients.py"
+    let result = try await exec(program, [pinnedPython(), script, client, "https://a.example"])
+    #expect(result.status == 0, "\(result.output) \(result.errors)")
+    #expect(result.output.hasPrefix("token "))
+    #expect(try await isKnown(result.output.dropFirst(6).dropLast()))
+  }
+
+  @Test func `a client of a token endpoint gets address, name and a secret of this run`() async throws {
+    let result = try await exec(
+      "consumer",
+      [
+        "sh", "-c",
+        #"echo "$BEARER_PROXY_CLIENT_SECRET" && curl -sS -u "$BEARER_PROXY_CLIENT_ID:$BEARER_PROXY_CLIENT_SECRET" "#
+          + #"-d grant_type=client_credentials "$BEARER_PROXY_TOKEN_URL""#,
+      ])
+    #expect(result.status == 0, "\(result.errors)")
+    let lines = result.output.split(separator: "\n")
+    try #require(lines.count == 2)
+    #expect(lines[0].count == 43 && !lines[0].contains(Self.secret))
+    #expect(lines[1].hasPrefix(#"{"access_token":"ey"#))
+  }
+
+  @Test(arguments: [("exit 7", 7), ("exit 0", 0), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
+  func `it ends with the program's status`(script: String, status: Int32) async throws {
+    #expect(try await exec("consumer", ["sh", "-c", script]).status == status)
+  }
+
+  @Test func `a program that cannot be started ends it as in a shell`() async throws {
+    let missing = try await exec("consumer", ["no-such-program-anywhere"])
+    #expect(missing.status == 127 && missing.errors.contains("cannot start no-such-program-anywhere"))
+    #expect(try await exec("consumer", [directory.path]).status == 126)
+    let none = try await run([binary(), "exec", "-c", configuration])
+    #expect(none.status == 2 && none.errors.contains("no program given: bearer-proxy exec [OPTIONS] -- PROGRAM"))
+    let ambiguous = try await run([binary(), "exec", "-c", configuration, "--", "true"])
+    #expect(ambiguous.status == 2 && ambiguous.errors.contains("consumer, reports, machine"))
+    let unknown = try await exec("kafka", ["true"])
+    #expect(unknown.status == 2 && unknown.errors.contains("there is no program 'kafka'"))
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP, SIGUSR1, SIGINT])
+  func `signals are the program's, and no secret is an argument`(signal: Int32) async throws {
+    let script = "trap 'echo got; exit 5' TERM HUP USR1 INT; echo ready; while :; do sleep 0.1 & wait $!; done"
+    let process = try ChildProcess("exec", try words("reports", ["sh", "-c", script]), in: directory)
+    #expect(try await eventually { process.output.contains("ready") })
+    let arguments = textOfFile("/proc/\(process.identifier)/cmdline")
+    #expect(!arguments.isEmpty && !arguments.contains(Self.secret) && !arguments.contains("IDENTITY_HEADER"))
+    // The proxy may not listen to signals yet when the program is ready.
+    #expect(
+      try await eventually {
+        process.send(signal)
+        return process.poll() != nil
+      })
+    #expect(process.poll() == 5)
+    #expect(process.output.contains("got"))
+  }
+}
