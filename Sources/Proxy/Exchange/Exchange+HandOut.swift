@@ -45,7 +45,7 @@ extension Exchange {
     defer { request.record.route = request.route?.index }
     let admission = try HandOutAdmission(
       path, request.head, request.headBytes, callers: caller.facts.listener.callers, table: state.service.table,
-      found: &request.route)
+      normalPath: &request.path, found: &request.route)
     request.handOut = admission.request
     return admission.request
   }

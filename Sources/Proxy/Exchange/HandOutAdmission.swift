@@ -8,10 +8,10 @@ struct HandOutAdmission {
   let request: HandOutRequest
 
   /// Judges the request whose head `input` begins with. `found` receives the route also if the request is refused
-  /// after that was found.
+  /// after that was found, and `normalPath`, which is empty, the normal form of the path that the engine describes.
   init(
     _ path: HandOutPath, _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
-    table: borrowing RouteTable, found: inout Route?
+    table: borrowing RouteTable, normalPath: inout ByteBuffer, found: inout Route?
   ) throws(ExchangeFailure) {
     let bytes = input.bytes
     let framing: BodyFraming
@@ -29,7 +29,7 @@ struct HandOutAdmission {
     }
     let described: Route?
     do throws(HandOutRefusal) {
-      described = try Self.describedRoute(head, bytes, table, found: &found)
+      described = try Self.describedRoute(head, bytes, table, &normalPath, found: &found)
     } catch {
       throw .handOut(error)
     }
@@ -51,10 +51,10 @@ struct HandOutAdmission {
   /// The route of the request that the engine describes, by the rules for a request of our own: engines read paths less
   /// strictly. nil if it describes none.
   private static func describedRoute(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ table: borrowing RouteTable, found: inout Route?
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ table: borrowing RouteTable,
+    _ normalPath: inout ByteBuffer, found: inout Route?
   ) throws(HandOutRefusal) -> Route? {
     guard let line = try RequestLine(describedBy: head, bytes) else { return nil }
-    var normalPath = ByteBuffer(capacity: 256)
     do throws(ExchangeFailure) {
       return try Admission.route(of: line, head, bytes, table: table, normalPath: &normalPath, found: &found).0
     } catch {
