@@ -62,6 +62,44 @@ def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment
     return found
 
 
+def handed_out(scene):
+    """Heap allocations per token handed out, warm, as the recipes ask for it; and its CPU time beside that of a proxied
+    request, which another process serves."""
+    library = allocation_counter(scene)
+    counts = scene.work / "allocations"
+    counts.write_bytes(bytes(16))
+    key = f"X-Proxy-Key: {scene.values['SECRET']}\r\n"
+    fields = key + "X-Original-Method: GET\r\nX-Original-URI: /plain/1k?a=b\r\n"
+    path = "/.bearer/authorize/plain"
+    process, port = scene.start_bearer_proxy(
+        {"LD_PRELOAD": str(library), "ALLOCATIONS": str(counts)}, configuration="bearer-proxy-engines.yaml")
+    with open(counts, "r+b") as file, mmap.mmap(file.fileno(), 16) as shared:
+        with Connections(port, 16, path, fields=fields) as traffic:
+            traffic.rounds(WARM)
+            before = struct.unpack_from("=Q", shared)[0]
+            requests = traffic.rounds(COUNTED // 16)
+            allocated = struct.unpack_from("=Q", shared)[0] - before
+    scene.end(process)
+    asked, port = scene.start_bearer_proxy(configuration="bearer-proxy-engines.yaml")
+    proxied, other = scene.start_bearer_proxy()
+    ways = {"handed out": (asked, Connections(port, 16, path, fields=fields)),
+            "proxied": (proxied, Connections(other, 16, "/plain/1k"))}
+    times = {name: [] for name in ways}
+    for turn in range(8):
+        for name, (serving, traffic) in ways.items():
+            began = serving.cpu()
+            requests_now = traffic.rounds(5 * COUNTED // 16)
+            if turn > 1:
+                times[name].append((serving.cpu() - began) * 1e6 / requests_now)
+    for serving, traffic in ways.values():
+        traffic.__exit__()
+        scene.end(serving)
+    middle = {name: statistics.median(values) for name, values in times.items()}
+    print("CPU µs per request:", ", ".join(f"{name} {value:.1f}" for name, value in middle.items()))
+    return {"allocations per token handed out, 16 connections": allocated / requests,
+            "CPU of a token handed out, × a proxied request's": middle["handed out"] / middle["proxied"]}
+
+
 def callers(scene):
     """What a warm caller's request costs more than one with the route's own token: heap allocations, and CPU time
     beside a listener that demands callers' tokens and one that demands none, which is sent as long a head, or a short
@@ -185,16 +223,19 @@ def main():
     parser.add_argument("--trace", action="store_true", help="print the call stacks of allocations in warm requests")
     parser.add_argument("--people", action="store_true", help="only what a cache of many people costs")
     parser.add_argument("--callers", action="store_true", help="only what callers with tokens of their own cost")
+    parser.add_argument("--engines", action="store_true", help="only what a token for another proxy costs")
     arguments = parser.parse_args()
     thresholds = json.loads((HERE / "thresholds.json").read_text())
     with Scene() as scene:
         found = {}
-        everything = not (arguments.people or arguments.callers)
+        everything = not (arguments.people or arguments.callers or arguments.engines)
         if everything:
             found |= allocations(scene, arguments.trace) | system_calls(scene)
             found |= allocations(scene, arguments.trace, ["plain"], ", traced, not sampled", UNSAMPLED)
         if everything or arguments.callers:
             found |= callers(scene)
+        if everything or arguments.engines:
+            found |= handed_out(scene)
         if everything:
             found["ms from start to first answer, no token"] = start(scene, "/open/1k")
             found["ms from start to first answer, token requested"] = start(scene, "/plain/1k")

@@ -25,7 +25,8 @@ class Scene:
     def __init__(self):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="bearer-proxy-benchmark-"))
         self.running, self.rendered = [], 0
-        self.values = {"WORK": self.work, "SECRET": SECRET, "USER": "user root;" if os.getuid() == 0 else ""}
+        self.values = {"WORK": self.work, "SECRET": SECRET, "UID": os.getuid(),
+                       "USER": "user root;" if os.getuid() == 0 else ""}
 
     def __enter__(self):
         try:

@@ -6,8 +6,8 @@ from processes import fail
 
 
 class Connections:
-    def __init__(self, port, count, path, token=None):
-        field = f"Authorization: Bearer {token}\r\n" if token else ""
+    def __init__(self, port, count, path, token=None, fields=""):
+        field = fields + (f"Authorization: Bearer {token}\r\n" if token else "")
         self.request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{field}\r\n".encode()
         self.sockets = []
         for _ in range(count):
