@@ -24,6 +24,8 @@ extension `Decoded settings` {
     ("{redis: redis://127.0.0.1, user: u, password: p}", "redis://127.0.0.1:6379/0", "u", "p"),
     ("{redis: \"rediss://u%40x:${SECRET}@c.example:1/2\"}", "rediss://c.example:1/2", "u@x", "s/3@"),
     ("{redis: \"${URL}\"}", "redis://127.0.0.9:6379/0", nil, "whole"),
+    ("{redis: 'rediss://a.example,b.example:7', sentinel: main}", "rediss://a.example:26379,b.example:7/0", nil, nil),
+    ("{redis: 'rediss://a.example,[::1]:7', cluster: true}", "rediss://a.example:6379,[::1]:7/0", nil, nil),
     ("{redis: redis://c.example, allow_plaintext: true}", "redis://c.example:6379/0", nil, nil),
   ]
 

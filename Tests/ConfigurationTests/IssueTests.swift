@@ -270,6 +270,35 @@ import Testing
         "cache.entra: 'redis' has a password; keep one",
       ]
     ),
+    (
+      "cache: {redis: rediss://a.example, entra: job, password: p}\napplications: {job: {authority: "
+        + "'https://id.example', client_id: j, client_secret: s3cret-of-job}}",
+      ["cache has both 'entra' and 'password'; keep one"]
+    ),
+    (
+      "cache: {redis: 'rediss://a.example,b.example'}",
+      ["cache.redis names several hosts, for which it needs 'sentinel' or 'cluster: true'"]
+    ),
+    (
+      "cache: {redis: 'rediss://a.example,b.example', sentinel: main, cluster: true}",
+      ["cache has both 'sentinel' and 'cluster'; keep one"]
+    ),
+    (
+      "cache: {redis: 'rediss://a.example/3', cluster: true}",
+      ["cache.redis ends in the number of a database, and a cluster has only one"]
+    ),
+    (
+      "cache: {redis: 'redis://localhost,a.example', cluster: true}",
+      ["cache.redis: tokens would travel in clear to 'a.example'; use rediss://, or allow_plaintext: true"]
+    ),
+    (
+      "cache: {redis: redis://localhost, sentinel_user: u}",
+      ["cache.sentinel_user is about 'sentinel', which cache does not have"]
+    ),
+    (
+      "cache: {redis: redis://localhost, sentinel: main, sentinel_user: u}",
+      ["cache.sentinel_user needs 'sentinel_password' or 'sentinel_password_file'"]
+    ),
     ("cache: {fil: tokens.json}", ["unknown key 'fil' in cache; did you mean 'file'?"]),
     ("limits: {head_bytes: 32}", ["limits.head_bytes is a size such as 512B, 64KiB or 1MiB, not '32'"]),
     ("limits: {head_bytes: 1KiB}", ["limits.head_bytes is from 4KiB to 1MiB, not '1KiB'"]),

@@ -54,7 +54,9 @@ import Tokens
 
   @Test func `the example's Redis server has no issues in the place of the file`() throws {
     var text = String(decoding: try contents("full.yaml"), as: UTF8.self)
-    for row in SectionShape.cache.rows where row.companion == .redis && row.key != .password || row.key == .redis {
+    let others: [Key] = [.password, .sentinelPassword, .entra]
+    for row in SectionShape.cache.rows
+    where row.companion == .redis && !others.contains(row.key) || row.key == .redis {
       text = text.replacing("\n  #\(row.key.rawValue):", with: "\n  \(row.key.rawValue):")
     }
     for row in SectionShape.upstreamTLS.rows {
@@ -75,6 +77,11 @@ import Tokens
       return
     }
     #expect(redis.server.value.description == "rediss://cache.internal.example:6379/0")
+    guard case .sentinels(let sentinels) = redis.server.value.arrangement else {
+      Issue.record("no sentinels")
+      return
+    }
+    #expect((sentinels.primary, sentinels.user) == ("main", "bearer-proxy"))
     #expect((redis.server.value.user, redis.server.value.keyPrefix) == ("bearer-proxy", "bearer-proxy:"))
     #expect(redis.server.value.password?.revealed() == "contents-of-a-file")
     #expect(redis.clientCertificate?.keyFile.value == "/etc/tls/redis.key")

@@ -74,6 +74,37 @@ struct RedisTests {
     await scene.stop()
   }
 
+  @Test(arguments: [RedisGroup.Form.sentinels, .cluster])
+  func `2 replicas make 1 token request at each expiry, though a primary is killed before it`(
+    form: RedisGroup.Form
+  ) async throws {
+    let scene = try await DeskScene()
+    let group = try await RedisGroup(form, prefix: "bearer-proxy:")
+    for secret in [RedisGroup.password, RedisGroup.sentinelPassword] { ProxyLedger.current?.add(secret: secret) }
+    try await scene.lifetime(10)
+    let place = """
+      {redis: "\(group.url)"\(group.keys), user: \(RedisGroup.user), password: \(RedisGroup.password)}
+      """
+    var running: [(proxy: ProxyUnderTest, directory: TemporaryDirectory)] = []
+    for _ in 0..<2 { running.append(try await scene.proxy(place: place)) }
+    let proxies = running.map(\.proxy)
+    try await scene.signIn(proxies[0])
+    for proxy in proxies {
+      #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    }
+    var before = try await scene.tokenRequests()
+    try await group.servers[try await group.owner(of: "account:")].kill()
+    try await Task.sleep(for: .seconds(11))
+    for proxy in proxies { #expect(try await eventually { try await proxy.get("/orders/on").status == 200 }) }
+    #expect(try await scene.tokenRequests() - before == 1)
+    // The refresh token of that request is the one that is used now: the provider takes no other.
+    try await Task.sleep(for: .seconds(11))
+    before = try await scene.tokenRequests()
+    #expect(try await storm(5, proxies) == [200])
+    #expect(try await scene.tokenRequests() - before == 1)
+    await scene.stop()
+  }
+
   @Test func `a token that is renewed while Redis is away is kept, and there when it returns`() async throws {
     let scene = try await DeskScene()
     var redis = try await RedisPeer(in: scene.directory)

@@ -241,9 +241,9 @@ struct RedisCacheStoreTests {
     let one = try await open(redis.port)
     try await add(alice, to: one)
     let key = "bp:account:login.microsoftonline.com:\(alice.home)"
-    _ = try await redis.cli("-n", "1", "hset", key, "version", "7", "entries", "{\"half")
-    _ = try await redis.cli("-n", "1", "zadd", "bp:index", "7", String(key.dropFirst(3)))
-    _ = try await redis.cli("-n", "1", "set", "bp:version", "7")
+    _ = try await redis.cli("-n", "1", "hset", key, "version", "700000", "entries", "{\"half")
+    _ = try await redis.cli("-n", "1", "zadd", "bp:index", "700000", String(key.dropFirst(3)))
+    _ = try await redis.cli("-n", "1", "set", "bp:version", "700000")
     #expect(try await eventually { one.trouble != nil })
     #expect(one.trouble?.description(path: "redis").hasSuffix("\(alice.home) is no token cache") == true)
     await #expect(throws: CacheStoreError.self) { try await rotate(alice, to: 1, in: one) }

@@ -7,6 +7,8 @@ package struct RedisPeer: Sendable {
   package let port: Int
   private let directory: TemporaryDirectory
   private let options: [String]
+  /// Options of redis-cli.
+  private let client: [String]
   /// The process.
   package private(set) var process: ChildProcess
 
@@ -16,9 +18,12 @@ package struct RedisPeer: Sendable {
 
   /// Starts it with further `options` of its command line, and with `user` as the only one who may enter (an access
   /// control list's line, without `user`); every write is on the disk before it is answered.
-  package init(in directory: TemporaryDirectory, _ options: [String] = [], user: String? = nil) async throws {
+  package init(
+    in directory: TemporaryDirectory, _ options: [String] = [], user: String? = nil, client: [String] = []
+  ) async throws {
     port = try freePort()
     self.directory = directory
+    self.client = client
     var options = options
     if let user {
       let list = try directory.write("user default off\nuser \(user)\n", to: "redis-users.acl")
@@ -60,6 +65,6 @@ package struct RedisPeer: Sendable {
 
   /// The answer of redis-cli to a command.
   package func cli(_ arguments: [String]) async throws -> String {
-    try await succeed(["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments)
+    try await succeed(["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + client + arguments)
   }
 }

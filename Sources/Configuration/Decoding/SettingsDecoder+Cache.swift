@@ -35,6 +35,7 @@ extension SettingsDecoder {
     guard let scalar = scalar(section, .redis) else { return nil }
     let entra = self.scalar(section, .entra)
     if let entra { reportTokens(of: entra, applications) }
+    let arrangement = self.arrangement(section)
     let secret = self.secret(section, .password, file: .passwordFile)
     let name = self.scalar(section, .user)
     let prefix = self.scalar(section, .keyPrefix)
@@ -43,12 +44,14 @@ extension SettingsDecoder {
     let certificate = tls.flatMap { certificateFiles($0, isRequired: false) }
     var server: RedisServer
     do throws(RedisServerError) {
-      server = try RedisServer(scalar.text)
+      server = try RedisServer(scalar.text, defaultPort: section.members[.sentinel] == nil ? 6379 : 26379)
     } catch {
       // The text is not repeated: it may hold a password.
       report(scalar.place, "\(scalar.key) \(error.reason)")
       return nil
     }
+    server.arrangement = arrangement
+    server.allowsPlaintext = boolean(section, .allowPlaintext)
     given[scalar.key]?.value = server.description
     if server.password != nil, scalar.written.contains("@"), scalar.written == scalar.text {
       report(scalar.place, "\(scalar.key) has a password in it; use password_file, or a variable for the whole URL")
@@ -60,8 +63,17 @@ extension SettingsDecoder {
     if let entra, server.password != nil {
       report(entra.place, "\(entra.key): 'redis' has a password; keep one")
     }
-    if let entra, !server.isSecure, !server.isLoopback {
-      report(entra.place, "\(entra.key) needs rediss://: the token would travel in clear to '\(server.host)'")
+    if server.places.count > 1, arrangement == .single {
+      report(scalar.place, "\(scalar.key) names several hosts, for which it needs 'sentinel' or 'cluster: true'")
+    }
+    if server.database != 0, arrangement == .cluster {
+      report(scalar.place, "\(scalar.key) ends in the number of a database, and a cluster has only one")
+    }
+    if let entra, !server.isSecure, let place = server.places.first(where: { !$0.isLoopback }) {
+      report(entra.place, "\(entra.key) needs rediss://: the token would travel in clear to '\(place.host)'")
+    }
+    if let entra, let key = [Key.password, .passwordFile].first(where: { section.members[$0] != nil }) {
+      report(entra.place, "\(section.path) has both 'entra' and '\(key.rawValue)'; keep one")
     }
     if let name, entra == nil, secret == nil, server.password == nil,
       section.members[.password] ?? section.members[.passwordFile] == nil
@@ -71,10 +83,10 @@ extension SettingsDecoder {
     if let tls, !server.isSecure {
       report(tls.place, "\(section.path(.tls)) is for rediss:// only")
     }
-    if !server.isSecure, !server.isLoopback, !boolean(section, .allowPlaintext) {
+    if let place = server.exposed(server.places) {
       report(
         scalar.place,
-        "\(scalar.key): tokens would travel in clear to '\(server.host)'; use rediss://, or allow_plaintext: true")
+        "\(scalar.key): tokens would travel in clear to '\(place.host)'; use rediss://, or allow_plaintext: true")
     }
     if let name { server.user = name.text }
     if let secret { server.password = secret }
@@ -82,6 +94,26 @@ extension SettingsDecoder {
     return RedisSettings(
       server: scalar.located(server), entra: entra.map { $0.located($0.text) }, caFile: caFile,
       clientCertificate: certificate)
+  }
+
+  /// How the server is found.
+  private mutating func arrangement(_ section: Section) -> RedisServer.Arrangement {
+    let isCluster = boolean(section, .cluster)
+    let password = secret(section, .sentinelPassword, file: .sentinelPasswordFile)
+    let user = scalar(section, .sentinelUser)
+    guard let sentinel = scalar(section, .sentinel) else {
+      for key in [Key.sentinelUser, .sentinelPassword, .sentinelPasswordFile] {
+        if let member = section.members[key] {
+          report(member.place, "\(section.path(key)) is about 'sentinel', which \(section.path) does not have")
+        }
+      }
+      return isCluster ? .cluster : .single
+    }
+    if isCluster { report(sentinel.place, "\(section.path) has both 'sentinel' and 'cluster'; keep one") }
+    if let user, password == nil {
+      report(user.place, "\(user.key) needs 'sentinel_password' or 'sentinel_password_file'")
+    }
+    return .sentinels(.init(primary: sentinel.text, user: user?.text, password: password))
   }
 
   /// True if an application has tokens without the cache that they open.

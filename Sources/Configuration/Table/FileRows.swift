@@ -85,8 +85,27 @@ extension SectionShape {
       .redis, .pattern(#"^([Rr][Ee][Dd][Ii][Ss][Ss]?://.+|.*\$\{.*)$"#),
       """
       A server with the Redis protocol (redis-server, valkey) that replicas on several machines share: host, port and \
-      database number. rediss:// uses TLS; redis:// is for loopback addresses. Clusters are not supported.
+      database number. rediss:// uses TLS; redis:// is for loopback addresses. With sentinel or cluster, several hosts \
+      may be named, separated by commas.
       """),
+    Row(
+      .sentinel, .text, beside: .redis, without: [.cluster],
+      """
+      The name of the primary that the sentinels watch. The hosts in redis are then sentinels; the default port is \
+      26379.
+      """),
+    Row(
+      .sentinelUser, .text, beside: .redis,
+      "The user of the sentinels' access control list. Default: the sentinels' own default user."),
+    Row(
+      .sentinelPassword, .text, beside: .redis, without: [.sentinelPasswordFile],
+      "The sentinels' password; take it from the environment."),
+    Row(
+      .sentinelPasswordFile, .file, beside: .redis,
+      "A file that holds the sentinels' password. Line breaks at its end are ignored."),
+    Row(
+      .cluster, .boolean, default: .value("false"), beside: .redis,
+      "The hosts in redis are nodes of a cluster. The other nodes are found through them."),
     Row(
       .entra, .text, beside: .redis, without: [.password, .passwordFile],
       """

@@ -42,6 +42,7 @@ enum Key: String, CaseIterable {
   case clientID = "client_id"
   case clientSecret = "client_secret"
   case clientSecretFile = "client_secret_file"
+  case cluster
   case command
   case connect
   case connections
@@ -130,6 +131,10 @@ enum Key: String, CaseIterable {
   case secret
   case secretFile = "secret_file"
   case sendChain = "send_chain"
+  case sentinel
+  case sentinelPassword = "sentinel_password"
+  case sentinelPasswordFile = "sentinel_password_file"
+  case sentinelUser = "sentinel_user"
   case serverName = "server_name"
   case set
   case shape

@@ -53,9 +53,13 @@ package struct CacheReplacement: Sendable {
 
 /// A lock against other processes, until it is ended.
 package struct CacheLease: Sendable {
+  /// True if it is held until changes are written that could not be at first: the next holder would not know them.
+  let outlastsFailures: Bool
   package let end: @Sendable () async -> Void
 
-  package init(end: @escaping @Sendable () async -> Void) { self.end = end }
+  package init(outlastsFailures: Bool = false, end: @escaping @Sendable () async -> Void) {
+    (self.outlastsFailures, self.end) = (outlastsFailures, end)
+  }
 }
 
 /// A text beside the cache.

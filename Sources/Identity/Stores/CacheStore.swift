@@ -35,6 +35,8 @@ public final class CacheStore: Sendable {
 
   /// Changes kept for a place that cannot be written. The oldest go first: their tokens have been renewed since.
   private static let unwrittenLimit = 10_000
+  /// The longest time for which a lease is held because of unwritten changes.
+  private static let leaseHold = TimeSpan.seconds(60)
   /// Attempts when other writers are faster.
   private static let attempts = 30
 
@@ -126,7 +128,14 @@ public final class CacheStore: Sendable {
     observe(.waited(.refresh, surroundings.duration(since: began)))
     await look()
     let result = await body()
-    await lease?.end()
+    if let lease, lease.outlastsFailures, state.withLock({ !$0.unwritten.isEmpty }) {
+      Task {
+        await writeEverything(until: surroundings.now() + Self.leaseHold)
+        await lease.end()
+      }
+    } else {
+      await lease?.end()
+    }
     return result
   }
 }

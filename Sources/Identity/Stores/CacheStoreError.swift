@@ -72,6 +72,10 @@ public enum RedisFailure: Error, Sendable, Hashable {
   case malformed
   /// User or password are wrong, or missing.
   case credentials(code: String)
+  /// No sentinel knows a primary of this name.
+  case noPrimary(name: String)
+  /// A sentinel or a node names a place on another machine, and tokens would travel there in clear.
+  case exposed(host: String)
   /// The application whose tokens open the server gets none.
   case token(application: String, AcquisitionError)
   /// The token names no object id.
@@ -86,9 +90,9 @@ extension RedisFailure {
   /// The value of the metrics' label.
   fileprivate var reason: String {
     switch self {
-    case .unreachable, .closed, .timedOut, .malformed: "unreachable"
+    case .unreachable, .closed, .timedOut, .malformed, .noPrimary: "unreachable"
     case .credentials, .token, .nameless: "credentials"
-    case .refused: "refused"
+    case .refused, .exposed: "refused"
     case .damaged: "damaged"
     }
   }
@@ -104,6 +108,8 @@ extension RedisFailure: CustomStringConvertible {
     case .malformed: "the answer is not Redis's protocol"
     case .credentials("NOAUTH"): "the server wants a password (NOAUTH)"
     case .credentials(let code): "user or password are wrong (\(code))"
+    case .noPrimary(let name): "no sentinel knows a primary '\(name)'"
+    case .exposed(let host): "tokens would travel in clear to '\(host)', which a sentinel or a node names"
     case .token(let name, let error): "application '\(name)' gets no token for the server: \(error.detail)"
     case .nameless(let name): "the token of application '\(name)' names no object id (oid)"
     case .refused(let command, "NOPERM"): "the user may not use \(command) on these keys (NOPERM)"

@@ -76,6 +76,12 @@ package struct CacheEntry: Sendable {
     }
   }
 
+  /// The instant of its last change, as far as it says so.
+  package var time: UnixTime {
+    let fields = fields
+    return fields.time(.modifiedAt) ?? fields.time(.cachedAt) ?? UnixTime(0)
+  }
+
   /// True if the token is this one, without copying the entry's token.
   func holds(_ token: Secret) -> Bool {
     switch form {

@@ -13,15 +13,59 @@ package enum RedisServerError: Error, Sendable, Hashable {
   case database
 }
 
-/// A Redis server, or a compatible one (valkey, KeyDB), without a cluster, and its credentials.
-package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
+/// A host and port at which a Redis server, a node of a cluster or a sentinel listens.
+package struct RedisPlace: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
   package let host: String
   package let port: UInt16
+
+  package init(host: String, port: UInt16) {
+    (self.host, self.port) = (host, port)
+  }
+
+  /// True if only this machine can be at the other end.
+  package var isLoopback: Bool {
+    host == "localhost" || IPAddress(host).map { $0 == $0.unmapped && $0.isLoopback } ?? false
+  }
+
+  package var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}
+
+/// A Redis server, or a compatible one (valkey, KeyDB), and its credentials: one, the primary that sentinels name, or a
+/// cluster.
+package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
+  /// How the server is found.
+  package enum Arrangement: Sendable, Hashable {
+    /// It listens at the only place.
+    case single
+    /// The places are sentinels, which know it.
+    case sentinels(Sentinels)
+    /// The places are nodes, which know each other.
+    case cluster
+  }
+
+  /// What sentinels are asked for, and their own credentials.
+  package struct Sentinels: Sendable, Hashable {
+    /// Their name for the primary.
+    package var primary: String
+    package var user: String?
+    package var password: Secret?
+
+    package init(primary: String, user: String? = nil, password: Secret? = nil) {
+      (self.primary, self.user, self.password) = (primary, user, password)
+    }
+
+    /// Hashes the name; secrets are compared, never hashed.
+    package func hash(into hasher: inout Hasher) { hasher.combine(primary) }
+  }
+
+  /// The places of the URL; at least one.
+  package let places: [RedisPlace]
+  package var arrangement = Arrangement.single
   /// True for TLS (`rediss`).
   package let isSecure: Bool
-  /// True if only this machine can be at the other end, by the URL.
-  package let isLoopback: Bool
+  /// True if tokens may travel in clear to other machines.
+  package var allowsPlaintext = false
   package let database: Int
   /// The ACL user; nil is the server's default one.
   package var user: String?
@@ -32,7 +76,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads a URL. The text of a configuration may not contain a password, since people show it to one another; a
   /// variable may.
-  package init(_ text: String) throws(RedisServerError) {
+  package init(_ text: String, defaultPort: UInt16 = 6379) throws(RedisServerError) {
     let lowered = text.prefix(9).lowercased()
     isSecure = lowered.hasPrefix("rediss://")
     guard isSecure || lowered.hasPrefix("redis://") else { throw .scheme }
@@ -54,30 +98,44 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     guard number.isEmpty || (Int(number).map { (0...9999).contains($0) } ?? false), !number.contains("+") else {
       throw .database
     }
+    var places: [RedisPlace] = []
+    for place in place.split(separator: ",", omittingEmptySubsequences: false) {
+      places.append(try Self.place(place, defaultPort))
+    }
+    self.places = places
+    database = Int(number) ?? 0
+  }
+
+  private static func place(_ text: Substring, _ defaultPort: UInt16) throws(RedisServerError) -> RedisPlace {
     // The default port differs from HTTP's.
-    let hasPort = (place.lastIndex(of: ":") ?? place.startIndex) > (place.lastIndex(of: "]") ?? place.startIndex)
+    let hasPort = (text.lastIndex(of: ":") ?? text.startIndex) > (text.lastIndex(of: "]") ?? text.startIndex)
     let url: HTTPURL
     do throws(HTTPURLError) {
-      url = try HTTPURL("http://" + place)
+      url = try HTTPURL("http://" + text)
     } catch {
       throw .host
     }
     guard url.target == "/" else { throw .database }
-    host = url.host
-    isLoopback = url.isLoopback
-    port = hasPort ? url.port : 6379
-    database = Int(number) ?? 0
+    return RedisPlace(host: url.host, port: hasPort ? url.port : defaultPort)
   }
+
+  /// A place at which tokens would travel in clear to another machine; nil if there is none.
+  package func exposed(_ places: [RedisPlace]) -> RedisPlace? {
+    isSecure || allowsPlaintext ? nil : places.first { !$0.isLoopback }
+  }
+
+  /// True if other servers replace one that is lost.
+  package var isReplicated: Bool { arrangement != .single }
 
   /// Without user and password.
   package var description: String {
-    "\(isSecure ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
+    let places = places.map(\.description).joined(separator: ",")
+    return "\(isSecure ? "rediss" : "redis")://\(places)/\(database)"
   }
 
   /// Hashes the address; secrets are compared, never hashed.
   package func hash(into hasher: inout Hasher) {
-    hasher.combine(host)
-    hasher.combine(port)
+    hasher.combine(places)
     hasher.combine(database)
     hasher.combine(user)
   }

@@ -6,7 +6,7 @@ import Platform
 /// Cures for a token cache that cannot be used.
 enum CacheCure: Cure {
   case damaged, abandoned, space, readOnly, rights, writer, size, directory, owner, contended, locked
-  case credentials, token, objectID, commands, entry, server
+  case credentials, token, objectID, commands, entry, server, primary, exposed
   case host, forbiddenAddress, listening, noTLS, firewall, authority
 
   func text(_ parts: CureParts) -> String {
@@ -36,6 +36,9 @@ enum CacheCure: Cure {
       "The server's user needs the commands that config/cache.md lists, on keys that begin with `key_prefix`; a "
         + "replica takes no writes."
     case .entry: "Look at that key with HGETALL. Delete it, and the person it belongs to signs in again."
+    case .primary: "Compare `sentinel` with the name in `sentinel monitor NAME …` of the sentinels."
+    case .exposed:
+      "Use `rediss://`, or let sentinels and nodes announce the addresses at which they are reached on this machine."
     case .server:
       "Is it a Redis server that listens there, with TLS where `rediss:` says so, and has it room to answer?"
     case .host: "Is the host in `redis` spelt right, and does this machine's resolver know it?"
@@ -79,6 +82,8 @@ enum CacheCure: Cure {
     case .contended: cure = .contended
     case .locked: cure = .locked
     case .server(.credentials): cure = .credentials
+    case .server(.noPrimary): cure = .primary
+    case .server(.exposed): cure = .exposed
     case .server(.token): cure = .token
     case .server(.nameless): cure = .objectID
     case .server(.refused): cure = .commands

@@ -44,7 +44,9 @@ struct CacheCheck {
   /// The way to a server.
   private func way() async -> [CheckStep] {
     guard case .redis(let server, let tls, _) = cache else { return [] }
-    let origin = Origin(host: server.host, port: server.port, tls: tls)
+    // Of several, some may be away.
+    guard server.places.count == 1 else { return [] }
+    let origin = Origin(host: server.places[0].host, port: server.places[0].port, tls: tls)
     let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
     return CheckStep.steps(of: result, name: .cacheName, connection: .cacheConnection, tls: .cacheTLS) { stage, error in
       CacheCure.words(error, isHandshake: stage == .tls)

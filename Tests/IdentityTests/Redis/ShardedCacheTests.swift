@@ -20,7 +20,8 @@ import Testing
     for (index, person) in [alice, bob].enumerated() {
       let issued = try person.issued(generation: 0, now: Self.now)
       let (writes, document) = cache.writes { _ = $0.add(issued, now: Self.now) }
-      cache.commit(writes, document, version: Int64(index + 1))
+      cache.settle(writes, version: Int64(index + 1))
+      cache.commit(document)
     }
     return cache
   }
@@ -57,7 +58,8 @@ import Testing
         home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
     }
     #expect(writes.map(\.name) == [name(alice)] && writes.allSatisfy { $0.text.isEmpty })
-    cache.commit(writes, document, version: 9)
+    cache.settle(writes, version: 9)
+    cache.commit(document)
     #expect(cache.version(of: name(alice)) == 0 && !cache.names.contains(name(alice)))
     #expect(alice.generation(in: cache.document) == nil && bob.generation(in: cache.document) == 0)
   }
@@ -72,15 +74,39 @@ import Testing
     #expect(throws: CacheDocumentError.self) { try cache.take(name(bob), version: 6, text: Array("{".utf8)) }
   }
 
-  @Test func `what a server has not counted to is put back over what it has, and the rest is its own`() throws {
+  @Test func `a lost shard is restored over what the server has`() throws {
     let cache = try cache()
-    #expect(cache.restoring(after: 2, held: [:]).isEmpty)
-    let one = cache.restoring(after: 1, held: [name(bob): 1])
-    #expect(one.map(\.name) == [name(bob)] && one.first?.expected == 1)
-    let all = cache.restoring(after: 0, held: [:])
-    #expect(all.count == 3 && all.allSatisfy { $0.expected == 0 })
+    #expect(cache.restoring(name(bob), held: 1).expected == 1)
     var other = ShardedCache()
-    for write in all { try other.take(write.name, version: 1001, text: write.text) }
+    for name in cache.names {
+      let write = cache.restoring(name, held: 0)
+      try other.take(write.name, version: 1001, text: write.text)
+    }
     #expect(alice.generation(in: other.document) == 0 && bob.generation(in: other.document) == 0)
+  }
+
+  @Test func `of two servers' entries the newer one stays, and what one of them lacks`() throws {
+    var (ours, theirs) = (try cache(), try cache())
+    let later = UnixTime(Self.now.seconds + 10)
+    let next = try alice.issued(generation: 1, now: later)
+    let (writes, document) = theirs.writes { _ = $0.add(next, now: later) }
+    theirs.settle(writes, version: 5)
+    theirs.commit(document)
+    try ours.merge(name(alice), text: theirs.restoring(name(alice), held: 0).text)
+    #expect(alice.generation(in: ours.document) == 1)
+    try theirs.merge(name(alice), text: try cache().restoring(name(alice), held: 0).text)
+    #expect(alice.generation(in: theirs.document) == 1)
+  }
+
+  @Test func `of a change, shards that are not wanted stay`() throws {
+    let cache = try cache()
+    let issued = try [alice, bob].map { try $0.issued(generation: 1, now: Self.now) }
+    let (writes, document) = cache.writes { document in
+      for one in issued { _ = document.add(one, now: Self.now) }
+    } where: { [name = name(bob)] in
+      $0 == name
+    }
+    #expect(writes.map(\.name) == [name(bob)])
+    #expect(alice.generation(in: document) == 0 && bob.generation(in: document) == 1)
   }
 }

@@ -14,8 +14,10 @@ extension CacheStore {
     timing: RedisTiming = RedisTiming(),
     observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> CacheStore {
-    let client = RedisClient(
-      server, tokens: tokens, tls: tls, loop: loop, resolver: resolver, timing: timing, observe: observe)
+    let way = RedisWay(server: server, tokens: tokens, tls: tls, loop: loop, resolver: resolver, timing: timing)
+    let client: any RedisTransport =
+      server.arrangement == .cluster
+      ? RedisCluster(way, observe: observe) : RedisClient(way, server.places[0], observe: observe)
     return await redis(over: client, prefix: server.keyPrefix, timing: timing, observe: observe)
   }
 
@@ -34,12 +36,16 @@ extension CacheStore {
 package struct RedisTiming: Sendable {
   /// To connect and authenticate.
   package var connect = TimeSpan.seconds(2)
+  /// For a sentinel's answer.
+  package var sentinel = TimeSpan.seconds(1)
   /// For the answers to commands that were sent together.
   package var command = TimeSpan.seconds(5)
   /// Interval of polls for changes: those of others are seen within a second.
   package var look = Duration.milliseconds(500)
   /// Life of a lease without renewal: after a replica died, the longest wait of the others.
   package var lease = TimeSpan.seconds(6)
+  /// Wait for another server to take over, and life of a lease where one can.
+  package var failover = TimeSpan.seconds(30)
   /// Waits between two renewals of a lease; nil: as every other pause.
   package var leasePause: StoreSurroundings.Pause?
 
@@ -55,54 +61,45 @@ final class RedisBackend: CacheBackend {
   private struct State {
     /// The server's contents, as last seen.
     var cache = ShardedCache()
-    /// The server's counter at the last complete reading.
-    var counter: Int64 = 0
+    /// The counters at the last complete reading, by cell.
+    var counters: [Int64]
     /// The highest version ever seen here.
     var highest: Int64 = 0
     /// The connection of that reading; 0: none.
     var connection: UInt64 = 0
-  }
-
-  /// The names of the keys under one prefix.
-  private struct Keys {
-    let prefix: String
-
-    /// The number of writes so far.
-    var counter: String { prefix + "version" }
-    /// That number at the last write that removed a shard.
-    var removal: String { prefix + "removed" }
-    /// The names of the shards, sorted by the write that made them.
-    var index: String { prefix + "index" }
-    /// A shard: its version and its entries.
-    func shard(_ name: String) -> String { prefix + name }
-    func text(_ name: SharedTextName) -> String { prefix + name.rawValue }
-    func lease(_ key: String) -> String { prefix + "lock:" + String(LeaseDigest(key).value, radix: 16) }
+    var unconfirmed = UnconfirmedWrites()
   }
 
   /// Shards read in one go.
   private static let readBatch = 100
+  /// Versions are this much apart at most, by chance: two servers that both take writes during a partition give one
+  /// version to two texts hardly ever.
+  private static let step: UInt64 = 1 << 16
   /// Versions left out when a server's counter is restored: those that other replicas may have seen and this one not.
-  private static let restoreGap: Int64 = 1000
-  /// Interval of a lease's renewals: an exchange with a provider may last longer than a lease.
-  private static let renewPause = Duration.seconds(2)
+  private static let restoreGap: Int64 = 1000 << 16
+  /// Milliseconds for which the version of a process's last write is kept.
+  private static let markLife = "86400000"
 
   var retryPause: Duration { timing.look }
   private let client: any RedisTransport
-  private let keys: Keys
+  private let keys: RedisKeys
+  private let leases: RedisLeases
   private let timing: RedisTiming
   private let surroundings: StoreSurroundings
-  private let state = Locked(State())
+  /// The name of this process among those that write.
+  private let process: String
+  private let state: Locked<State>
 
   init(_ transport: any RedisTransport, prefix: String, timing: RedisTiming, surroundings: StoreSurroundings) {
     client = transport
-    keys = Keys(prefix: prefix)
-    self.timing = timing
-    self.surroundings = surroundings
+    keys = RedisKeys(prefix: prefix, cells: transport.cells)
+    leases = RedisLeases(client: transport, keys: keys, timing: timing, surroundings: surroundings)
+    (self.timing, self.surroundings) = (timing, surroundings)
+    process = transport.isReplicated ? String(surroundings.random(), radix: 16) : ""
+    state = Locked(State(counters: [Int64](repeating: 0, count: transport.cells)))
   }
 
   var isPaused: Bool { client.pausing != nil }
-
-  private var leaseMilliseconds: String { "\(timing.lease.nanoseconds / 1_000_000)" }
 
   func watch(_ look: @escaping @Sendable () async -> Bool) {
     Task { [sleep = surroundings.sleep, pause = timing.look] in
@@ -126,36 +123,63 @@ final class RedisBackend: CacheBackend {
 
   /// Updates the known shards from the server; nil if nothing changed.
   private func pull() async throws(RedisFailure) -> CacheDocument? {
-    let answer = try await client.perform([RedisCommand("MGET", keys.counter, keys.removal)])
-    let counts = answer.replies[0].elements?.map { $0.number ?? 0 } ?? []
-    guard counts.count == 2 else { throw .malformed }
-    let (before, isSameConnection) = state.withLock { ($0.counter, $0.connection == answer.connection) }
-    if isSameConnection, counts[0] == before { return nil }
-    let isWhole = !isSameConnection || counts[0] < before || counts[1] > before
-    let listing = try await self.listing(after: isWhole ? nil : before)
-    var cache = state.withLock { $0.cache }
-    let changed = listing.filter { cache.version(of: $0.key) < $0.value }.keys.sorted()
-    var isDifferent = try await read(changed, into: &cache)
-    if isWhole {
-      for name in cache.names where listing[name] == nil && cache.version(of: name) <= counts[0] {
-        cache.remove(name)
-        isDifferent = true
-      }
+    let answer = try await client.perform(
+      (0..<keys.cells).map { RedisCommand("MGET", keys.counter($0), keys.removal($0)).about($0) })
+    var (cache, counters, isSameConnection) = state.withLock {
+      ($0.cache, $0.counters, $0.connection == answer.connection)
     }
-    if counts[0] < before { try await restore(&cache, after: counts[0], held: listing) }
-    state.withLock { [cache] state in
+    // Once for all cells.
+    let names = isSameConnection ? [:] : Dictionary(grouping: cache.names, by: keys.cell)
+    var isDifferent = false
+    for (cell, reply) in answer.replies.enumerated() {
+      let counts = reply.elements?.map { $0.number ?? 0 } ?? []
+      guard counts.count == 2 else { throw .malformed }
+      if isSameConnection, counts[0] == counters[cell] { continue }
+      let isWhole = !isSameConnection || counts[0] < counters[cell] || counts[1] > counters[cell]
+      let known = isWhole ? names[cell] ?? cache.names.filter { keys.cell(of: $0) == cell } : []
+      let isCellDifferent = try await pull(
+        cell, at: counts[0], since: counters[cell], known: isWhole ? known : nil, into: &cache)
+      isDifferent = isDifferent || isCellDifferent
+      counters[cell] = counts[0]
+    }
+    let mayHaveLost = state.withLock { [cache, counters] state in
       state.cache = cache
-      state.counter = counts[0]
-      state.highest = max(state.highest, counts[0])
+      state.counters = counters
+      state.highest = max(state.highest, counters.max() ?? 0)
       state.connection = answer.connection
+      return !isSameConnection && !state.unconfirmed.isEmpty
     }
-    return isDifferent ? cache.document : nil
+    if mayHaveLost, try await repeatLostWrites() { isDifferent = true }
+    return isDifferent ? state.withLock { $0.cache.document } : nil
   }
 
-  /// The shards and their versions: all, or those of later writes.
-  private func listing(after version: Int64?) async throws(RedisFailure) -> [String: Int64] {
+  /// Updates the shards of a cell; returns true if any changed.
+  /// - Parameter known: the cell's known shards, if all are to be compared; nil for those of later writes.
+  private func pull(
+    _ cell: Int, at counter: Int64, since before: Int64, known: [String]?, into cache: inout ShardedCache
+  ) async throws(RedisFailure) -> Bool {
+    let listing = try await self.listing(cell, after: known == nil ? before : nil)
+    // Their writes are lost, as the counter shows. They are restored below.
+    let lost = Set(counter < before ? (known ?? []).filter { cache.version(of: $0) > counter } : [])
+    let changed = listing.filter { name, version in
+      // Another version may be an older one: of a server that took over.
+      known == nil
+        ? cache.version(of: name) < version : cache.version(of: name) != version && !lost.contains(name)
+    }
+    var isDifferent = try await read(changed.keys.sorted(), into: &cache)
+    for name in known ?? [] where listing[name] == nil && !lost.contains(name) {
+      cache.remove(name)
+      isDifferent = true
+    }
+    if !lost.isEmpty { try await restore(lost.sorted(), into: &cache, cell, held: listing) }
+    return isDifferent || !lost.isEmpty
+  }
+
+  /// The shards of a cell and their versions: all, or those of later writes.
+  private func listing(_ cell: Int, after version: Int64?) async throws(RedisFailure) -> [String: Int64] {
     let reply = try await client.perform(
-      RedisCommand("ZRANGEBYSCORE", keys.index, version.map { "(\($0)" } ?? "-inf", "+inf", "WITHSCORES"))
+      RedisCommand("ZRANGEBYSCORE", keys.index(cell), version.map { "(\($0)" } ?? "-inf", "+inf", "WITHSCORES")
+        .about(cell))
     guard let elements = reply.elements, elements.count % 2 == 0 else { throw .malformed }
     var listing: [String: Int64] = [:]
     for index in stride(from: 0, to: elements.count, by: 2) {
@@ -165,40 +189,52 @@ final class RedisBackend: CacheBackend {
     return listing
   }
 
-  /// Reads shards; returns whether there were any.
+  /// Reads shards; returns true if there were any.
   private func read(_ names: [String], into cache: inout ShardedCache) async throws(RedisFailure) -> Bool {
+    try await texts(names) { name, version, text throws(CacheDocumentError) in
+      if let text { try cache.take(name, version: version, text: text) } else { cache.remove(name) }
+    }
+    return !names.isEmpty
+  }
+
+  /// Calls `take` with the version and text of each shard; without a text if it was removed since it was listed.
+  private func texts(
+    _ names: [String], _ take: (String, Int64, [UInt8]?) throws(CacheDocumentError) -> Void
+  ) async throws(RedisFailure) {
     for start in stride(from: 0, to: names.count, by: Self.readBatch) {
       let batch = names[start..<min(start + Self.readBatch, names.count)]
       let replies = try await client.perform(
-        batch.map { RedisCommand("HMGET", keys.shard($0), "version", "entries") }
+        batch.map { RedisCommand("HMGET", keys.shard($0), "version", "entries").about(keys.cell(of: $0)) }
       ).replies
       for (name, reply) in zip(batch, replies) {
         guard let fields = reply.elements, fields.count == 2 else { throw .malformed }
-        guard case .text(let text) = fields[1], let version = fields[0].number else {
-          // Removed since it was listed.
-          cache.remove(name)
-          continue
-        }
         do throws(CacheDocumentError) {
-          try cache.take(name, version: version, text: text)
+          if case .text(let text) = fields[1], let version = fields[0].number {
+            try take(name, version, text)
+          } else {
+            try take(name, 0, nil)
+          }
         } catch {
           throw .damaged(shard: name, error)
         }
       }
     }
-    return !names.isEmpty
   }
 
-  /// Restores data that a server has lost, as its counter shows: it was restarted without its data, or a replica that
-  /// was behind took over. Other processes may be faster.
+  /// Restores shards that a server has lost: it was restarted without its data, or a replica that was behind took over.
+  /// Entries that were written there meanwhile stay, unless ours are newer. Other processes may be faster.
   private func restore(
-    _ cache: inout ShardedCache, after version: Int64, held: [String: Int64]
+    _ names: [String], into cache: inout ShardedCache, _ cell: Int, held: [String: Int64]
   ) async throws(RedisFailure) {
+    try await texts(names.filter { held[$0] != nil }) { name, _, text throws(CacheDocumentError) in
+      if let text { try cache.merge(name, text: text) }
+    }
     let floor = state.withLock { $0.highest } + Self.restoreGap
-    for write in cache.restoring(after: version, held: held) {
+    for name in names {
       // One at a time: a process that was faster with one shard need not have been with the next. That one is read with
       // the next look.
-      let version = try await send([write], floor: floor)
+      let write = cache.restoring(name, held: held[name] ?? 0)
+      let (version, _) = try await send([write], cell, floor: floor)
       cache.settle([write], version: version)
     }
   }
@@ -208,96 +244,83 @@ final class RedisBackend: CacheBackend {
   func replace(
     _ change: @escaping @Sendable (inout CacheDocument) -> Void
   ) async throws(CacheStoreError) -> CacheReplacement? {
-    let (cache, floor) = state.withLock { ($0.cache, $0.highest) }
-    let (writes, document) = cache.writes(for: change)
-    var version: Int64 = 0
-    if !writes.isEmpty {
-      do throws(RedisFailure) {
-        version = try await send(writes, floor: floor)
-      } catch {
-        throw .server(error)
-      }
-      guard version > 0 else { return nil }
-    }
-    // The counter stays: others may have written between the look and this.
-    state.withLock { [version] in $0.cache.commit(writes, document, version: version) }
-    return CacheReplacement(document: document, bytes: writes.reduce(0) { $0 + $1.text.count })
-  }
-
-  /// Sends writes; returns the new version, or 0 if another process was faster.
-  private func send(_ writes: [ShardWrite], floor: Int64) async throws(RedisFailure) -> Int64 {
-    let arguments =
-      [Array("\(floor)".utf8)]
-      + writes.flatMap { [Array($0.name.utf8), Array("\($0.expected)".utf8), $0.text] }
-    let reply = try await client.perform(
-      .script(
-        RedisCommand.write,
-        keys: [keys.counter, keys.removal, keys.index] + writes.map { keys.shard($0.name) }, arguments: arguments))
-    guard let version = reply.number else { throw .malformed }
-    state.withLock { $0.highest = max($0.highest, version) }
-    return version
-  }
-
-  // MARK: Leases
-
-  /// Shards have versions, which the server compares.
-  func lock() async throws(CacheStoreError) -> CacheLease? { nil }
-
-  /// Takes a lease that no other process waits for and releases it.
-  func tryLock() async throws(CacheStoreError) {
-    let holder = String(surroundings.random(), radix: 16)
-    let name = keys.lease("trial \(holder)")
     do throws(RedisFailure) {
-      _ = try await client.perform(RedisCommand("SET", name, holder, "NX", "PX", leaseMilliseconds))
-      _ = try await client.perform(.script(RedisCommand.release, keys: [name], arguments: [Array(holder.utf8)]))
+      return try await write(change, in: nil)
     } catch {
       throw .server(error)
     }
   }
 
-  func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
-    let name = keys.lease(key)
-    // Only its holder knows the value, so that no other can renew or release the lease.
-    let holder = String(surroundings.random(), radix: 16) + String(surroundings.random(), radix: 16)
-    guard await take(name, holder, within: limit) else { return nil }
-    let renewal = Task { await renew(name, holder) }
-    return CacheLease { [self] in
-      renewal.cancel()
-      await perform(RedisCommand.release, name, [holder])
+  /// Writes the result of a change, in these cells only; nil is all. Returns nil if another process was faster.
+  private func write(
+    _ change: @escaping @Sendable (inout CacheDocument) -> Void, in cells: Set<Int>?
+  ) async throws(RedisFailure) -> CacheReplacement? {
+    let (cache, highest) = state.withLock { ($0.cache, $0.highest) }
+    let (writes, document) = cache.writes(for: change) { [keys] in cells?.contains(keys.cell(of: $0)) ?? true }
+    let parts = Dictionary(grouping: writes) { keys.cell(of: $0.name) }
+    var (versions, unconfirmed): ([Int: Int64], [Int: Int64]) = ([:], [:])
+    for (cell, writes) in parts.sorted(by: { $0.key < $1.key }) {
+      let (version, isConfirmed) = try await send(writes, cell, floor: highest)
+      // What is written of other cells is read again with the next look, and the change is made on it once more.
+      guard version > 0 else { return nil }
+      versions[cell] = version
+      if !isConfirmed { unconfirmed[cell] = version }
     }
-  }
-
-  /// True if the lease was taken. False also if the server is away.
-  private func take(_ name: String, _ holder: String, within limit: TimeSpan) async -> Bool {
-    let end = surroundings.now() + limit
-    var pause = 20.0
-    while true {
-      do throws(RedisFailure) {
-        let reply = try await client.perform(
-          RedisCommand("SET", name, holder, "NX", "PX", leaseMilliseconds))
-        if reply == .text(Array("OK".utf8)) { return true }
-      } catch {
-        return false
+    // The counters stay: others may have written between the look and this.
+    state.withLock { [versions, unconfirmed] state in
+      for (cell, version) in versions {
+        state.cache.settle(parts[cell] ?? [], version: version)
+        if unconfirmed[cell] == nil { state.unconfirmed.confirm(cell, upTo: version) }
       }
-      guard surroundings.now() < end else { return false }
-      await surroundings.sleep(.milliseconds(pause * (0.75 + surroundings.fraction() / 2)))
-      if Task.isCancelled { return false }
-      pause = min(pause * 1.5, 150)
+      state.cache.commit(document)
+      if !unconfirmed.isEmpty { state.unconfirmed.add(change, unconfirmed) }
     }
+    return CacheReplacement(document: document, bytes: parts.values.joined().reduce(0) { $0 + $1.text.count })
   }
 
-  private func renew(_ name: String, _ holder: String) async {
-    while true {
-      await (timing.leasePause ?? surroundings.sleep)(Self.renewPause)
-      guard !Task.isCancelled else { return }
-      await perform(RedisCommand.renew, name, [holder, leaseMilliseconds])
-    }
+  /// Sends writes of a cell; returns the new version, or 0 if another process was faster, and true if a replica has
+  /// them or there are none.
+  private func send(
+    _ writes: [ShardWrite], _ cell: Int, floor: Int64
+  ) async throws(RedisFailure) -> (version: Int64, isConfirmed: Bool) {
+    let step = Int64(surroundings.random() % Self.step)
+    let arguments =
+      [Array("\(floor + step)".utf8)]
+      + writes.flatMap { [Array($0.name.utf8), Array("\($0.expected)".utf8), $0.text] }
+    let write = RedisCommand.script(
+      RedisCommand.write,
+      keys: [keys.counter(cell), keys.removal(cell), keys.index(cell)] + writes.map { keys.shard($0.name) },
+      arguments: arguments
+    ).about(cell)
+    guard let version = try await client.perform(write).number else { throw .malformed }
+    state.withLock { $0.highest = max($0.highest, version) }
+    guard client.isReplicated, version > 0 else { return (version, true) }
+    let mark = RedisCommand("SET", keys.mark(process, cell), "\(version)", "PX", Self.markLife).about(cell)
+    let replies = try await client.perform([mark, RedisCommand.wait.about(cell)]).replies
+    return (version, (replies[1].number ?? 0) > 0)
   }
 
-  /// A lease that cannot be renewed or released ends by itself.
-  private func perform(_ script: String, _ name: String, _ arguments: [String]) async {
-    do throws(RedisFailure) {
-      _ = try await client.perform(.script(script, keys: [name], arguments: arguments.map { Array($0.utf8) }))
-    } catch {}
+  /// Makes unconfirmed changes again that the server does not have; returns true if there were any.
+  private func repeatLostWrites() async throws(RedisFailure) -> Bool {
+    for cell in state.withLock({ $0.unconfirmed.cells }) {
+      let mark = try await client.perform(RedisCommand("GET", keys.mark(process, cell)).about(cell)).number ?? 0
+      state.withLock { $0.unconfirmed.confirm(cell, upTo: mark) }
+    }
+    let lost = state.withLock { $0.unconfirmed }
+    if lost.isEmpty { return false }
+    // If another process was faster, the next look tries again.
+    if try await write(lost.change, in: lost.cells) == nil { state.withLock { $0.connection = 0 } }
+    return true
   }
+
+  // MARK: Locks
+
+  /// Shards have versions, which the server compares.
+  func lock() async throws(CacheStoreError) -> CacheLease? { nil }
+
+  func tryLock() async throws(CacheStoreError) {
+    do throws(RedisFailure) { try await leases.tryOne() } catch { throw .server(error) }
+  }
+
+  func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? { await leases.take(key, within: limit) }
 }

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import HTTPClient
-internal import Platform
+package import Platform
 internal import Tokens
 
 /// A way to a Redis server.
@@ -8,11 +8,24 @@ package protocol RedisTransport: Sendable {
   /// The reason why nothing is sent at present; nil if it would be.
   var pausing: RedisFailure? { get }
 
+  /// True if other servers replace one that is lost.
+  var isReplicated: Bool { get }
+
+  /// The beginning of the present failures; nil if there are none.
+  var failingSince: MonotonicTime? { get }
+
+  /// The number of parts between which keys are divided, each on one server.
+  var cells: Int { get }
+
   /// Performs commands together, and throws if one of them is refused, at once during a pause.
   func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer
 }
 
 extension RedisTransport {
+  package var isReplicated: Bool { false }
+  package var failingSince: MonotonicTime? { nil }
+  package var cells: Int { 1 }
+
   func perform(_ command: RedisCommand) async throws(RedisFailure) -> RedisReply {
     try await perform([command]).replies[0]
   }
@@ -32,7 +45,7 @@ package struct RedisAnswer: Sendable {
 }
 
 /// Performs commands on one Redis server, over one connection that one task uses at a time. It connects if there is no
-/// connection, after a failure not at once.
+/// connection, after a failure not at once. Sentinels are asked for the server's place before each connection.
 final class RedisClient: RedisTransport {
   private struct State {
     var connection: Confined<RedisConnection>?
@@ -43,49 +56,65 @@ final class RedisClient: RedisTransport {
     var refused: (credential: UInt64, until: MonotonicTime)?
     var pause = RedisPause()
     var failure: RedisFailure?
+    var failingSince: MonotonicTime?
+    var sentinels: RedisSentinels?
   }
 
   /// The pause after a refused renewal on an open connection.
   private static let refusalPause = TimeSpan.seconds(30)
 
-  private let server: RedisServer
-  private let tokens: RedisTokens?
+  private let way: RedisWay
+  private let place: RedisPlace
   private let observe: @Sendable (CacheStoreEvent) -> Void
-  private let tls: TLSContext?
-  private let loop: EventLoop
-  private let resolver: Resolver
-  private let timing: RedisTiming
-  private let state = Locked(State())
+  private let state: Locked<State>
   private let queue = TaskQueue()
 
-  init(
-    _ server: RedisServer, tokens: RedisTokens?, tls: TLSContext?, loop: EventLoop, resolver: Resolver,
-    timing: RedisTiming, observe: @escaping @Sendable (CacheStoreEvent) -> Void
-  ) {
-    self.server = server
-    self.tokens = tokens
-    self.observe = observe
-    self.tls = tls
-    self.loop = loop
-    self.resolver = resolver
-    self.timing = timing
+  /// - Parameter place: the place of the server, unless sentinels know it.
+  init(_ way: RedisWay, _ place: RedisPlace, observe: @escaping @Sendable (CacheStoreEvent) -> Void) {
+    (self.way, self.place, self.observe) = (way, place, observe)
+    var state = State()
+    if case .sentinels(let sentinels) = way.server.arrangement {
+      state.sentinels = RedisSentinels(way.server, sentinels)
+    }
+    self.state = Locked(state)
   }
 
   deinit {
     guard let connection = state.withLock({ $0.connection }) else { return }
-    Task(executorPreference: loop) { connection.value.close() }
+    Task(executorPreference: way.loop) { connection.value.close() }
   }
+
+  var isReplicated: Bool { way.server.isReplicated }
+
+  var failingSince: MonotonicTime? { state.withLock { $0.failingSince } }
 
   /// The reason why nothing is sent at present; nil if it would be.
   var pausing: RedisFailure? {
     state.withLock { $0.pause.isOn(at: .now) ? $0.failure : nil }
   }
 
-  func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
+  /// The same, with refusals among the replies, which may be redirections within a cluster.
+  func exchange(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
     let result = await queue.run { [self] in
-      await Task(executorPreference: loop) { await self.attempt(commands) }.value
+      await Task(executorPreference: way.loop) { await self.attempt(commands) }.value
     }
     return try result.get()
+  }
+
+  func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
+    let answer = try await exchange(commands)
+    for (command, reply) in zip(commands, answer.replies) {
+      let code: String
+      switch reply {
+      case .refusal(let word): code = word
+      case .redirection: code = "MOVED"
+      default: continue
+      }
+      let failure = RedisFailure.refused(command: command.name, code: code)
+      await Task(executorPreference: way.loop) { self.fail(failure) }.value
+      throw failure
+    }
+    return answer
   }
 
   private func attempt(_ commands: [RedisCommand]) async -> Result<RedisAnswer, RedisFailure> {
@@ -93,11 +122,7 @@ final class RedisClient: RedisTransport {
     do throws(RedisFailure) {
       let connection = try await connected()
       try await renewCredential(connection)
-      let replies = try await connection.value.perform(commands, until: .now + timing.command)
-      for (command, reply) in zip(commands, replies) {
-        guard case .refusal(let code) = reply else { continue }
-        throw .refused(command: command.name, code: code)
-      }
+      let replies = try await connection.value.perform(commands, until: .now + way.timing.command)
       return .success(RedisAnswer(replies: replies, connection: state.withLock { $0.number }))
     } catch {
       fail(error)
@@ -107,31 +132,40 @@ final class RedisClient: RedisTransport {
 
   private func connected() async throws(RedisFailure) -> Confined<RedisConnection> {
     if let connection = state.withLock({ $0.connection }) { return connection }
-    var credential = server.password.map { RedisCredential(user: server.user, password: $0) }
-    if let tokens { credential = try await tokens.credential() }
-    let made = try await RedisConnection(
-      server, credential, tls: tls, loop: loop, resolver: resolver, until: .now + timing.connect)
-    let connection = Confined(made, to: loop)
-    state.withLock { [credential] state in
+    let credential = try await way.credential()
+    let isInCluster = way.server.arrangement == .cluster
+    let made = try await way.connect(
+      try await primary(), credential, database: isInCluster ? nil : way.server.database,
+      until: .now + way.timing.connect)
+    let connection = Confined(made, to: way.loop)
+    state.withLock { state in
       state.connection = connection
       state.credential = credential?.id ?? 0
       state.number += 1
       state.pause.succeeded()
       state.failure = nil
+      state.failingSince = nil
     }
     return connection
+  }
+
+  private func primary() async throws(RedisFailure) -> RedisPlace {
+    guard var sentinels = state.withLock({ $0.sentinels }) else { return place }
+    let primary = try await sentinels.primary(way)
+    state.withLock { [sentinels] in $0.sentinels = sentinels }
+    return primary
   }
 
   /// Authenticates an open connection again with a newer token: the server cuts it at the end of the former one. If it
   /// refuses the newer one, the connection serves until it is cut.
   private func renewCredential(_ connection: Confined<RedisConnection>) async throws(RedisFailure) {
-    guard let credential = tokens?.newest else { return }
+    guard let credential = way.tokens?.newest else { return }
     let isDue = state.withLock { state in
       if state.credential == credential.id { return false }
       return state.refused.map { $0.credential != credential.id || $0.until <= .now } ?? true
     }
     guard isDue else { return }
-    let reply = try await connection.value.perform([.authenticate(credential)], until: .now + timing.command)[0]
+    let reply = try await connection.value.perform([.authenticate(credential)], until: .now + way.timing.command)[0]
     guard case .refusal(let code) = reply else {
       return state.withLock { ($0.credential, $0.refused) = (credential.id, nil) }
     }
@@ -147,6 +181,7 @@ final class RedisClient: RedisTransport {
   private func fail(_ failure: RedisFailure) {
     let connection = state.withLock { state in
       state.failure = failure
+      state.failingSince = state.failingSince ?? .now
       state.pause.failed(at: .now, jitter: Double.random(in: 0..<1))
       defer { state.connection = nil }
       return state.connection

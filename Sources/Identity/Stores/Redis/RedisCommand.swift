@@ -7,6 +7,8 @@ package struct RedisCommand: Sendable {
   /// Its name for people.
   package let name: String
   package let bytes: [UInt8]
+  /// The part of a cluster's keys that it is about.
+  var cell = 0
 
   /// A command of these words.
   init(_ name: String, _ arguments: [[UInt8]] = []) {
@@ -35,6 +37,16 @@ package struct RedisCommand: Sendable {
 }
 
 extension RedisCommand {
+  /// The same about a part of a cluster's keys.
+  func about(_ cell: Int) -> RedisCommand {
+    var command = self
+    command.cell = cell
+    return command
+  }
+
+  /// Waits until a replica has the writes before it on the same connection; returns the number of replicas that do.
+  static let wait = RedisCommand("WAIT", "1", "300")
+
   /// Writes shards, all or none: none if one of them is not at the version of its reading. Returns the new version, or
   /// 0.
   ///

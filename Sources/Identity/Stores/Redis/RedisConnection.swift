@@ -13,14 +13,13 @@ final class RedisConnection {
   private let waiter: Waiter
   private var input = ByteBuffer(capacity: 16 * 1024)
 
-  /// Connects, authenticates and selects the database.
+  /// Connects, authenticates and selects the database; sentinels and clusters have none.
   init(
-    _ server: RedisServer, _ credential: RedisCredential?, tls: TLSContext?, loop: EventLoop, resolver: Resolver,
+    _ origin: Origin, _ credential: RedisCredential?, database: Int?, loop: EventLoop, resolver: Resolver,
     until deadline: MonotonicTime
   ) async throws(RedisFailure) {
     waiter = Waiter(loop)
-    let connector = OriginConnector(
-      Origin(host: server.host, port: server.port, tls: tls), resolver: resolver, loop: loop)
+    let connector = OriginConnector(origin, resolver: resolver, loop: loop)
     do throws(UpstreamError) {
       connection = try await connector.connect(waiter, until: deadline)
     } catch {
@@ -28,7 +27,7 @@ final class RedisConnection {
       throw .unreachable(error)
     }
     do throws(RedisFailure) {
-      try await enter(server, credential, until: deadline)
+      try await enter(credential, database, until: deadline)
     } catch {
       close()
       throw error
@@ -36,12 +35,12 @@ final class RedisConnection {
   }
 
   private func enter(
-    _ server: RedisServer, _ credential: RedisCredential?, until deadline: MonotonicTime
+    _ credential: RedisCredential?, _ database: Int?, until deadline: MonotonicTime
   ) async throws(RedisFailure) {
     var commands: [RedisCommand] = []
     if let credential { commands.append(.authenticate(credential)) }
     // Also for the first database: a server that wants a password says so now, and not later.
-    commands.append(RedisCommand("SELECT", "\(server.database)"))
+    if let database { commands.append(RedisCommand("SELECT", "\(database)")) }
     for (command, reply) in zip(commands, try await perform(commands, until: deadline)) {
       guard case .refusal(let code) = reply else { continue }
       let isAboutUs = command.name == "AUTH" || code == "NOAUTH" || code == "WRONGPASS"

@@ -11,6 +11,9 @@ package enum RedisReply: Sendable, Hashable {
   case null
   /// A list; of a map, names and values in turn.
   case list([RedisReply])
+  /// A refusal by a node of a cluster that names the one to ask: for good (MOVED), or this time (ASK). An empty host
+  /// is the node's own.
+  case redirection(RedisPlace, isForGood: Bool)
   /// A refusal: its first word. The rest may repeat the command, secrets included, and is never kept.
   case refusal(String)
 }
@@ -82,7 +85,7 @@ package struct RedisReplyReader {
     case UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: "("), UInt8(ascii: "#"):
       return .text(line)
     case UInt8(ascii: "-"):
-      return .refusal(code(line))
+      return redirection(line) ?? .refusal(code(line))
     case UInt8(ascii: ":"):
       return .integer(try number(line))
     case UInt8(ascii: "_"):
@@ -141,6 +144,16 @@ package struct RedisReplyReader {
   private static func number(_ line: [UInt8]) throws(Stop) -> Int64 {
     guard let number = Int64(String(decoding: line, as: UTF8.self)) else { throw .invalid }
     return number
+  }
+
+  /// `MOVED 3999 host:port`, or the same with ASK.
+  private static func redirection(_ line: [UInt8]) -> RedisReply? {
+    let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+    guard words.count == 3, words[0] == "MOVED" || words[0] == "ASK", let colon = words[2].lastIndex(of: ":"),
+      let port = UInt16(words[2][words[2].index(after: colon)...]), port > 0
+    else { return nil }
+    let host = words[2][..<colon].lowercased().filter { $0 != "[" && $0 != "]" }
+    return .redirection(RedisPlace(host: host, port: port), isForGood: words[0] == "MOVED")
   }
 
   /// The first word of a refusal, if it looks like one of Redis's.

@@ -38,14 +38,27 @@ struct ShardedCache: Sendable {
     shards[name] = Shard(version: version, places: places)
   }
 
+  /// Takes over those entries of a shard's text that are not here, or are older here.
+  mutating func merge(_ name: String, text: [UInt8]) throws(CacheDocumentError) {
+    let theirs = try CacheDocument(text: text)
+    for place in theirs.places {
+      guard let entry = theirs[place] else { continue }
+      if let ours = document[place], ours.time >= entry.time { continue }
+      document.replace(place, with: entry)
+      shards[name]?.places.insert(place)
+    }
+  }
+
   /// Records that a shard is gone.
   mutating func remove(_ name: String) {
     for place in shards.removeValue(forKey: name)?.places ?? [] { document.replace(place, with: nil) }
   }
 
   /// The writes that make the document the result of `change`, and that document. Shards without a difference are not
-  /// written.
-  func writes(for change: (inout CacheDocument) -> Void) -> (writes: [ShardWrite], document: CacheDocument) {
+  /// written; those that are not wanted do not change.
+  func writes(
+    for change: (inout CacheDocument) -> Void, where isWanted: (String) -> Bool = { _ in true }
+  ) -> (writes: [ShardWrite], document: CacheDocument) {
     var next = document
     next.noteChanges()
     change(&next)
@@ -53,6 +66,10 @@ struct ShardedCache: Sendable {
     for place in next.takeNotedChanges() {
       let (old, new) = (document[place], next[place])
       if old == new { continue }
+      guard [old, new].compactMap({ $0.map(CacheDocument.shard) }).allSatisfy(isWanted) else {
+        next.replace(place, with: old)
+        continue
+      }
       if let old {
         let name = CacheDocument.shard(of: old)
         places[name, default: shards[name]?.places ?? []].remove(place)
@@ -70,19 +87,13 @@ struct ShardedCache: Sendable {
     return (writes, next)
   }
 
-  /// Records that writes were made.
-  mutating func commit(_ writes: [ShardWrite], _ document: CacheDocument, version: Int64) {
-    self.document = document
-    settle(writes, version: version)
-  }
+  /// Records the document that writes have made.
+  mutating func commit(_ document: CacheDocument) { self.document = document }
 
-  /// Writes that restore shards that the server has lost: it is at `version`, and its remaining shards are at those of
-  /// `held`.
-  func restoring(after version: Int64, held: [String: Int64]) -> [ShardWrite] {
-    shards.filter { $0.value.version > version }.sorted { $0.key < $1.key }.map { name, shard in
-      ShardWrite(
-        name: name, expected: held[name] ?? 0, text: document.extract(shard.places).text(), places: shard.places)
-    }
+  /// The write that restores a shard that the server has lost, or has at an older version.
+  func restoring(_ name: String, held version: Int64) -> ShardWrite {
+    let places = shards[name]?.places ?? []
+    return ShardWrite(name: name, expected: version, text: document.extract(places).text(), places: places)
   }
 
   /// Records that shards are there as they are here, at a version; 0 has them read again.

@@ -84,6 +84,18 @@ extension TroubleshootingPage {
       The configuration has two credentials. **Cure:** Keep one.
     - `… needs 'password' or 'password_file'`\
       The user has no password. **Cure:** Add one.
+    - `… has both 'entra' and '…'; keep one`\
+      A password and tokens. **Cure:** Keep one.
+    - `… has both 'sentinel' and 'cluster'; keep one`\
+      A server is found in one way. **Cure:** Keep one.
+    - `… names several hosts, for which it needs 'sentinel' or 'cluster: true'`\
+      One server listens at one place. **Cure:** Add `sentinel` or `cluster: true`, or keep one host.
+    - `… ends in the number of a database, and a cluster has only one`\
+      `/1` with `cluster: true`. **Cure:** Remove it. Use `key_prefix` to separate caches.
+    - `… is about 'sentinel', which … does not have`\
+      The key is for sentinels, and none is named. **Cure:** Add `sentinel`, or remove the key.
+    - `… needs 'sentinel_password' or 'sentinel_password_file'`\
+      The sentinels' user has no password. **Cure:** Add one.
     - `…: application '…' has no credential, so its tokens are those of people whose sign-ins are in this cache, which
       they would have to open; name one with a credential`\
       The cache cannot be opened by what it holds. **Cure:** Name an application with a secret, a certificate or a
@@ -177,6 +189,11 @@ extension TroubleshootingPage {
       No password is configured. **Cure:** \#(CacheCure.credentials.page) Set `password_file`.
     - `user or password are wrong (…)`\
       The server does not know this pair. **Cure:** \#(CacheCure.credentials.page) `ACL LIST` shows it.
+    - `no sentinel knows a primary '…'`\
+      The name is another one, or the sentinels do not watch yet. **Cure:** \#(CacheCure.primary.page)
+    - `tokens would travel in clear to '…', which a sentinel or a node names`\
+      With `redis://`, the URL has loopback addresses, and the servers announce others. **Cure:**
+      \#(CacheCure.exposed.page)
     - `application '…' gets no token for the server: …`\
       The provider is away, or refuses the application that `entra` names. **Cure:** \#(CacheCure.token.page)
     - `the token of application '…' names no object id (oid)`\
@@ -185,7 +202,8 @@ extension TroubleshootingPage {
       Its rules lack the command, or the key prefix. **Cure:** \#(CacheCure.commands.page) See [the token
       cache](../config/cache.md#a-redis-server-for-several-machines).
     - `the server refuses … (…)`\
-      `READONLY`: a replica. `LOADING`: it has just started. `OOM`: it is full. **Cure:** \#(CacheCure.commands.page)
+      `READONLY`: a replica. `LOADING`: it has just started. `OOM`: it is full. `MOVED`: a cluster, for which
+      `cluster: true` is needed. `CLUSTERDOWN`: parts of a cluster are away. **Cure:** \#(CacheCure.commands.page)
       Point the name to the primary; wait; give it memory.
     - `… is no token cache`\
       Another program wrote to a key with the prefix. **Cure:** \#(CacheCure.entry.page)

@@ -1,0 +1,80 @@
+internal import Bytes
+internal import Platform
+internal import Tokens
+
+/// Leases on a Redis server: one process at a time holds a key, and no longer than its life without renewal.
+struct RedisLeases: Sendable {
+  /// Interval of a lease's renewals: an exchange with a provider may last longer than a lease.
+  private static let renewPause = Duration.seconds(2)
+
+  let client: any RedisTransport
+  let keys: RedisKeys
+  let timing: RedisTiming
+  let surroundings: StoreSurroundings
+
+  /// The life of a lease. It outlasts a failover, in which it can neither be renewed nor released.
+  private var life: String {
+    "\((client.isReplicated ? timing.failover : timing.lease).nanoseconds / 1_000_000)"
+  }
+
+  /// Takes a lease that no other process waits for and releases it.
+  func tryOne() async throws(RedisFailure) {
+    let holder = String(surroundings.random(), radix: 16)
+    let (name, cell) = keys.lease("trial \(holder)")
+    _ = try await client.perform(RedisCommand("SET", name, holder, "NX", "PX", life).about(cell))
+    _ = try await client.perform(
+      .script(RedisCommand.release, keys: [name], arguments: [Array(holder.utf8)]).about(cell))
+  }
+
+  func take(_ key: String, within limit: TimeSpan) async -> CacheLease? {
+    let (name, cell) = keys.lease(key)
+    // Only its holder knows the value, so that no other can renew or release the lease.
+    let holder = String(surroundings.random(), radix: 16) + String(surroundings.random(), radix: 16)
+    guard await take(name, cell, holder, within: limit) else { return nil }
+    let renewal = Task { await renew(name, cell, holder) }
+    return CacheLease(outlastsFailures: true) {
+      renewal.cancel()
+      await perform(RedisCommand.release, name, cell, [holder])
+    }
+  }
+
+  /// True if the lease was taken. False also if the server is away, and no other one replaces it in time.
+  private func take(_ name: String, _ cell: Int, _ holder: String, within limit: TimeSpan) async -> Bool {
+    let end = surroundings.now() + limit
+    // A server that takes over must know the lease.
+    let commands =
+      [RedisCommand("SET", name, holder, "NX", "PX", life).about(cell)]
+      + (client.isReplicated ? [RedisCommand.wait.about(cell)] : [])
+    var pause = 20.0
+    while true {
+      do throws(RedisFailure) {
+        if try await client.perform(commands).replies[0] == .text(Array("OK".utf8)) { return true }
+      } catch {
+        guard client.isReplicated, let since = client.failingSince, surroundings.now() - since < timing.failover else {
+          return false
+        }
+        pause = max(pause, 100)
+      }
+      guard surroundings.now() < end else { return false }
+      await surroundings.sleep(.milliseconds(pause * (0.75 + surroundings.fraction() / 2)))
+      if Task.isCancelled { return false }
+      pause = min(pause * 1.5, 150)
+    }
+  }
+
+  private func renew(_ name: String, _ cell: Int, _ holder: String) async {
+    while true {
+      await (timing.leasePause ?? surroundings.sleep)(Self.renewPause)
+      guard !Task.isCancelled else { return }
+      await perform(RedisCommand.renew, name, cell, [holder, life])
+    }
+  }
+
+  /// A lease that cannot be renewed or released ends by itself.
+  private func perform(_ script: String, _ name: String, _ cell: Int, _ arguments: [String]) async {
+    do throws(RedisFailure) {
+      _ = try await client.perform(
+        .script(script, keys: [name], arguments: arguments.map { Array($0.utf8) }).about(cell))
+    } catch {}
+  }
+}

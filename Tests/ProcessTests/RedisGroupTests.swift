@@ -1,0 +1,245 @@
+// The store and Redis as clouds run it: one server, a primary with sentinels, a cluster. What is lost when a server is
+// killed, paused, full or cut off: nothing.
+
+import Bytes
+import Glibc
+import HTTP
+import HTTPClient
+import Platform
+import TestSupport
+import Testing
+import Tokens
+
+@testable import Identity
+
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct RedisGroupTests {
+  static let now = UnixTime(1_700_000_000)
+  let loop: EventLoop
+  let alice = SignedInPerson("alice")
+  let bob = SignedInPerson("bob")
+
+  init() throws {
+    loop = try EventLoop()
+  }
+
+  private func open(_ group: RedisGroup, trust: String? = nil) async throws -> CacheStore {
+    var server = try RedisServer(group.url)
+    (server.user, server.password) = (RedisGroup.user, Secret(RedisGroup.password))
+    server.keyPrefix = "bp:"
+    switch group.form {
+    case .single: break
+    case .sentinels:
+      server.arrangement = .sentinels(
+        .init(
+          primary: RedisGroup.primary, user: RedisGroup.sentinelUser, password: Secret(RedisGroup.sentinelPassword)))
+    case .cluster: server.arrangement = .cluster
+    }
+    let tls = try trust.map { try TLSContext.client(trustPath: $0) }
+    return await CacheStore.redis(server, tls: tls, loop: loop, resolver: Resolver())
+  }
+
+  private func add(_ person: SignedInPerson, to store: CacheStore) async throws {
+    let issued = try person.issued(generation: 0, now: Self.now)
+    try await store.modify { document in _ = document.add(issued, now: Self.now) }
+  }
+
+  /// As after a renewal: the refresh token that was used is replaced. What cannot be written is kept.
+  private func rotate(_ person: SignedInPerson, to generation: Int, in store: CacheStore) async throws {
+    let issued = try person.issued(generation: generation, isSignIn: false, now: Self.now + Int64(generation))
+    do throws(CacheStoreError) {
+      try await store.modify { document in
+        guard document.add(issued, now: Self.now + Int64(generation)),
+          let held = document.refreshTokens(person.query).first, let next = issued.reply.refreshToken,
+          held.secret.revealed() == "\(person.refreshToken(generation - 1))-"
+        else { return }
+        document.rotate(held, to: next, obtainedAt: Self.now + Int64(generation))
+      }
+    } catch {}
+  }
+
+  /// True if a store that knows nothing finds this generation of a person's tokens.
+  private func has(_ group: RedisGroup, _ person: SignedInPerson, _ generation: Int) async throws -> Bool {
+    try await eventually {
+      let store = try await open(group)
+      let document = await store.snapshot()
+      return store.trouble == nil && person.generation(in: document) == generation
+    }
+  }
+
+  private func isHealthy(_ stores: [CacheStore], _ person: SignedInPerson, _ generation: Int) async throws -> Bool {
+    for store in stores {
+      let isRight = try await eventually {
+        let document = await store.snapshot()
+        return store.trouble == nil && person.generation(in: document) == generation
+      }
+      if !isRight { return false }
+    }
+    return true
+  }
+
+  @Test(arguments: RedisGroup.Form.allCases)
+  func `what one store writes, another one reads and removes`(form: RedisGroup.Form) async throws {
+    let group = try await RedisGroup(form)
+    let (one, two) = (try await open(group), try await open(group))
+    #expect(one.trouble == nil, "\(String(describing: one.trouble))")
+    for index in 0..<20 { try await add(SignedInPerson("p\(index)"), to: index % 2 == 0 ? one : two) }
+    try await add(alice, to: one)
+    #expect(try await isHealthy([one, two], alice, 0))
+    let document = try await open(group).snapshot()
+    #expect(document.accounts(environments: [SignedInPerson.environment]).count == 21)
+    try await two.modify { [alice] document in
+      document.removeAccount(
+        home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
+    }
+    #expect(try await eventually { alice.generation(in: await one.snapshot()) == nil })
+    try await one.tryLock()
+    #expect(one.trouble == nil && two.trouble == nil)
+  }
+
+  @Test(arguments: RedisGroup.Form.allCases)
+  func `a server that is killed takes no rotated token with it`(form: RedisGroup.Form) async throws {
+    var group = try await RedisGroup(form)
+    let (one, two) = (try await open(group), try await open(group))
+    try await add(alice, to: one)
+    try await rotate(alice, to: 1, in: one)
+    let owner = try await group.owner(of: alice.home)
+    try await group.servers[owner].kill()
+    try await rotate(alice, to: 2, in: one)
+    #expect(alice.generation(in: await one.snapshot()) == 2)
+    if form == .single { try await group.restart(owner) }
+    #expect(try await has(group, alice, 2))
+    #expect(try await isHealthy([one, two], alice, 2))
+  }
+
+  @Test(arguments: RedisGroup.Form.allCases)
+  func `a server that is paused takes no rotated token with it`(form: RedisGroup.Form) async throws {
+    let group = try await RedisGroup(form)
+    let (one, two) = (try await open(group), try await open(group))
+    try await add(alice, to: one)
+    let owner = try await group.owner(of: alice.home)
+    try await group.servers[owner].process.standStill()
+    try await rotate(alice, to: 1, in: one)
+    #expect(alice.generation(in: await one.snapshot()) == 1)
+    if form != .single { #expect(try await has(group, alice, 1)) }
+    group.servers[owner].process.send(SIGCONT)
+    #expect(try await has(group, alice, 1))
+    #expect(try await isHealthy([one, two], alice, 1))
+  }
+
+  @Test(arguments: RedisGroup.Form.allCases)
+  func `a full server is given what was kept, once it has room`(form: RedisGroup.Form) async throws {
+    let group = try await RedisGroup(form)
+    let (one, two) = (try await open(group), try await open(group))
+    try await add(alice, to: one)
+    try await group.all("config", "set", "maxmemory", "1")
+    try await rotate(alice, to: 1, in: one)
+    #expect(one.trouble == .server(.refused(command: "EVAL", code: "OOM")))
+    #expect(alice.generation(in: await one.snapshot()) == 1)
+    try await group.all("config", "set", "maxmemory", "0")
+    #expect(try await has(group, alice, 1))
+    #expect(try await isHealthy([one, two], alice, 1))
+  }
+
+  @Test(arguments: RedisGroup.Form.allCases)
+  func `a changed password keeps changes back until it is right`(form: RedisGroup.Form) async throws {
+    let group = try await RedisGroup(form)
+    let store = try await open(group)
+    try await add(alice, to: store)
+    try await group.all("acl", "setuser", RedisGroup.user, "resetpass", ">another-s3cret")
+    try await group.all("client", "kill", "user", RedisGroup.user)
+    #expect(try await eventually { store.trouble == .server(.credentials(code: "WRONGPASS")) })
+    try await rotate(alice, to: 1, in: store)
+    try await group.all("acl", "setuser", RedisGroup.user, "resetpass", ">" + RedisGroup.password)
+    #expect(try await has(group, alice, 1))
+    #expect(try await isHealthy([store], alice, 1))
+  }
+
+  @Test(arguments: [RedisGroup.Form.sentinels, .cluster])
+  func `a failover during a renewal: the next in turn finds the new token`(form: RedisGroup.Form) async throws {
+    let group = try await RedisGroup(form)
+    let (one, two) = (try await open(group), try await open(group))
+    try await add(alice, to: one)
+    #expect(try await isHealthy([two], alice, 0))
+    let key = "alice"
+    let taken = AsyncStream.makeStream(of: Void.self)
+    let seen = Locked<Int?>(nil)
+    try await withThrowingTaskGroup { tasks in
+      tasks.addTask {
+        for await _ in taken.stream { break }
+        await two.withRefreshLock(key, within: .seconds(120)) {
+          let generation = alice.generation(in: await two.snapshot())
+          seen.withLock { $0 = generation }
+        }
+      }
+      let renewed = await one.withRefreshLock(key, within: .seconds(120)) { () -> Result<Void, any Error> in
+        do {
+          taken.continuation.yield()
+          try await group.servers[try await group.owner(of: alice.home)].kill()
+          // The provider's answer comes while no server is there.
+          try await rotate(alice, to: 1, in: one)
+          return .success(())
+        } catch {
+          return .failure(error)
+        }
+      }
+      try renewed.get()
+      try await tasks.waitForAll()
+    }
+    #expect(seen.withLock { $0 } == 1)
+    #expect(try await has(group, alice, 1))
+  }
+
+  @Test(arguments: RedisGroup.Form.allCases)
+  func `servers, nodes and sentinels are reached by TLS, and verified`(form: RedisGroup.Form) async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("redis")
+    let group = try await RedisGroup(
+      form,
+      tls: RedisGroup.TLS(
+        authority: authority.file, certificate: certificate.certificateFile, key: certificate.keyFile))
+    let store = try await open(group, trust: authority.file)
+    #expect(store.trouble == nil, "\(String(describing: store.trouble))")
+    try await add(alice, to: store)
+    #expect(alice.generation(in: try await open(group, trust: authority.file).snapshot()) == 0)
+    let other = try await CertificateAuthority("other", in: directory)
+    let stranger = try await open(group, trust: other.file)
+    let sentence = stranger.trouble?.description(path: "P") ?? ""
+    #expect(sentence.contains("TLS: certificate verify failed"), "\(sentence)")
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "not run: takes root, to cut networks from each other"))
+  func `what both sides of a partition wrote is there when it heals`() async throws {
+    let partition = try await RedisPartition()
+    func open() async throws -> CacheStore {
+      var server = try RedisServer(partition.url)
+      server.arrangement = .sentinels(.init(primary: RedisGroup.primary))
+      (server.keyPrefix, server.allowsPlaintext) = ("bp:", true)
+      return await CacheStore.redis(server, loop: loop, resolver: Resolver())
+    }
+    let (one, two) = (try await open(), try await open())
+    try await add(alice, to: one)
+    #expect(try await isHealthy([one, two], alice, 0))
+    try await partition.cut()
+    // The former primary takes it, and loses it later.
+    try await rotate(alice, to: 1, in: one)
+    #expect(one.trouble == nil)
+    #expect(
+      try await eventually {
+        try await partition.sentinel("get-master-addr-by-name").contains(partition.replica)
+      })
+    let three = try await open()
+    #expect(alice.generation(in: await three.snapshot()) == 0)
+    try await add(bob, to: three)
+    let carol = SignedInPerson("carol")
+    try await add(carol, to: one)
+    try await partition.heal()
+    #expect(try await eventually { try await partition.cli(partition.primary, "role").contains("slave") })
+    #expect(try await isHealthy([one, two, three], alice, 1))
+    #expect(try await isHealthy([one, two, three], bob, 0))
+    #expect(try await isHealthy([one, two, three], carol, 0))
+    let document = try await open().snapshot()
+    #expect([alice, bob, carol].map { $0.generation(in: document) } == [1, 0, 0])
+  }
+}
