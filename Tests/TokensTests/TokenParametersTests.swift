@@ -38,6 +38,17 @@ import Testing
     #expect(address.url.hasSuffix("&\(expected)"))
   }
 
+  @Test(arguments: [
+    ("https://API.example/", "https://api.example"), ("https://api.example", "https://api.example"),
+    ("HTTPS://api.example:443/Tools/", "https://api.example/Tools"),
+    ("https://api.example:8443/a/b", "https://api.example:8443/a/b"), ("urn:Api:/", "urn:Api:/"),
+    ("api://App/", "api://App/"), ("http://127.0.0.1:80/x?y=Z", "http://127.0.0.1/x?y=Z"),
+    ("https://api.example/#x", "https://api.example/#x"),
+  ])
+  func `a resource has one spelling`(written: String, expected: String) {
+    #expect(TokenParameters.normalResource(written) == expected)
+  }
+
   @Test func `they are part of the key`() throws {
     func key(_ parameters: TokenParameters) throws -> AcquisitionKey {
       AcquisitionKey(

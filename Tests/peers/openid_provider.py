@@ -252,7 +252,7 @@ def provider(issuer, arguments, ca_file, mutual=None):
             return signing
 
         def get_audiences(self, client, user, scope):
-            return AUDIENCE
+            return request.form.get("resource", AUDIENCE) if arguments.resource else AUDIENCE
 
         def get_extra_claims(self, client, grant_type, user, scope):
             # Real providers' tokens are about 1.2 KB and more; so is this one.
@@ -394,6 +394,16 @@ def provider(issuer, arguments, ca_file, mutual=None):
             return Response(active.get("body", ""), status=active["status"], headers=active.get("headers", {}))
         return None
 
+    @app.before_request
+    def indicate():
+        """RFC 8707: both requests name one of the resources, in exactly this spelling."""
+        if not arguments.resource or request.path not in ("/authorize", "/token"):
+            return None
+        named = request.values.getlist("resource")
+        if len(named) == 1 and named[0] in arguments.resource:
+            return None
+        return jsonify(error="invalid_target", error_description="resource: " + " ".join(named)), 400
+
     def metadata():
         listed = arguments.listed_auth_method
         methods = {} if listed == ["nothing"] else {
@@ -417,7 +427,7 @@ def provider(issuer, arguments, ca_file, mutual=None):
             response_types_supported=["code"],
             subject_types_supported=["public"],
             grant_types_supported=["client_credentials", "authorization_code", "refresh_token"],
-            code_challenge_methods_supported=["S256"],
+            **({} if arguments.without_pkce else {"code_challenge_methods_supported": ["S256"]}),
             authorization_response_iss_parameter_supported=arguments.name_issuer,
             id_token_signing_alg_values_supported=["RS256"],
             **methods,
@@ -574,6 +584,10 @@ def main():
         "--listed-auth-method", action="append", metavar="NAME", help="what the metadata list instead, or nothing"
     )
     parser.add_argument("--scope", action="append", metavar="SCOPE")
+    parser.add_argument(
+        "--resource", action="append", metavar="URI", help="wants one of these in both requests (RFC 8707); its audience"
+    )
+    parser.add_argument("--without-pkce", action="store_true", help="the metadata list no code_challenge_methods")
     parser.add_argument(
         "--redirect-uri", action="append", metavar="URI", help="compared as a whole; else any of loopback"
     )

@@ -85,6 +85,7 @@ extension SettingsDecoder {
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
       usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
     (settings.region, settings.domainHint, settings.hasOfflineAccess) = (region, domainHint, hasOfflineAccess)
+    settings.requiresPKCE = boolean(section, .requirePKCE)
     return settings
   }
 

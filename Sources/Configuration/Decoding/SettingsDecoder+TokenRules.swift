@@ -51,6 +51,7 @@ extension SettingsDecoder {
       return nil
     }
     let (audience, resource) = (scalar(section, .audience), scalar(section, .resource))
+    var isExact = false
     let additional = values(section, .parameters)
     if case .scalar(let name)? = route[.application]?.content, let application = applications[name]?.settings {
       if application.managedIdentity != nil {
@@ -58,6 +59,8 @@ extension SettingsDecoder {
           place, "\(section.path(first)) has no meaning with a managed identity, whose service takes a resource alone")
         return nil
       }
+      // AD FS compares identifiers as they are registered.
+      if case .adfs = application.authority.value.kind { isExact = true }
       if let resource, application.authority.value.scopeRule == .oneResourceDefault {
         report(
           resource.place,
@@ -67,7 +70,8 @@ extension SettingsDecoder {
     }
     do throws(TokenParameterError) {
       return try TokenParameters(
-        audiences: [audience].compactMap { $0?.text }, resources: [resource].compactMap { $0?.text },
+        audiences: [audience].compactMap { $0?.text },
+        resources: [resource].compactMap { $0?.text }.map { isExact ? $0 : TokenParameters.normalResource($0) },
         additional: additional.mapValues(\.text))
     } catch {
       let (found, reason): (Scalar?, String) =

@@ -34,6 +34,8 @@ package struct ApplicationSettings: Sendable, Hashable {
   package internal(set) var domainHint: DomainHint?
   /// True if sign-ins request refresh tokens.
   package internal(set) var hasOfflineAccess = true
+  /// True if the provider must promise PKCE for sign-ins.
+  package internal(set) var requiresPKCE = false
 
   /// True if it has a credential.
   package var isConfidential: Bool { credential != nil }

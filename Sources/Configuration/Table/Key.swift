@@ -60,6 +60,7 @@ enum Key: String, CaseIterable {
   case federated
   case identities
   case redirectURI = "redirect_uri"
+  case requirePKCE = "require_pkce"
   case field
   case fieldCount = "field_count"
   case file

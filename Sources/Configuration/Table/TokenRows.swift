@@ -72,7 +72,12 @@ extension SectionShape {
         For whom the token is to be, where a provider wants it beside the scopes (Auth0: the API's identifier). \
         Default: not sent.
         """),
-      Row(.resource, .text, "For whom the token is to be, as an absolute URI (RFC 8707). Default: not sent."),
+      Row(
+        .resource, .text,
+        """
+        For whom the token is to be, as an absolute URI (RFC 8707). It is sent with sign-ins and token requests, a URL \
+        in its normal form: host in lower case, no slash at the end (but at AD FS as it is). Default: not sent.
+        """),
       Row(
         .parameters, .values,
         """

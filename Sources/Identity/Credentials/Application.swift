@@ -31,6 +31,8 @@ package struct Application: Sendable {
   package var domainHint: DomainHint?
   /// True if sign-ins request refresh tokens. Otherwise none is kept or used.
   package var hasOfflineAccess = true
+  /// True if people sign in only at a provider whose metadata promise PKCE.
+  package var requiresPKCE = false
   /// SHA-256 of the certificate that its routes show to upstreams; nil if they show none of the application's.
   package var boundCertificate: [UInt8]?
   /// Names the trust of `fetch` (a CA file, or the system's): metadata fetched under one trust is not used under

@@ -30,6 +30,7 @@ package struct BrowserSignIn: Sendable {
   ) throws(SignInError) {
     guard let endpoint = metadata.authorizationEndpoint else { throw .unsupported(.browser) }
     let request = exchange.request
+    if request.application.requiresPKCE, !metadata.supportsPKCE { throw .unsupported(.pkce) }
     let authority = request.application.authority
     if request.prompt == .create, !authority.canCreateAccounts(metadata) { throw .unsupported(.registration) }
     let domainHint = request.domainHint ?? request.application.domainHint

@@ -10,6 +10,8 @@ public enum SignInError: Error, Sendable, Hashable {
     case registration
     /// Beginning at the page of a domain.
     case domainHint
+    /// With a code that nobody else can redeem (PKCE), which the application requires.
+    case pkce
   }
 
   /// The provider did not answer, its metadata or keys are not believed, or it refuses the application.
@@ -66,6 +68,8 @@ extension SignInError {
     case .unsupported(.registration):
       "the identity provider does not offer to create an account: its prompt_values_supported does not list 'create'"
     case .unsupported(.domainHint): "the identity provider knows no domain_hint, which is Microsoft's own"
+    case .unsupported(.pkce):
+      "the identity provider's code_challenge_methods_supported does not list S256, and the application has require_pkce"
     case .refused(let reply): "the identity provider refuses the sign-in: \(reply.detail)"
     case .declined(let reply): "the sign-in was declined: \(reply.detail)"
     case .answer(.state):

@@ -1,6 +1,8 @@
 // A route's additions to its token requests: audiences (`audience`, `resource`) and further parameters of the provider.
 // A route does not decide grant, application or person.
 
+internal import HTTP
+
 /// Parameters of token requests beside those that the grant needs. Part of every key: they decide what a token is for.
 package struct TokenParameters: Sendable, Hashable {
   package struct Parameter: Sendable, Hashable {
@@ -83,6 +85,17 @@ package struct TokenParameters: Sendable, Hashable {
 
   private static func isText(_ text: String) -> Bool {
     (1...2048).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+  }
+
+  /// The normal form of a resource, in which APIs and providers compare it: an http or https URL has a host in lower
+  /// case, no port that its scheme implies, and no slash at the end of its path. Other URIs stay as they are.
+  package static func normalResource(_ text: String) -> String {
+    do throws(HTTPURLError) {
+      let url = try HTTPURL(text)
+      return url.origin + (url.target.hasSuffix("/") ? url.target.dropLast() : url.target[...])
+    } catch {
+      return text
+    }
   }
 
   /// An absolute URI without a fragment: a scheme, a colon, and a rest.

@@ -3,7 +3,7 @@ import Tokens
 
 /// Cures for a sign-in with `login` that failed.
 enum SignInCure: Cure {
-  case trouble, reachability, credential, authority, deviceCode, browser, registration, domainHint
+  case trouble, reachability, credential, authority, deviceCode, browser, registration, domainHint, pkce
   case redirectURI, newCode, newWindow, silence, account, otherUser, port, anotherCode
 
   func text(_ parts: CureParts) -> String {
@@ -17,6 +17,8 @@ enum SignInCure: Cure {
     case .browser: return "Sign in without --device-code, on a machine with a browser."
     case .registration: return "Create the account at the provider first, then sign in without --prompt create."
     case .domainHint: return "Sign in without --domain-hint."
+    case .pkce:
+      return "Have the provider support PKCE with S256 and say so, or remove require_pkce from \(application)."
     case .redirectURI:
       return "If the browser showed an error, look there: client_id of \(application) needs the redirect URI "
         + "\(parts.redirectURI) at the provider\(parts.otherRedirectURI). For a provider that compares ports "
@@ -42,6 +44,7 @@ enum SignInCure: Cure {
     case .unsupported(.deviceCode): self = .browser
     case .unsupported(.registration): self = .registration
     case .unsupported(.domainHint): self = .domainHint
+    case .unsupported(.pkce): self = .pkce
     case .timedOut: self = .redirectURI
     case .codeExpired: self = .newCode
     case .answer: self = .newWindow

@@ -26,6 +26,7 @@ extension Application {
     region = settings.region
     domainHint = settings.domainHint
     hasOfflineAccess = settings.hasOfflineAccess
+    requiresPKCE = settings.requiresPKCE
   }
 
   /// The application for work on the cache alone: its provider is out of reach.

@@ -154,6 +154,16 @@ import Tokens
     }
   }
 
+  @Test func `a provider that promises no PKCE gets no sign-in of an application that requires it`() async throws {
+    await #expect(throws: SignInError.unsupported(.pkce)) {
+      _ = try await signIn {
+        $0.application.requiresPKCE = true
+      } browser: { _ in
+        Issue.record("no browser is opened")
+      }
+    }
+  }
+
   @Test func `an issuer that knows no domain_hint is not sent one`() async throws {
     await #expect(throws: SignInError.unsupported(.domainHint)) {
       _ = try await signIn {

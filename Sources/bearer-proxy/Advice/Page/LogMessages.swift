@@ -95,6 +95,10 @@ extension TroubleshootingPage {
       authority.
     - `the identity provider does not offer to create an account: its prompt_values_supported does not list 'create'`\
       `--prompt create` at a provider that has no such page. **Cure:** \#(SignInCure.registration.page)
+    - `the identity provider's code_challenge_methods_supported does not list S256, and the application has
+      require_pkce`\
+      Without PKCE, whoever steals the code of a sign-in can redeem it. **Cure:** Have the provider support S256 and say
+      so in its metadata. Microsoft Entra supports it without saying so: remove `require_pkce` there.
     - `the identity provider knows no domain_hint, which is Microsoft's own`\
       `--domain-hint` at an OpenID Connect issuer. **Cure:** \#(SignInCure.domainHint.page)
     - `the identity provider's metadata names no device_authorization_endpoint`\

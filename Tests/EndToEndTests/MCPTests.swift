@@ -1,0 +1,187 @@
+// Clients and servers of the Model Context Protocol, with OAuth of their own and without, on either side of the proxy;
+// Authlib is the provider. No party but the proxy is ours.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
+
+@Suite(
+  .keepsSecrets, .timeLimit(.minutes(10)), .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+struct MCPTests {
+  private static let password = "kettle-harbour-7"
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// Authlib, with a public client `tool`, a confidential one, and a person; tokens are for one of the resources.
+  private func provider(resources: [String], lifetime: Int = 3600) async throws -> OpenIDProvider {
+    try await OpenIDProvider(
+      in: directory,
+      [
+        "--client", "tool:", "--signs-in", OpenIDProvider.client, "--person", "ann:\(Self.password)", "--scope",
+        "mcp.use", "--scope", "mcp.admin", "--expires-in", "\(lifetime)",
+      ] + resources.flatMap { ["--resource", $0] })
+  }
+
+  // MARK: A server that knows no OAuth, behind callers.bearer
+
+  private func guarded(
+    _ server: MCPServer, _ issuer: String, port: Int, audience: String, scopes: String
+  ) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners:
+        - address: "127.0.0.1:\(port)"
+          callers:
+            bearer: {authority: "\(issuer)", audiences: ["\(audience)"], scopes: [\(scopes)],
+              public_url: "http://127.0.0.1:\(port)"}
+      routes:
+        - {name: tools, path: /tools/, upstream: "\(server.resource)/", token: none}
+      """)
+  }
+
+  private static let person = ["--client", "tool", "--person", "ann:\(password)"]
+
+  @Test(arguments: zip(MCPLibrary.allCases, MCPLibrary.allCases.reversed()))
+  func `a client with OAuth of its own finds the provider by our metadata, and signs in once`(
+    client: MCPLibrary, library: MCPLibrary
+  ) async throws {
+    let port = try freePort()
+    let url = "http://127.0.0.1:\(port)/tools"
+    let provider = try await provider(resources: [url])
+    let server = try await MCPServer(library, in: directory)
+    let proxy = try await guarded(server, provider.issuer, port: port, audience: url, scopes: "mcp.use")
+    let report = try await mcpClient(client, url, Self.person)
+    #expect(report.isComplete, "\(report)")
+    #expect(report.signIns == [MCPReport.SignIn(scope: "mcp.use", resource: url)])
+    // The token stays here.
+    #expect(server.requests.allSatisfy { $0.token == "-" } && !server.requests.isEmpty)
+    withExtendedLifetime(proxy) {}
+  }
+
+  @Test func `a client whose token lacks a scope is stepped up once`() async throws {
+    let port = try freePort()
+    let url = "http://127.0.0.1:\(port)/tools"
+    let provider = try await provider(resources: [url])
+    let server = try await MCPServer(.mcp, in: directory)
+    let proxy = try await guarded(server, provider.issuer, port: port, audience: url, scopes: "mcp.use, mcp.admin")
+    let report = try await mcpClient(
+      .mcp, url, Self.person + ["--held", "mcp.use", "--issuer", provider.issuer])
+    #expect(report.isComplete, "\(report)")
+    #expect(report.signIns.count == 1)
+    #expect(Set((report.signIns.first?.scope ?? "").split(separator: " ")) == ["mcp.use", "mcp.admin"])
+    withExtendedLifetime(proxy) {}
+  }
+
+  @Test(arguments: MCPLibrary.allCases)
+  func `a client whose tokens are refused whatever it does gives up, and does not loop`(
+    client: MCPLibrary
+  ) async throws {
+    let port = try freePort()
+    let url = "http://127.0.0.1:\(port)/tools"
+    let provider = try await provider(resources: [url])
+    let server = try await MCPServer(.mcp, in: directory)
+    let proxy = try await guarded(
+      server, provider.issuer, port: port, audience: "https://elsewhere.example", scopes: "mcp.use")
+    let report = try await mcpClient(client, url, Self.person)
+    #expect(report.error != nil && report.sum == nil)
+    #expect((1...2).contains(report.signIns.count), "\(report)")
+    #expect(server.requests.isEmpty)
+    withExtendedLifetime(proxy) {}
+  }
+
+  // MARK: A server that demands tokens, and a client that knows no OAuth
+
+  private func adding(
+    _ token: String, to server: MCPServer, _ issuer: String
+  ) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory,
+      application(issuer) + """
+        cache: {file: cache.json}
+        routes:
+          - {name: tools, path: /tools/, upstream: "\(server.resource)/", application: contoso,
+             token: {\(token), resource: "\(server.resource)/"}}
+
+        """)
+  }
+
+  /// The provider and the server, each of which has to know the other.
+  private func protected(
+    _ library: MCPLibrary, scopes: [String], lifetime: Int = 3600
+  ) async throws -> (OpenIDProvider, MCPServer) {
+    // The server fetches the provider's keys when it starts, and the provider lists the server's name.
+    let port = try freePort()
+    let provider = try await provider(resources: ["http://127.0.0.1:\(port)/mcp"], lifetime: lifetime)
+    return (
+      provider,
+      try await MCPServer(library, in: directory, port: port, issuer: provider.issuer, scopes: scopes)
+    )
+  }
+
+  @Test(arguments: MCPLibrary.allCases)
+  func `a client without OAuth works against a protected server, as an application and as a person`(
+    library: MCPLibrary
+  ) async throws {
+    let (provider, server) = try await protected(library, scopes: ["mcp.use"])
+    #expect(try await mcpClient(library, server.resource).error != nil, "the server takes everybody")
+    let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
+    for client in MCPLibrary.allCases {
+      let report = try await mcpClient(client, "http://127.0.0.1:\(proxy.port)/tools")
+      #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
+    }
+    #expect(server.requests.last?.subject == OpenIDProvider.client)
+    let personal = try await adding("as: account, scopes: [mcp.use]", to: server, provider.issuer)
+    let login = try Login(personal.configuration, ["--route", "tools"], in: directory)
+    try await succeed([
+      "python3", testsDirectory + "/peers/peer_person.py", "authlib", "--user", "ann", "--password", Self.password,
+      "authorize", try await login.address(),
+    ])
+    #expect(try await login.result().status == 0)
+    #expect(
+      try await eventually {
+        try await mcpClient(library, "http://127.0.0.1:\(personal.port)/tools").isComplete
+      })
+    #expect(server.requests.last.map { $0.subject != OpenIDProvider.client && $0.subject != "-" } == true)
+  }
+
+  @Test(arguments: MCPLibrary.allCases)
+  func `a session and an open stream of events go on while the token is replaced`(library: MCPLibrary) async throws {
+    let (provider, server) = try await protected(library, scopes: ["mcp.use"], lifetime: 12)
+    let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
+    let go = directory.file("go")
+    async let finished = mcpClient(.mcp, "http://127.0.0.1:\(proxy.port)/tools", ["--waits", go])
+    #expect(try await eventually { server.requests.count >= 5 })
+    let first = server.requests
+    // The stream waits; a token is obtained meanwhile, and another request carries it.
+    #expect(try await eventually { try await provider.requests(to: "token") >= 3 })
+    _ = try directory.write("", to: "go")
+    let report = try await finished
+    #expect(report.isComplete, "\(report)")
+    let later = server.requests.dropFirst(first.count)
+    #expect(!Set(later.map(\.token)).isSubset(of: first.map(\.token)))
+    // One session, which the first answer opened.
+    let sessions = Set(server.requests.map(\.session)).subtracting(["-"])
+    #expect(sessions.count == 1 && later.allSatisfy { sessions.contains($0.session) })
+  }
+
+  @Test(arguments: MCPLibrary.allCases)
+  func `where we add the token, a server's challenge sends no client to the server's provider`(
+    client: MCPLibrary
+  ) async throws {
+    let (provider, server) = try await protected(.mcp, scopes: ["mcp.use", "mcp.admin"])
+    let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
+    let direct = try await curl(["-X", "POST", server.resource])
+    #expect(direct["www-authenticate"]?.contains("resource_metadata") == true)
+    let answer = try await proxy.get("/tools", ["-X", "POST"])
+    #expect(answer.status == 403)
+    #expect(answer["www-authenticate"]?.contains("insufficient_scope") == true)
+    #expect(answer["www-authenticate"]?.contains("resource_metadata") == false)
+    let report = try await mcpClient(client, "http://127.0.0.1:\(proxy.port)/tools", Self.person)
+    #expect(report.error != nil && report.sum == nil, "\(report)")
+    #expect(try await provider.requests(to: "authorize") == 0)
+  }
+}
