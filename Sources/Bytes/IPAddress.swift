@@ -48,6 +48,26 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// 0.0.0.0 or ::, mapped or not. It listens everywhere, and connecting to it leads to this machine.
   package var isUnspecified: Bool { unmapped.bytes.allSatisfy { $0 == 0 } }
 
+  /// False for this machine, private networks and what no host has on the Internet (RFC 6890): as itself, mapped, or
+  /// behind the translators' prefix.
+  package var isPublic: Bool {
+    switch unmapped {
+    case .v4(let bytes):
+      switch (bytes[0], bytes[1]) {
+      case (0, _), (10, _), (127, _), (100, 64...127), (169, 254), (172, 16...31), (192, 168), (198, 18...19): false
+      case (192, 0): bytes[2] != 0
+      default: bytes[0] < 224
+      }
+    case .v6(let bytes):
+      if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
+        IPAddress.v4(Array(bytes[12...])).isPublic
+      } else {
+        // Global unicast (RFC 4291 §2.4), without 6to4 and Teredo, which lead to any IPv4 address.
+        bytes[0] & 0xE0 == 0x20 && !bytes.starts(with: [0x20, 0x02]) && !bytes.starts(with: [0x20, 1, 0, 0])
+      }
+    }
+  }
+
   /// `192.0.2.1`, or the shortest form of an IPv6 address (RFC 5952 §4): lower case, the first longest run of two or
   /// more zero groups as `::`, and the last four bytes as an IPv4 address if it is mapped or compatible.
   package var description: String {

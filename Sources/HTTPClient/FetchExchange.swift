@@ -46,7 +46,8 @@ final class FetchExchange {
   private func connect(
     _ origin: Origin, _ address: SocketAddress?
   ) async throws(FetchError) -> ByteStream {
-    let connector = OriginConnector(origin, resolver: resolver, loop: waiter.loop, address: address)
+    var connector = OriginConnector(origin, resolver: resolver, loop: waiter.loop, address: address)
+    connector.refusesPrivateAddresses = request.refusesPrivateAddresses
     do throws(UpstreamError) {
       return try await connector.connect(waiter, until: deadline)
     } catch {
@@ -58,6 +59,8 @@ final class FetchExchange {
     switch error {
     case .connect(.unresolved(let error)): .unresolved(host: host, reason: error.reason)
     case .connect(.refused(let error)): .unreachable(host: host, port: request.url.port, errno: error.number)
+    case .connect(.forbiddenAddress) where request.refusesPrivateAddresses:
+      .unresolved(host: host, reason: "private addresses are refused")
     case .connect(.forbiddenAddress): .unresolved(host: host, reason: "link-local addresses are refused")
     case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text, cause: error.cause)
     case .connect(.timedOut), .timedOut: .timedOut(host: host)
@@ -145,7 +148,7 @@ final class FetchExchange {
   }
 
   private func receiveBody(_ framing: BodyFraming, from stream: ByteStream) async throws(FetchError) -> [UInt8] {
-    if case .fixed(let count) = framing, count > UInt64(Fetcher.bodyLimit) { throw .tooLarge(host: host) }
+    if case .fixed(let count) = framing, count > UInt64(request.bodyLimit) { throw .tooLarge(host: host) }
     var reader = ContentReader(framing)
     var trailers = TrailerParser()
     var body: [UInt8] = []
@@ -155,7 +158,7 @@ final class FetchExchange {
         input.consume(consumed)
         if try await !receiveMoreOrEnd(from: stream), !reader.senderEnded() { throw .closed(host: host) }
       case .data(let start, let count):
-        guard body.count + count <= Fetcher.bodyLimit else { throw .tooLarge(host: host) }
+        guard body.count + count <= request.bodyLimit else { throw .tooLarge(host: host) }
         input.consume(start)
         take(count, into: &body)
       // Nothing here has a use for trailer fields.

@@ -11,6 +11,8 @@ package struct OriginConnector {
   private let loop: EventLoop
   /// The address to connect to, if it is not looked up.
   private let address: SocketAddress?
+  /// True if addresses of private networks, and of this machine, are refused.
+  var refusesPrivateAddresses = false
 
   package init(_ origin: Origin, resolver: Resolver, loop: EventLoop, address: SocketAddress? = nil) {
     self.origin = origin
@@ -64,7 +66,7 @@ package struct OriginConnector {
     }
     // The proxy resolves the name, so only a literal address or a well-known name can be judged here.
     let literal = SocketAddress(literal: origin.host, port: origin.port)
-    if literal.map({ MetadataService.mayBe(at: $0.bytes) }) ?? MetadataService.isNamed(origin.host) {
+    if literal.map({ isForbidden($0) }) ?? MetadataService.isNamed(origin.host) {
       throw .connect(.forbiddenAddress)
     }
     let channel: Channel
@@ -117,8 +119,12 @@ package struct OriginConnector {
     }
     guard let addresses = found else { throw .timedOut }
     // Checked after resolution, so that a name that later leads to a metadata service is refused as well.
-    let allowed = addresses.filter { !MetadataService.mayBe(at: $0.bytes) }
+    let allowed = addresses.filter { !isForbidden($0) }
     if allowed.isEmpty { throw .forbiddenAddress }
     return allowed
+  }
+
+  private func isForbidden(_ address: SocketAddress) -> Bool {
+    MetadataService.mayBe(at: address.bytes) || refusesPrivateAddresses && address.ipAddress?.isPublic != true
   }
 }

@@ -63,6 +63,8 @@ package final class Route: Sendable {
   package let token: RouteTokenRules
   /// Time limits.
   package let timeouts: ExchangeTimeouts
+  /// What the API says about itself; nil if the route has no use for that.
+  let description: ResourceDirectory?
 
   /// A route; `path` and the upstream's path begin and end with `/`.
   package init(
@@ -71,7 +73,7 @@ package final class Route: Sendable {
     preservesHost: Bool, allowsWebSocket: Bool = false, encodedPath: EncodedPath = [], bearerSlot: Int?,
     isForCallers: Bool = false, choice: TokenChoice? = nil, fixedCredential: FixedCredential? = nil,
     requestFields: RequestFields? = nil, token: RouteTokenRules = RouteTokenRules(),
-    timeouts: ExchangeTimeouts
+    timeouts: ExchangeTimeouts, description: ResourceDirectory? = nil
   ) {
     precondition(path.hasPrefix("/") && path.hasSuffix("/"), "a route's path has a slash at both ends")
     precondition(upstream.target.hasSuffix("/"), "an upstream's path ends with a slash")
@@ -108,6 +110,7 @@ package final class Route: Sendable {
     vary = VaryFields(deciding)
     self.token = token
     self.timeouts = timeouts
+    self.description = description
   }
 
   /// The upstream's scheme and authority; not for the request path.

@@ -30,6 +30,8 @@ package struct RouteTokenRules: Sendable, Hashable {
 
   /// Scopes that a challenge may add to the route's.
   package var scopesOnChallenge: ScopeSet
+  /// True if they are also added for a challenge that names none, as far as the API's metadata list them.
+  package var discoversScopes: Bool
   /// Bytes of a request up to which it can be repeated with another token.
   package var replayLimit: UInt64
   package var existing: CallerAuthorization
@@ -40,11 +42,13 @@ package struct RouteTokenRules: Sendable, Hashable {
 
   /// Rules; the defaults are those of the file.
   package init(
-    scopesOnChallenge: ScopeSet = .none, replayLimit: UInt64 = 64 << 10, existing: CallerAuthorization = .replace,
+    scopesOnChallenge: ScopeSet = .none, discoversScopes: Bool = false, replayLimit: UInt64 = 64 << 10,
+    existing: CallerAuthorization = .replace,
     whenUnavailable: WhenUnavailable = .fail, onInteractionRequired: OnInteractionRequired = .challenge,
     isHandedOut: Bool = false
   ) {
     self.scopesOnChallenge = scopesOnChallenge
+    self.discoversScopes = discoversScopes
     self.replayLimit = replayLimit
     self.existing = existing
     self.whenUnavailable = whenUnavailable

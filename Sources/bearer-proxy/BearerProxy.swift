@@ -55,6 +55,7 @@ extension Command {
       case .check(let configuration): try CheckCommand(configuration: configuration).answer(in: context)
       case .checkLive(let options): try await LiveCheck(options: options).answer(in: context)
       case .initialise(let configuration): try InitCommand(configuration: configuration).answer(in: context)
+      case .discover(let api): try await DiscoverCommand(api: api).answer(in: context)
       case .engine(let engine, let configuration):
         try EngineCommand(engine: engine, configuration: configuration).answer(in: context)
       case .exec(let options): try await ExecCommand(options: options).answer(in: context)

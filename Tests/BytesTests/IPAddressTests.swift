@@ -80,4 +80,16 @@ import Testing
     guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "" }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
+
+  @Test(arguments: [
+    ("93.184.216.34", true), ("10.0.0.1", false), ("172.16.0.1", false), ("172.32.0.1", true), ("192.168.1.1", false),
+    ("127.0.0.1", false), ("0.0.0.0", false), ("169.254.169.254", false), ("100.64.0.1", false), ("100.128.0.1", true),
+    ("198.18.0.1", false), ("224.0.0.1", false), ("255.255.255.255", false), ("192.0.0.192", false), ("::1", false),
+    ("::", false), ("fd00::1", false), ("fe80::1", false), ("2606:4700::1", true), ("::ffff:10.0.0.1", false),
+    ("::ffff:93.184.216.34", true), ("64:ff9b::10.0.0.1", false), ("64:ff9b::93.184.216.34", true),
+    ("2002:a00:1::", false), ("2001:0:1::", false), ("ff02::1", false), ("::10.0.0.1", false),
+  ])
+  func `addresses of private networks and of this machine are told from public ones`(text: String, isPublic: Bool) {
+    #expect(IPAddress(text)?.isPublic == isPublic)
+  }
 }

@@ -25,6 +25,62 @@ struct MCPTests {
       ] + resources.flatMap { ["--resource", $0] })
   }
 
+  // MARK: The recipes
+
+  private func recipe(_ name: String, _ changes: [(from: String, to: String)]) throws -> String {
+    var text = textOfFile(testsDirectory + "/../config/recipes/\(name).yaml")
+    for change in changes {
+      try #require(text.contains(change.from), "\(name).yaml has no \(change.from)")
+      text = text.replacing(change.from, with: change.to)
+    }
+    return text
+  }
+
+  @Test func `recipes/mcp: a person and an application, for clients that know no OAuth`() async throws {
+    let port = try freePort()
+    let serverPort = try freePort()
+    let resource = "http://127.0.0.1:\(serverPort)/mcp"
+    let provider = try await OpenIDProvider(
+      in: directory,
+      [
+        "--client", "desk:", "--person", "ann:\(Self.password)", "--scope", "mcp.use", "--scope", "mcp.admin",
+        "--resource", resource,
+      ])
+    let server = try await MCPServer(
+      .mcp, in: directory, port: serverPort, issuer: provider.issuer, scopes: ["mcp.use"])
+    let text = try recipe(
+      "mcp",
+      [
+        ("https://id.example/realms/main", provider.issuer), ("https://mcp.example/mcp", resource),
+        ("/var/lib/bearer-proxy/", directory.path + "/"), ("127.0.0.1:8080", "127.0.0.1:\(port)"),
+      ])
+    let environment = ["SERVICE_SECRET": OpenIDProvider.secret]
+    let proxy = try await ProxyUnderTest(in: directory, port: port, environment: environment, text)
+    #expect(try await mcpClient(.mcp, "http://127.0.0.1:\(port)/jobs").isComplete)
+    let login = try Login(proxy.configuration, ["--route", "tools"], in: directory, environment: environment)
+    try await SigningInPerson(user: "ann", password: Self.password).authorize(try await login.address())
+    #expect(try await login.result().status == 0)
+    #expect(try await eventually { try await mcpClient(.fastmcp, "http://127.0.0.1:\(port)/tools").isComplete })
+    #expect(Set(server.requests.map(\.subject)).count == 2)
+  }
+
+  @Test func `recipes/mcp-server: a client that knows OAuth, and a server that does not`() async throws {
+    let port = try freePort()
+    let url = "http://127.0.0.1:\(port)/tools"
+    let provider = try await provider(resources: [url])
+    let server = try await MCPServer(.fastmcp, in: directory)
+    let text = try recipe(
+      "mcp-server",
+      [
+        ("https://id.example/realms/main", provider.issuer), ("http://127.0.0.1:9000/mcp", server.resource),
+        ("127.0.0.1:8080", "127.0.0.1:\(port)"),
+      ])
+    let proxy = try await ProxyUnderTest(in: directory, port: port, text)
+    let report = try await mcpClient(.mcp, url, Self.person)
+    #expect(report.isComplete && report.signIns.count == 1, "\(report)")
+    withExtendedLifetime(proxy) {}
+  }
+
   // MARK: A server that knows no OAuth, behind callers.bearer
 
   private func guarded(
@@ -148,24 +204,36 @@ struct MCPTests {
     #expect(server.requests.last.map { $0.subject != OpenIDProvider.client && $0.subject != "-" } == true)
   }
 
-  @Test(arguments: MCPLibrary.allCases)
-  func `a session and an open stream of events go on while the token is replaced`(library: MCPLibrary) async throws {
-    let (provider, server) = try await protected(library, scopes: ["mcp.use"], lifetime: 12)
+  @Test func `a server that demands more scopes without naming them gets those of its metadata that the route lists`()
+    async throws
+  {
+    let (provider, server) = try await protected(.mcp, scopes: ["mcp.use", "mcp.admin"])
+    for (list, isServed) in [("discovered, mcp.admin", true), ("discovered, other", false), ("mcp.admin", false)] {
+      let proxy = try await adding(
+        "as: application, scopes: [mcp.use], scopes_on_challenge: [\(list)]", to: server, provider.issuer)
+      let report = try await mcpClient(.mcp, "http://127.0.0.1:\(proxy.port)/tools")
+      #expect(report.isComplete == isServed, "\(list): \(report)\n\(proxy.process.errors)")
+    }
+  }
+
+  @Test func `check and init read what a server says about its tokens`() async throws {
+    let (provider, server) = try await protected(.mcp, scopes: ["mcp.use", "mcp.admin"])
     let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
-    let go = directory.file("go")
-    async let finished = mcpClient(.mcp, "http://127.0.0.1:\(proxy.port)/tools", ["--waits", go])
-    #expect(try await eventually { server.requests.count >= 5 })
-    let first = server.requests
-    // The stream waits; a token is obtained meanwhile, and another request carries it.
-    #expect(try await eventually { try await provider.requests(to: "token") >= 3 })
-    _ = try directory.write("", to: "go")
-    let report = try await finished
-    #expect(report.isComplete, "\(report)")
-    let later = server.requests.dropFirst(first.count)
-    #expect(!Set(later.map(\.token)).isSubset(of: first.map(\.token)))
-    // One session, which the first answer opened.
-    let sessions = Set(server.requests.map(\.session)).subtracting(["-"])
-    #expect(sessions.count == 1 && later.allSatisfy { sessions.contains($0.session) })
+    let check = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    #expect(check.status == 0, "\(check.output)")
+    #expect(check.output.contains("resource \(server.resource), of \(provider.issuer), scopes mcp.admin mcp.use"))
+    #expect(check.output.contains("scopes_supported lists mcp.admin, which the route has neither in scopes nor in"))
+    let found = try await run([binary(), "init", "--discover", server.resource])
+    #expect(found.status == 0, "\(found.errors)")
+    let expected = [
+      "authority: \"\(provider.issuer)\"", "upstream: \"\(server.resource)/\"", "scopes: [\"mcp.admin\", \"mcp.use\"]",
+      "resource: \"\(server.resource)\"", "# To register at \(provider.issuer), by hand:",
+      "# - scope: mcp.admin mcp.use",
+    ]
+    for part in expected { #expect(found.output.contains(part), "\(part) in \(found.output)") }
+    // It is a configuration.
+    let file = try directory.write(found.output, to: "found.yaml")
+    #expect(try await run([binary(), "check", "-c", file]).status == 0)
   }
 
   @Test(arguments: MCPLibrary.allCases)

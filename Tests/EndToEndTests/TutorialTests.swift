@@ -185,6 +185,33 @@ struct TutorialTests {
     }
   }
 
+  @Test func `docs/mcp.md`() async throws {
+    let password = "kettle-harbour-7"
+    let port = try freePort()
+    let resource = "http://127.0.0.1:\(port)/mcp"
+    let provider = try await OpenIDProvider(
+      in: directory,
+      [
+        "--client", "desk:", "--person", "ann@id.example:\(password)", "--scope", "mcp.use", "--scope", "mcp.admin",
+        "--resource", resource,
+      ])
+    let server = try await MCPServer(.mcp, in: directory, port: port, issuer: provider.issuer, scopes: ["mcp.use"])
+    let blocks = try Self.blocks(of: "docs/mcp.md")
+    let free = try ["127.0.0.1:8081", "127.0.0.1:9902"].map { (from: $0, to: "127.0.0.1:\(try freePort())") }
+    let text = try adapted(
+      blocks,
+      [
+        ("https://id.example/realms/main", provider.issuer), ("https://mcp.example/mcp", resource),
+        (Self.secret, OpenIDProvider.secret),
+      ] + free + ports(blocks))
+    let outputs = try await walk(text, person: SigningInPerson(user: "ann@id.example", password: password))
+    for route in ["tools", "jobs"] {
+      #expect(outputs.contains { $0.key.hasSuffix("/\(route)") && $0.value.contains("serverInfo") }, "\(outputs)")
+    }
+    #expect(outputs.contains { $0.key.hasSuffix("resource/tools") && $0.value.contains(provider.issuer) }, "\(outputs)")
+    #expect(server.requests.contains { $0.subject == OpenIDProvider.client })
+  }
+
   @Test func `check accepts every configuration in README.md and docs`() async throws {
     try await succeed(["mkdir", "-m", "700", directory.file("cache")])
     let pages = try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/docs")

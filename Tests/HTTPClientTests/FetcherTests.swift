@@ -196,4 +196,17 @@ struct FetcherTests {
     #expect(await Outcome { () throws(FetchError) in try await fetch(request) } == .answered(200, "hello"))
     #expect(await Outcome { () throws(FetchError) in try await fetch(request) } == .failed(.closed(host: Self.host)))
   }
+
+  @Test func `a host that must be public is not reached at an address of this machine`() async throws {
+    let loop = try EventLoop()
+    defer { loop.shutDown() }
+    let fetch = Fetcher(loop: loop, resolver: Resolver()).bound(tls: nil)
+    for host in ["127.0.0.1", "localhost", "10.0.0.1", "[::1]", "[fd00::1]"] {
+      var request = FetchRequest(.get, try HTTPURL("http://\(host):9/"))
+      request.refusesPrivateAddresses = true
+      #expect(
+        await Outcome { () throws(FetchError) in try await fetch(request) }
+          == .failed(.unresolved(host: request.url.host, reason: "private addresses are refused")))
+    }
+  }
 }

@@ -128,7 +128,8 @@ async def fast_client(arguments):
         auth = Person(client_id=arguments.client)
         auth.person = arguments.person
     async with FastClient(arguments.url, auth=auth) as client:
-        await calls(arguments, client, lambda result: result.structured_content["result"], {"progress_handler": progress})
+        await calls(arguments, client, lambda result: result.structured_content["result"], {
+            "progress_handler": progress})
 
 
 async def progress(done, total, message):

@@ -585,7 +585,8 @@ def main():
     )
     parser.add_argument("--scope", action="append", metavar="SCOPE")
     parser.add_argument(
-        "--resource", action="append", metavar="URI", help="wants one of these in both requests (RFC 8707); its audience"
+        "--resource", action="append", metavar="URI",
+        help="wants one of these in both requests (RFC 8707), as the audience"
     )
     parser.add_argument("--without-pkce", action="store_true", help="the metadata list no code_challenge_methods")
     parser.add_argument(

@@ -13,8 +13,9 @@ extension SettingsDecoder {
 
   /// The rules that the section gives.
   mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> RouteTokenRules {
+    let (scopes, discovers) = scopesOnChallenge(section)
     let rules = RouteTokenRules(
-      scopesOnChallenge: apiScopes(section, .scopesOnChallenge),
+      scopesOnChallenge: scopes, discoversScopes: discovers,
       replayLimit: size(section, .replayLimit).map { UInt64($0) } ?? RouteTokenRules().replayLimit,
       existing: chosen(section, .existing, of: RouteTokenRules.CallerAuthorization.self),
       whenUnavailable: chosen(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self),
@@ -87,6 +88,13 @@ extension SettingsDecoder {
       report(found?.place ?? place, "\(found?.key ?? section.path(first)): \(reason)")
       return nil
     }
+  }
+
+  /// The scopes that a challenge may add, and if those of the API's metadata are among them.
+  private mutating func scopesOnChallenge(_ section: Section) -> (ScopeSet, discovers: Bool) {
+    let word = "discovered"
+    let scopes = apiScopes(section, .scopesOnChallenge)
+    return (scopes.subtracting(word), scopes.words.contains(word))
   }
 
   /// Scopes of an API, none of which belongs to sign-ins.

@@ -78,9 +78,9 @@ extension SectionShape {
       Row(
         .requirePKCE, .boolean, default: .value("false"),
         """
-        Whether people may sign in only if the provider's metadata list S256 in code_challenge_methods_supported, as MCP \
-        wants it. Sign-ins use PKCE in any case; a provider that ignores it lets others redeem a stolen code. Microsoft \
-        Entra's metadata do not list it.
+        Whether people may sign in only if the provider's metadata list S256 in code_challenge_methods_supported, as \
+        MCP wants it. Sign-ins use PKCE in any case; a provider that ignores it lets others redeem a stolen code. \
+        Microsoft Entra's metadata do not list it.
         """),
     ],
     .schema(

@@ -40,7 +40,11 @@ extension SectionShape {
         """),
       Row(
         .scopesOnChallenge, .texts,
-        "Further scopes that the upstream may demand with error=\"insufficient_scope\". Default: none."),
+        """
+        Further scopes that the upstream may demand with error="insufficient_scope". With the word discovered among \
+        them, a demand that names no scopes, as MCP's servers send it, gets those of the list that the upstream's \
+        metadata (RFC 9728) have in scopes_supported. Default: none.
+        """),
       Row(
         .replayLimit, .size(0...(16 << 20)), default: .value(sizeText(Int(RouteTokenRules().replayLimit))),
         without: fixed,

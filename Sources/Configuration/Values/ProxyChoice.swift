@@ -40,7 +40,7 @@ package struct ProxyEnvironment: Sendable, Hashable {
   }
 
   /// Reads an environment. `report` hears of a variable that names no usable proxy, and why.
-  init(_ environment: [String: String], report: (_ variable: String, _ reason: String) -> Void) {
+  package init(_ environment: [String: String], report: (_ variable: String, _ reason: String) -> Void) {
     func read(_ names: [String]) -> ProxyAddress? {
       guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let text = environment[name] else {
         return nil
@@ -65,7 +65,7 @@ package struct ProxyEnvironment: Sendable, Hashable {
   }
 
   /// The proxy on the way to a URL. This machine is never reached through one.
-  func proxy(for url: HTTPURL) -> ProxyAddress? {
+  package func proxy(for url: HTTPURL) -> ProxyAddress? {
     guard let proxy = url.scheme == .https ? https : http, !excludesAll, !url.isLoopback else { return nil }
     return exceptions.contains { $0.covers(url) } ? nil : proxy
   }

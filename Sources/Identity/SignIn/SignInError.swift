@@ -69,7 +69,8 @@ extension SignInError {
       "the identity provider does not offer to create an account: its prompt_values_supported does not list 'create'"
     case .unsupported(.domainHint): "the identity provider knows no domain_hint, which is Microsoft's own"
     case .unsupported(.pkce):
-      "the identity provider's code_challenge_methods_supported does not list S256, and the application has require_pkce"
+      "the identity provider's code_challenge_methods_supported does not list S256, and the application has "
+        + "require_pkce"
     case .refused(let reply): "the identity provider refuses the sign-in: \(reply.detail)"
     case .declined(let reply): "the sign-in was declined: \(reply.detail)"
     case .answer(.state):

@@ -26,7 +26,10 @@ extension Exchange {
     guard let slot = request.slot else { return nil }
     let subscription = subscription(of: slot)
     let now = UnixTime(state.wallClock().seconds)
-    let refused = read(refusal, subscription, now)
+    var refused = read(refusal, subscription, now)
+    if refused.lacksNames, let description = route.description {
+      refused.take(discovered: await discoveredScopes(description, refused, route))
+    }
     let kind = RecordedChallenge(refused.kind)
     switch ChallengePlan(refused) {
     case .passOn(let reason):
@@ -78,6 +81,21 @@ extension Exchange {
         if case .interactionRequired(let required) = error { remember(refused, required, refusal, now) }
         return nil
       }
+    }
+  }
+
+  /// The scopes in an API's metadata; none if there are none to be used.
+  private func discoveredScopes(
+    _ description: ResourceDirectory, _ refused: RefusedRequest, _ route: Route
+  ) async -> ScopeSet {
+    do throws(DiscoveryFault) {
+      return try await description.description(challenge: refused.bearer?.resourceMetadata)?.scopes ?? .none
+    } catch {
+      state.service.log.warning(
+        "an API's metadata cannot be used",
+        ["route": .string(route.name), "reason": .string(error.words), "next": .next(.challengeField)],
+        of: request.logRequest)
+      return .none
     }
   }
 

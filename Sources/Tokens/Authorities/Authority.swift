@@ -179,6 +179,19 @@ extension Authority {
 }
 
 extension Authority {
+  /// True if an issuer that an API names is this provider.
+  package func isIssuer(_ text: String) -> Bool {
+    if kind == .issuer { return accepts(issuer: text) }
+    do throws(AuthorityError) {
+      let other = try Authority(text)
+      return accepts(issuer: text) && other.url.target == url.target
+    } catch {
+      return false
+    }
+  }
+}
+
+extension Authority {
   /// True if an issuer is the External ID tenant that this authority names: a custom domain's metadata name the host of
   /// the tenant's id (MSAL for .NET's rule).
   private func isExternalTenant(_ issuer: HTTPURL) -> Bool {

@@ -56,6 +56,15 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     ScopeSet(validated: Set(words).union(other.words))
   }
 
+  /// Without one of them.
+  package func subtracting(_ word: String) -> ScopeSet { filtered { $0 != word } }
+
+  /// The scopes of this set that are in `other`, letter case aside.
+  package func intersection(_ other: ScopeSet) -> ScopeSet {
+    let available = Set(other.words.map { $0.lowercased() })
+    return filtered { available.contains($0.lowercased()) }
+  }
+
   func filtered(_ isIncluded: (String) -> Bool) -> ScopeSet {
     ScopeSet(validated: Set(words.filter(isIncluded)))
   }

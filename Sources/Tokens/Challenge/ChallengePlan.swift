@@ -126,6 +126,16 @@ package enum ChallengePlan: Sendable, Hashable {
 }
 
 extension RefusedRequest {
+  /// True if more scopes are demanded and none is named, so that the API's metadata may tell.
+  package var lacksNames: Bool { kind == .insufficientScope && bearer?.scopes.isEmpty == true }
+
+  /// Takes the scopes of the API's metadata for those of the challenge, as far as the route lets one add them.
+  package mutating func take(discovered: ScopeSet) {
+    guard lacksNames, var bearer else { return }
+    bearer.scopes = discovered.intersection(allowedScopes.union(granted))
+    challenge = .usable(bearer)
+  }
+
   package var bearer: BearerChallenge? {
     if case .usable(let challenge) = challenge { challenge } else { nil }
   }

@@ -181,6 +181,17 @@ struct CheckAdvice {
   /// The cure for scopes that a provider does not accept.
   var scopesAdvice: String { words(.scopes) }
 
+  /// The cure for an API whose tokens come from other providers than the route's.
+  func otherProvider(_ issuers: [String]) -> String {
+    "The API takes tokens of \(issuers.joined(separator: ", ")) and the authority of \(parts.application) is "
+      + "\(application?.authority.value.description ?? ""): correct the authority, or ask the API's operator."
+  }
+
+  /// The cure for metadata that are not used.
+  var descriptionAdvice: String {
+    "Ask the API's operator about its metadata (RFC 9728). Tokens do not depend on them."
+  }
+
   /// The cure for a redirect URI that a provider does not accept.
   func advice(redirectURI: String, isPage: Bool) -> String {
     var parts = parts

@@ -9,7 +9,7 @@ import Tokens
 enum TroubleshootingPage {
   /// The whole page.
   static var text: String {
-    [introduction, configuration, listeners, routes, programs, files, provider, answers, log]
+    [introduction, configuration, listeners, routes, programs, files, provider, descriptions, answers, log]
       .map { wrapped($0.split(separator: "\n", omittingEmptySubsequences: false)) }.joined(separator: "\n")
   }
 

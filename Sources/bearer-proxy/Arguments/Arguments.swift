@@ -3,6 +3,7 @@
 
 import Bytes
 import Configuration
+import HTTP
 import Identity
 import Tokens
 
@@ -153,6 +154,7 @@ struct Arguments {
     case .status:
       return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
     case .initialise:
+      if let api = try discover() { return .discover(api) }
       return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
     case .engine:
       return .engine(try word("ENGINE", of: Engine.self), configuration: try configuration())
@@ -300,6 +302,16 @@ struct Arguments {
     guard let value = value(.wait) else { return StatusOptions.patience }
     if let seconds = UInt64(value.text), seconds <= 86_400 { return seconds }
     throw .badValue(source: value.source, value: value.text, expected: "a whole number of seconds up to 86400")
+  }
+
+  private func discover() throws(UsageError) -> HTTPURL? {
+    guard let value = value(.discover) else { return nil }
+    do throws(HTTPURLError) {
+      return try HTTPURL(value.text)
+    } catch {
+      throw .badValue(
+        source: value.source, value: value.text, expected: "the URL of an API, such as https://mcp.example/mcp")
+    }
   }
 
   private func probe() throws(UsageError) -> String? {

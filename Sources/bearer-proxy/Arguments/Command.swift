@@ -1,6 +1,7 @@
 // The command line as data.
 
 import Configuration
+import HTTP
 import Identity
 import Telemetry
 import Tokens
@@ -25,6 +26,8 @@ enum Command: Equatable {
   case status(StatusOptions)
   /// Ask for a first configuration, and write it.
   case initialise(configuration: String)
+  /// Print a configuration for an API that describes itself.
+  case discover(HTTPURL)
   /// Print another proxy's part of asking for tokens.
   case engine(Engine, configuration: String)
   /// Start a program that gets tokens, and end with it.

@@ -36,7 +36,7 @@ enum CommandName: String, CaseIterable {
     case .logout: [.config, .account, .application, .revoke]
     case .token: [.config, .route, .json, .reveal, .format, .username]
     case .status: [.config, .json, .wait]
-    case .initialise: [.config]
+    case .initialise: [.config, .discover]
     case .engine, .completion: [.config]
     case .exec: [.config, .program, .logLevel, .logFormat]
     case .man: []
@@ -101,6 +101,7 @@ enum Option: String, CaseIterable {
   case wait
   case live
   case probe
+  case discover
   case help
 
   /// `-c` for `--config`.
@@ -135,6 +136,7 @@ enum Option: String, CaseIterable {
     case .account: "ACCOUNT"
     case .wait: "SECONDS"
     case .probe: "PATH"
+    case .discover: "URL"
     case .json, .reveal, .revoke, .deviceCode, .live, .help: nil
     }
   }
@@ -174,7 +176,7 @@ enum Option: String, CaseIterable {
     case .loops: "BEARER_PROXY_LOOPS"
     case .route, .program, .json, .reveal, .format, .username, .revoke, .application, .deviceCode, .prompt, .loginHint,
       .domainHint,
-      .extraScope, .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .help:
+      .extraScope, .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .discover, .help:
       nil
     }
   }

@@ -337,7 +337,7 @@ struct Composition {
         of: route, credentials: credentials, authentication: authentication, fetch: providers.fetch)
       plan.add(
         route, applicationName: route.application.flatMap { settings.application(named: $0)?.displayName }, tls: tls,
-        subscription: subscription,
+        fetcher: machinery.fetcher, subscription: subscription,
         choices: (route.tokenChoice?.tokens ?? [:]).sorted { $0.key < $1.key }.compactMap { value, token in
           configuration.subscription(
             of: token, parameters: route.tokenParameters, credentials: credentials, authentication: authentication,

@@ -15,7 +15,8 @@ extension RoutePlan {
   ///   - applicationName: what people read of its application.
   ///   - choices: the token for each value of its field.
   mutating func add(
-    _ settings: RouteSettings, applicationName: String?, tls: TLSContext?, subscription: TokenSubscription?,
+    _ settings: RouteSettings, applicationName: String?, tls: TLSContext?, fetcher: Fetcher,
+    subscription: TokenSubscription?,
     choices: [(value: String, subscription: TokenSubscription)] = []
   ) {
     let origin = Origin(
@@ -34,7 +35,9 @@ extension RoutePlan {
         bearerSlot: subscription.map { slot(of: $0) }, isForCallers: settings.token.isCallers,
         choice: choice, fixedCredential: settings.token.fixed,
         requestFields: settings.requestFields, token: settings.tokenRules,
-        timeouts: settings.timeouts))
+        timeouts: settings.timeouts,
+        description: settings.tokenRules.discoversScopes
+          ? ResourceDirectory(settings.upstream.value, fetch: settings.fetch(fetcher, tls), now: { .now }) : nil))
   }
 
   /// Adds the programs of all listeners, behind the routes.

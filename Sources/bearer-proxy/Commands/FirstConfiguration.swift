@@ -21,6 +21,8 @@ struct FirstConfiguration: Equatable {
   var upstream: String?
   var path: String?
   var scopes: [String]?
+  /// The name of the API in requests for its tokens (RFC 8707), if it has told.
+  var resource: String?
   /// The file that holds the secret, as the configuration names it.
   let secretFile: String
 
@@ -125,7 +127,7 @@ struct FirstConfiguration: Equatable {
     return """
           application: app
           # \(comment)
-          token: {as: \(subject)\(list.isEmpty ? "" : ", \(list)")}
+          token: {as: \(subject)\(list.isEmpty ? "" : ", \(list)")\(resource.map { ", resource: \(scalar($0))" } ?? "")}
       """
   }
 

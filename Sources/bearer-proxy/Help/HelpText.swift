@@ -87,7 +87,7 @@ extension CommandName {
     case .logout: "bearer-proxy logout [-c FILE] --account ACCOUNT [--application NAME] [--revoke]"
     case .token: "bearer-proxy token [-c FILE] --route NAME [--json | --format FORMAT] [--reveal] [OPERATION]"
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
-    case .initialise: "bearer-proxy init [-c FILE]"
+    case .initialise: "bearer-proxy init [-c FILE | --discover URL]"
     case .engine: "bearer-proxy engine ENGINE [-c FILE]"
     case .exec: "bearer-proxy exec [-c FILE] [--program NAME] -- PROGRAM [ARGUMENTS]"
     case .completion: "bearer-proxy completion bash | zsh | fish | routes | applications [-c FILE]"
@@ -145,7 +145,8 @@ extension CommandName {
     case .initialise:
       """
       Asks for the identity provider, the application and the first route, and overwrites nothing. A client secret \
-      goes into a file of its own, which no other user may read.
+      goes into a file of its own, which no other user may read. With --discover it asks the API instead (RFC 9728) \
+      and its provider, and prints a configuration and what is to be registered by hand; nothing is written.
       """
     case .engine:
       """
@@ -215,6 +216,7 @@ extension Option {
     case .timeout: "How long to wait for the browser, 1s to 1h; 5m unless said."
     case .port: "Bring the browser back to this port of localhost, for providers that compare ports."
     case .redirectURI: "Bring the browser back to this URI of localhost or 127.0.0.1, with or without a port."
+    case .discover: "Print what this API says about its tokens, instead of asking."
     case .live: "Try the authority, the token and the upstream of every route."
     case .probe: "What to GET from the upstreams, behind their paths, instead of what the routes say."
     case .wait: "Wait until the instance is ready, 60 seconds unless said; exits 1 when the time is over."

@@ -61,6 +61,7 @@ struct CheckStep: Equatable {
     case upstreamName = "upstream_name"
     case upstreamConnection = "upstream_connection"
     case upstreamTLS = "upstream_tls"
+    case description
     case probe
     case handOut = "hand_out"
   }

@@ -70,6 +70,7 @@ struct RouteChain: Sendable {
     }
     let connection = await self.connection()
     steps += connection
+    if connection.allSatisfy({ $0.verdict == .ok }), let description = await description() { steps.append(description) }
     if let probe {
       let isPossible = connection.allSatisfy { $0.verdict == .ok } && (token != nil || subscription == nil)
       steps.append(
@@ -202,6 +203,39 @@ struct RouteChain: Sendable {
     }
   }
 
+  /// The API's description of its tokens (RFC 9728), beside what the route has; nil if there is none, or the route adds
+  /// no token of a provider's.
+  private func description() async -> CheckStep? {
+    let api = route.upstream.value
+    guard let subscription, let application, application.managedIdentity == nil,
+      api.scheme == .https || api.isLoopback
+    else { return nil }
+    let began = MonotonicTime.now
+    func step(_ verdict: CheckVerdict, _ detail: String, _ advice: String?) -> CheckStep {
+      CheckStep(
+        name: .description, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: detail,
+        advice: advice)
+    }
+    do throws(DiscoveryFault) {
+      let fetch = route.fetch(fetcher, tls)
+      guard let found = try await ResourceDirectory.description(of: api, challenge: nil, fetch) else { return nil }
+      let detail =
+        "resource \(found.resource), of \(found.issuers.joined(separator: ", ")), scopes "
+        + (found.scopes.isEmpty ? "not said" : found.scopes.description)
+      guard found.issuers.contains(where: { application.authority.value.isIssuer($0) }) else {
+        return step(.failed, detail, advisor.otherProvider(found.issuers))
+      }
+      let gaps = found.gaps(of: subscription.key, allowed: route.tokenRules.scopesOnChallenge)
+      return step(.ok, detail, gaps.isEmpty ? nil : gaps.joined(separator: "; "))
+    } catch {
+      switch error {
+      // A server may answer anything at a path that it does not know.
+      case .notJSON, .redirect, .tooLarge, .status, .unreached: return nil
+      default: return step(.failed, error.words, advisor.descriptionAdvice)
+      }
+    }
+  }
+
   private func connection() async -> [CheckStep] {
     let origin = Origin(
       route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy)
@@ -225,12 +259,8 @@ struct RouteChain: Sendable {
       let name = token.otherField.map { String(decoding: $0, as: UTF8.self).lowercased() }
       fields.append((name ?? "authorization", value))
     }
-    let proxy = route.proxy
-    let fetch = fetcher.bound(
-      tls: tls, serverName: route.tls.serverName, timeout: route.timeouts.responseHead,
-      proxy: { _ in proxy })
     do throws(FetchError) {
-      let response = try await fetch(FetchRequest(.get, url, fields: fields))
+      let response = try await route.fetch(fetcher, tls)(FetchRequest(.get, url, fields: fields))
       let advice = advisor.advice(status: response.status)
       let challenge = response.status == 401 || response.status == 403 ? response.value(of: "www-authenticate") : nil
       return CheckStep(
@@ -252,5 +282,36 @@ struct RouteChain: Sendable {
         decoding: Array(text.utf8).replacing(Array($0.revealedToken().utf8), with: Array("[secret]".utf8)),
         as: UTF8.self)
     } ?? text
+  }
+}
+
+extension RouteSettings {
+  /// The way to the upstream for small documents, with the route's trust and proxy.
+  func fetch(_ fetcher: Fetcher, _ tls: TLSContext?) -> Fetch {
+    let proxy = proxy
+    return fetcher.bound(
+      tls: tls, serverName: self.tls.serverName, timeout: timeouts.responseHead, proxy: { _ in proxy })
+  }
+}
+
+extension ProtectedResource {
+  /// What a route lacks of the API's description, in its words.
+  func gaps(of key: AcquisitionKey, allowed: ScopeSet) -> [String] {
+    var gaps: [String] = []
+    let known = key.scopes.union(allowed)
+    let unasked = scopes.words.filter { scope in !known.words.contains(scope) }
+    if !scopes.isEmpty, !unasked.isEmpty {
+      gaps.append(
+        "scopes_supported lists \(unasked.joined(separator: " ")), which the route has neither in scopes nor in "
+          + "scopes_on_challenge")
+    }
+    let unlisted = key.scopes.words.filter { scope in !scopes.words.contains(scope) }
+    if !scopes.isEmpty, !unlisted.isEmpty, key.authority.scopeRule == .any {
+      gaps.append("scopes_supported does not list \(unlisted.joined(separator: " ")) of the route's scopes")
+    }
+    if key.authority.scopeRule == .any, key.parameters["resource"] == nil {
+      gaps.append("the route sends no resource: an issuer that binds tokens to one needs \(resource)")
+    }
+    return gaps
   }
 }

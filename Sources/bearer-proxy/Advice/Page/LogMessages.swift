@@ -97,8 +97,8 @@ extension TroubleshootingPage {
       `--prompt create` at a provider that has no such page. **Cure:** \#(SignInCure.registration.page)
     - `the identity provider's code_challenge_methods_supported does not list S256, and the application has
       require_pkce`\
-      Without PKCE, whoever steals the code of a sign-in can redeem it. **Cure:** Have the provider support S256 and say
-      so in its metadata. Microsoft Entra supports it without saying so: remove `require_pkce` there.
+      Without PKCE, whoever steals the code of a sign-in can redeem it. Microsoft Entra supports it without saying so.
+      **Cure:** \#(SignInCure.pkce.page)
     - `the identity provider knows no domain_hint, which is Microsoft's own`\
       `--domain-hint` at an OpenID Connect issuer. **Cure:** \#(SignInCure.domainHint.page)
     - `the identity provider's metadata names no device_authorization_endpoint`\
@@ -200,6 +200,10 @@ extension TroubleshootingPage {
       The provider returned the browser to an address of another application. **Cure:** \#(step(.redirectURIs)).
     - `a challenge of an upstream cannot be used`\
       A 401 or 403 of the API has a challenge that breaks a rule. **Cure:** \#(step(.challengeField)).
+    - `an API's metadata cannot be used`\
+      The API demands scopes without naming them, the route has `discovered` in `scopes_on_challenge`, and the API's
+      description of itself (RFC 9728) breaks a rule; `reason` says which. **Cure:** Correct the API's metadata, or list
+      the scopes under `scopes`.
     - `changed certificate obtained no token, the former one stays in use`\
       New files for a certificate that tokens are bound to: the provider does not know it. **Cure:**
       \#(step(.boundCertificate)).

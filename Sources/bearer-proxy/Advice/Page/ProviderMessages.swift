@@ -20,6 +20,9 @@ extension TroubleshootingPage {
     - `link-local addresses are refused`\
       The host's only addresses are where clouds hand out a machine's credentials. **Cure:** Correct the host, or this
       machine's resolver.
+    - `private addresses are refused`\
+      An API names this host as its provider, and it is this machine or in a private network. **Cure:** If it is yours,
+      name it as `authority`.
     - `no usable address`\
       The resolver answered, with neither an IPv4 nor an IPv6 address. **Cure:** Look at the name with `getent ahosts
       HOST`.

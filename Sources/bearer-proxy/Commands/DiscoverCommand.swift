@@ -1,0 +1,106 @@
+// `init --discover URL`: what an API says about its tokens, as a configuration, and what its provider must know about
+// the application. Nothing is registered or written.
+
+import Bytes
+import Configuration
+import HTTP
+import HTTPClient
+import Identity
+import Platform
+import Tokens
+
+/// Reads an API's metadata and its provider's, and prints a configuration.
+struct DiscoverCommand {
+  let api: HTTPURL
+
+  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    let network = try context.network()
+    let fetch = network.fetcher.bound(tls: try trust(), proxy: proxy(context.environment))
+    do throws(DiscoveryFault) {
+      let challenge = try await ResourceDirectory.challenge(of: api, fetch)
+      guard let resource = try await ResourceDirectory.description(of: api, challenge: challenge, fetch) else {
+        return failure("it publishes no metadata (RFC 9728): its documentation says which tokens it takes")
+      }
+      let issuer = resource.issuers[0]
+      let (metadata, members) = try await ResourceDirectory.provider(issuer, namedBy: api, fetch)
+      return CommandAnswer(
+        text: DiscoveredAPI(api: api, resource: resource, metadata: metadata, members: members).text, status: .done,
+        stream: .output)
+    } catch {
+      return failure(error.words)
+    }
+  }
+
+  private func failure(_ words: String) -> CommandAnswer {
+    CommandAnswer(text: "bearer-proxy: \(api): \(words)\n", status: .failed)
+  }
+
+  private func trust() throws(CommandError) -> TLSContext {
+    do throws(TLSConfigurationError) {
+      return try TLSContext.client()
+    } catch {
+      throw .failed("the system's certification authorities cannot be read: \(error)")
+    }
+  }
+
+  private func proxy(_ environment: [String: String]) -> @Sendable (HTTPURL) -> ProxyAddress? {
+    let proxies = ProxyEnvironment(environment) { _, _ in }
+    return { proxies.proxy(for: $0) }
+  }
+}
+
+/// What an API and its provider say, beside what an application needs.
+struct DiscoveredAPI {
+  let api: HTTPURL
+  let resource: ProtectedResource
+  let metadata: ProviderMetadata
+  let members: [String: JSONValue]
+
+  /// The configuration, and below it what is to be registered.
+  var text: String {
+    var first = FirstConfiguration(secretFile: "app.secret")
+    first.authority = metadata.issuer
+    first.clientID = "CHANGE"
+    first.upstream = api.target.hasSuffix("/") ? "\(api)" : "\(api)/"
+    first.path = first.suggestedPath
+    first.scopes = resource.scopes.words.filter { !ScopeSet.reserved.contains($0) }
+    first.resource = TokenParameters.normalResource(resource.resource)
+    return first.yaml() + "\n# To register at \(metadata.issuer), by hand:\n"
+      + gaps.map { "# - \($0.printable(limit: 600))\n" }.joined()
+  }
+
+  /// What the provider must know or offer, in its own words.
+  var gaps: [String] {
+    var gaps = [
+      "a client for people: public, redirect_uris http://localhost and http://127.0.0.1 with any port, grant_types "
+        + "authorization_code and refresh_token; or one with a secret for the application itself: grant_types "
+        + "client_credentials, and 'as: application' with client_secret_file above",
+      resource.scopes.isEmpty
+        ? "the API names no scopes_supported: its documentation has them"
+        : "scope: \(resource.scopes)",
+      "resource: \(TokenParameters.normalResource(resource.resource)), if the provider restricts resources (RFC 8707)",
+    ]
+    if !metadata.supportsPKCE {
+      gaps.append("code_challenge_methods_supported does not list S256: with require_pkce, people cannot sign in")
+    }
+    let grants = texts("grant_types_supported")
+    for grant in ["authorization_code", "client_credentials"] where grants?.contains(grant) == false {
+      gaps.append("grant_types_supported does not list \(grant)")
+    }
+    if let known = texts("scopes_supported") {
+      let missing = resource.scopes.words.filter { !known.contains($0) }
+      if !missing.isEmpty {
+        gaps.append("scopes_supported of the provider does not list \(missing.joined(separator: " ")) of the API")
+      }
+    }
+    if resource.issuers.count > 1 {
+      gaps.append("the API also takes tokens of \(resource.issuers.dropFirst().joined(separator: ", "))")
+    }
+    return gaps
+  }
+
+  private func texts(_ member: String) -> [String]? {
+    guard case .array(let values)? = members[member] else { return nil }
+    return values.compactMap(\.text)
+  }
+}

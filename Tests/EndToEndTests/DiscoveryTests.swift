@@ -1,0 +1,126 @@
+// APIs whose metadata lie, seen by `init --discover` and `check --live`: each is refused with a message that says so,
+// and nothing is fetched from where it points.
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
+struct DiscoveryTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// A web server whose `/mcp` is refused with a challenge; `answers` are the bodies at further paths. `HOST` in either
+  /// is its origin.
+  private func api(_ challenge: String, _ answers: [String: String]) async throws -> (
+    process: ChildProcess, url: String
+  ) {
+    let script = """
+      import http.server, json, sys
+      challenge, answers = sys.argv[1], json.loads(sys.argv[2])
+      class Handler(http.server.BaseHTTPRequestHandler):
+          def do_GET(self):
+              host = "http://127.0.0.1:%d" % self.server.server_address[1]
+              print("GET", self.path, flush=True)
+              answer = answers.get(self.path)
+              if answer is None:
+                  self.send_response(401 if self.path.startswith("/mcp") else 404)
+                  if self.path.startswith("/mcp"):
+                      self.send_header("WWW-Authenticate", challenge.replace("HOST", host))
+                  self.end_headers()
+              elif answer.startswith("redirect "):
+                  self.send_response(302)
+                  self.send_header("Location", answer[9:].replace("HOST", host))
+                  self.end_headers()
+              else:
+                  self.send_response(200)
+                  self.end_headers()
+                  self.wfile.write(b" " * int(answer[5:]) if answer.startswith("huge ") else
+                                   answer.replace("HOST", host).encode())
+          def log_message(self, *arguments): pass
+      server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+      print("listening", server.server_address[1], flush=True)
+      server.serve_forever()
+      """
+    let bodies = String(decoding: try JSONEncoder().encode(answers), as: UTF8.self)
+    let process = try ChildProcess(
+      "api-\(UUID().uuidString.prefix(4))", ["python3", "-c", script, challenge, bodies], in: directory)
+    return (process, "http://127.0.0.1:\(try await announcedPort(of: process))")
+  }
+
+  struct Attack: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var challenge = #"Bearer resource_metadata="HOST/meta""#
+    var answers: [String: String]
+    var words: String
+  }
+
+  private static func document(_ resource: String = "HOST/mcp", provider: String = "HOST/id") -> String {
+    #"{"resource":"\#(resource)","authorization_servers":["\#(provider)"],"scopes_supported":["a"]}"#
+  }
+
+  private static let attacks = [
+    Attack(
+      testDescription: "another resource", answers: ["/meta": document("https://mcp.example/mcp")],
+      words: "its metadata are about another resource, 'https://mcp.example/mcp', and are not used"),
+    Attack(
+      testDescription: "another origin", challenge: #"Bearer resource_metadata="https://evil.example/meta""#,
+      answers: [:],
+      words: "its metadata are at another origin, https://evil.example, and are not read"),
+    Attack(
+      testDescription: "a private address", challenge: #"Bearer resource_metadata="http://169.254.169.254/meta""#,
+      answers: [:], words: "its metadata are at another origin, http://169.254.169.254, and are not read"),
+    Attack(
+      testDescription: "a provider at a private address", answers: ["/meta": document(provider: "http://10.0.0.1/id")],
+      words: "http://10.0.0.1/id is not https, and is not read"),
+    Attack(
+      testDescription: "a redirect", answers: ["/meta": "redirect HOST/other", "/other": document()],
+      words: "/meta redirects elsewhere, which is not followed"),
+    Attack(
+      testDescription: "a huge document", answers: ["/meta": "huge 65537"],
+      words: "/meta is longer than 64 KiB, and is not read"),
+    Attack(
+      testDescription: "an issuer that lies",
+      answers: [
+        "/meta": document(),
+        "/.well-known/oauth-authorization-server/id": #"{"issuer":"https://id.example","token_endpoint":"HOST/token"}"#,
+      ],
+      words: "/id' says that it is 'https://id.example', and is not used"),
+    Attack(
+      testDescription: "a scope that is none",
+      answers: ["/meta": #"{"resource":"HOST/mcp","authorization_servers":["HOST"],"scopes_supported":["a\"b"]}"#],
+      words: "its scopes_supported has something that is no scope"),
+    Attack(
+      testDescription: "nothing", challenge: "Bearer", answers: [:], words: "it publishes no metadata (RFC 9728)"),
+  ]
+
+  @Test(arguments: attacks) func `metadata that lie are refused, with a message that says so`(attack: Attack)
+    async throws
+  {
+    let (process, origin) = try await api(attack.challenge, attack.answers)
+    let result = try await run([binary(), "init", "--discover", origin + "/mcp"])
+    #expect(result.status == 1)
+    #expect(result.errors.contains(attack.words), "\(result.errors)")
+    #expect(result.output.isEmpty)
+    #expect(!process.output.contains("GET /other"))
+  }
+
+  @Test func `check says that an API takes another provider's tokens, and asks no stranger`() async throws {
+    let (api, origin) = try await api(
+      "Bearer",
+      ["/.well-known/oauth-protected-resource/mcp": Self.document(provider: "http://127.0.0.1:9/elsewhere")])
+    let file = try directory.write(
+      application(origin) + """
+        listeners: [{address: "127.0.0.1:0"}]
+        routes:
+          - {name: tools, path: /tools/, upstream: "\(origin)/mcp/", application: contoso,
+             token: {as: application, scopes: [a]}}
+
+        """, to: "other.yaml")
+    let check = try await run([binary(), "check", "-c", file, "--live"])
+    #expect(check.status == 1)
+    #expect(check.output.contains("The API takes tokens of http://127.0.0.1:9/elsewhere"), "\(check.output)")
+    #expect(!api.output.contains("elsewhere"))
+  }
+}
