@@ -53,7 +53,8 @@ extension ListenerSettings {
       leastLife: program.leastLife, tokens: program.tokens)
     return ListenerSettings(
       address: Located(address, place: self.address.place, key: self.address.key), hosts: .names([]), callers: callers,
-      tls: nil, signIn: nil, handOut: .none, programs: [own])
+      tls: nil, signIn: nil, handOut: .none, http2: false,
+      programs: [own])
   }
 }
 
