@@ -39,11 +39,11 @@ package final class LaunchedProgram: Sendable {
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD] { sigaddset(&signals, signal) }
     posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-    // Those that come before a `ProcessSignal` listens wait for it: they are the program's, and must not end this
-    // process and leave the program behind.
-    var held = none
-    for signal in [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD] { sigaddset(&held, signal) }
-    sigprocmask(SIG_BLOCK, &held, nil)
+    // Until it is known to whom signals go, they wait.
+    var (held, former) = (none, none)
+    for signal in Self.passedOn { sigaddset(&held, signal) }
+    sigprocmask(SIG_BLOCK, &held, &former)
+    defer { sigprocmask(SIG_SETMASK, &former, nil) }
     let arguments = words.map { strdup($0) } + [nil]
     let variables = environment.map { strdup($0) } + [nil]
     defer { for text in arguments + variables { free(text) } }
@@ -51,7 +51,17 @@ package final class LaunchedProgram: Sendable {
     let number = posix_spawnp(&process, program, nil, &attributes, arguments, variables)
     guard number == 0 else { throw SystemError("posix_spawnp", number) }
     identifier = process
+    // Those that come before a `ProcessSignal` listens are the program's, too: they must not end this process and leave
+    // the program behind. Blocking them would not do, as Dispatch unblocks all in the main thread.
+    earlyReceiver = process
+    for number in Self.passedOn {
+      signal(number) { number in
+        if number != SIGINT || !LaunchedProgram.sharesTerminal { kill(earlyReceiver, number) }
+      }
+    }
   }
+
+  private static let passedOn = [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2]
 
   /// The end of the program; nil while it runs.
   package var end: End? {
@@ -76,3 +86,6 @@ package final class LaunchedProgram: Sendable {
   /// True if the terminal sends its signals to the program, too.
   package static var sharesTerminal: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 }
+
+/// The program that gets signals before a `ProcessSignal` listens. It is set by the only thread.
+nonisolated(unsafe) private var earlyReceiver = pid_t(0)
