@@ -113,7 +113,7 @@ struct ProgramClientTests {
     #expect(unknown.word == "error")
   }
 
-  @Test func `Prometheus scrapes what only the token opens, through renewal, outage and restart`() async throws {
+  @Test func `Prometheus scrapes what only the token opens`() async throws {
     let stage = try await ProgramStage()
     let authority = try await CertificateAuthority(in: stage.directory)
     let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)

@@ -91,14 +91,10 @@ public final class CacheStore: Sendable {
   }
 
   /// The failure that keeps the store from its place; nil if there is none.
-  package var trouble: CacheStoreError? {
-    state.withLock { $0.readTrouble ?? $0.writeTrouble }
-  }
+  package var trouble: CacheStoreError? { state.withLock { $0.readTrouble ?? $0.writeTrouble } }
 
   /// The reason why the last reading failed; nil if it did not. Then the document may not have the changes of others.
-  package var blindness: CacheStoreError? {
-    state.withLock { $0.readTrouble }
-  }
+  package var blindness: CacheStoreError? { state.withLock { $0.readTrouble } }
 
   /// A new stream that yields after each change of the document, ours and others'. Several changes may be one element.
   package var changes: AsyncStream<Void> {

@@ -366,59 +366,6 @@ struct Composition {
   }
 }
 
-/// The way of new tokens from the broker, which is there first, to the server's loops and to token files.
-final class Publications: Sendable {
-  private let files = Locked<TokenFiles?>(nil)
-
-  func attach(_ files: TokenFiles) {
-    self.files.withLock { $0 = files }
-  }
-
-  private let server = Locked<ProxyServer?>(nil)
-
-  func attach(_ server: ProxyServer) {
-    self.server.withLock { $0 = server }
-  }
-
-  func publish(_ value: BearerValue?, _ key: AcquisitionKey) {
-    server.withLock { $0 }?.publish(value, for: key)
-    files.withLock { $0 }?.publish(value, for: key)
-  }
-}
-
-extension Settings {
-  /// The settings with what the command line and the environment say instead of the file.
-  func overridden(by options: RunOptions) -> Settings {
-    overridden(loops: options.loops, logLevel: options.logLevel, logFormat: options.logFormat)
-  }
-
-  /// The keys of changed settings that need a restart.
-  func needingRestart(since first: Settings, _ options: RunOptions) -> [String] {
-    var names: [String] = []
-    if options.loops == nil, first.loops != loops { names.append("loops") }
-    if first.admin?.address.value != admin?.address.value { names.append("admin") }
-    if first.cache.isElsewhere(than: cache) { names.append("cache") }
-    return names
-  }
-
-  /// The files that would be made in other directories than these, the only ones in which the process may still make
-  /// some.
-  func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
-    log.filesOutside(directories)
-      + listeners.compactMap { listener in
-        guard case .unix(let path) = listener.address.value.kind, !directories.contains(directory(of: path)) else {
-          return nil
-        }
-        return listener.address.issue(
-          "\(listener.address.value) needs a restart: the process has given up the right to make files there")
-      }
-      + routes.compactMap { route in
-        guard let path = route.tokenFile?.path, !directories.contains(directory(of: path.value)) else { return nil }
-        return path.issue("\(path.value) needs a restart: the process has given up the right to make files there")
-      }
-  }
-}
-
 extension UnixTime {
   static var now: UnixTime { UnixTime(WallClock.now.seconds) }
 }

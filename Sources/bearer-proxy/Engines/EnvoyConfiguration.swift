@@ -61,7 +61,7 @@ struct EnvoyConfiguration {
 
   // MARK: Listeners
 
-  private static let type = "type.googleapis.com/envoy.extensions"
+  static let type = "type.googleapis.com/envoy.extensions"
 
   private static let programs = """
     # CHANGE: where your programs call.
@@ -202,7 +202,7 @@ struct EnvoyConfiguration {
       """)
   }
 
-  private var script: String {
+  var script: String {
     let secret = settings.secretField.map {
       "-- CHANGE: the secret of callers.header.\nfields[\($0.lowercased().quoted)] = \"SECRET\""
     }
@@ -326,88 +326,13 @@ struct EnvoyConfiguration {
   private static let innerCluster = cluster(
     "tokens", "STATIC", "pipe: {path: /run/envoy/tokens.sock}", retries + "\n" + protocols(sameAsCallers))
 
-  private static let retries = """
+  static let retries = """
     # The default is 3, and a token is refused to all callers at once.
     circuit_breakers: {thresholds: [{max_retries: 1024}]}
     """
 
-  private static let sameAsCallers = """
+  static let sameAsCallers = """
     # Callers with HTTP/2, such as those of gRPC, need an API with HTTP/2.
     use_downstream_protocol_config: {http_protocol_options: {}, http2_protocol_options: {}}
     """
-
-  private func cluster(_ route: RouteSettings) -> String {
-    let upstream = route.upstream.value
-    let isSecured = upstream.scheme == .https
-    let reporting = layout(
-      """
-      http_filters:
-        \(script)
-        - name: envoy.filters.http.upstream_codec
-          typed_config:
-            "@type": \(Self.type).filters.http.upstream_codec.v3.UpstreamCodec
-      """)
-    let certificate = route.tls.clientCertificate.map {
-      """
-      tls_certificates:
-        - certificate_chain: {filename: \($0.certificateFile.value.quoted)}
-          private_key: {filename: \($0.keyFile.value.quoted)}
-      """
-    }
-    let protocols = layout(
-      """
-      \(isSecured ? "auto_config: {}" : Self.sameAsCallers)
-      \(form == .retrying ? reporting : "")
-      """)
-    let tls = Self.tls(name: route.certificateName, trust: settings.trust(of: route), certificate ?? "")
-    return Self.cluster(
-      route.word, "STRICT_DNS", "socket_address: {address: \(upstream.host.quoted), port_value: \(upstream.port)}",
-      layout(
-        """
-        \(form == .retrying ? Self.retries : "")
-        \(Self.protocols(protocols))
-        \(isSecured ? tls : "")
-        """))
-  }
-
-  private static func cluster(_ name: String, _ kind: String, _ address: String, _ rest: String) -> String {
-    layout(
-      """
-      - name: \(name)
-        type: \(kind)
-        load_assignment:
-          cluster_name: \(name)
-          endpoints:
-            - lb_endpoints:
-                - endpoint: {address: {\(address)}}
-        \(rest)
-      """)
-  }
-
-  private static func protocols(_ options: String) -> String {
-    layout(
-      """
-      typed_extension_protocol_options:
-        envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
-          "@type": \(type).upstreams.http.v3.HttpProtocolOptions
-          \(options)
-      """)
-  }
-
-  private static func tls(name: String, trust: String, _ certificate: String) -> String {
-    layout(
-      """
-      transport_socket:
-        name: envoy.transport_sockets.tls
-        typed_config:
-          "@type": \(type).transport_sockets.tls.v3.UpstreamTlsContext
-          \(IPAddress(name) == nil ? "sni: \(name.quoted)" : "")
-          common_tls_context:
-            \(certificate)
-            validation_context:
-              trusted_ca: {filename: \(trust.quoted)}
-              match_typed_subject_alt_names:
-                - {san_type: \(IPAddress(name) == nil ? "DNS" : "IP_ADDRESS"), matcher: {exact: \(name.quoted)}}
-      """)
-  }
 }

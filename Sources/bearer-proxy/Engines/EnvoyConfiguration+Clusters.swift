@@ -1,0 +1,82 @@
+// The clusters of Envoy's part: upstreams, and the proxy that hands tokens out.
+
+import Bytes
+import Configuration
+import HTTP
+
+extension EnvoyConfiguration {
+  func cluster(_ route: RouteSettings) -> String {
+    let upstream = route.upstream.value
+    let isSecured = upstream.scheme == .https
+    let reporting = layout(
+      """
+      http_filters:
+        \(script)
+        - name: envoy.filters.http.upstream_codec
+          typed_config:
+            "@type": \(Self.type).filters.http.upstream_codec.v3.UpstreamCodec
+      """)
+    let certificate = route.tls.clientCertificate.map {
+      """
+      tls_certificates:
+        - certificate_chain: {filename: \($0.certificateFile.value.quoted)}
+          private_key: {filename: \($0.keyFile.value.quoted)}
+      """
+    }
+    let protocols = layout(
+      """
+      \(isSecured ? "auto_config: {}" : Self.sameAsCallers)
+      \(form == .retrying ? reporting : "")
+      """)
+    let tls = Self.tls(name: route.certificateName, trust: settings.trust(of: route), certificate ?? "")
+    return Self.cluster(
+      route.word, "STRICT_DNS", "socket_address: {address: \(upstream.host.quoted), port_value: \(upstream.port)}",
+      layout(
+        """
+        \(form == .retrying ? Self.retries : "")
+        \(Self.protocols(protocols))
+        \(isSecured ? tls : "")
+        """))
+  }
+
+  static func cluster(_ name: String, _ kind: String, _ address: String, _ rest: String) -> String {
+    layout(
+      """
+      - name: \(name)
+        type: \(kind)
+        load_assignment:
+          cluster_name: \(name)
+          endpoints:
+            - lb_endpoints:
+                - endpoint: {address: {\(address)}}
+        \(rest)
+      """)
+  }
+
+  static func protocols(_ options: String) -> String {
+    layout(
+      """
+      typed_extension_protocol_options:
+        envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
+          "@type": \(type).upstreams.http.v3.HttpProtocolOptions
+          \(options)
+      """)
+  }
+
+  static func tls(name: String, trust: String, _ certificate: String) -> String {
+    layout(
+      """
+      transport_socket:
+        name: envoy.transport_sockets.tls
+        typed_config:
+          "@type": \(type).transport_sockets.tls.v3.UpstreamTlsContext
+          \(IPAddress(name) == nil ? "sni: \(name.quoted)" : "")
+          common_tls_context:
+            \(certificate)
+            validation_context:
+              trusted_ca: {filename: \(trust.quoted)}
+              match_typed_subject_alt_names:
+                - {san_type: \(IPAddress(name) == nil ? "DNS" : "IP_ADDRESS"), matcher: {exact: \(name.quoted)}}
+      """)
+  }
+}
