@@ -45,6 +45,8 @@ package final class CallerSession {
   var lastStream: Int32 = 0
   /// True if the stream that begins is refused.
   var isRefusing = false
+  /// The stream of the header block that is being received, or was last.
+  var headStream: Int32 = 0
   /// True if the header block that is being received is malformed.
   var isMalformed = false
   /// The number of answers to our PING that have arrived.
@@ -225,10 +227,7 @@ package final class CallerSession {
 
   /// The head of a request is complete.
   func begin(_ id: Int32, endsStream: Bool) {
-    if isRefusing {
-      isRefusing = false
-      return countReset()
-    }
+    if isRefusing { return }
     let stream = CallerStream(
       id, isHeadTooLarge: fields.isTooLarge, isHead: fields.isHead, length: endsStream ? 0 : fields.length,
       limits: limits.head)
@@ -245,6 +244,7 @@ package final class CallerSession {
   }
 
   func streamClosed(_ id: Int32) {
+    if id == headStream { isInHead = false }
     guard let stream = streams.removeValue(forKey: id) else { return }
     if !stream.isAnswered || !stream.request.hasEnded {
       breakOff(stream)

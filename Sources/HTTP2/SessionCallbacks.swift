@@ -70,6 +70,9 @@ enum SessionCallbacks {
     nghttp2_option_set_no_auto_window_update(option, 1)
     // Counted here, with other kinds.
     nghttp2_option_set_stream_reset_rate_limit(option, UInt64(Int32.max), UInt64(Int32.max))
+    // As much as a response may have of head and trailers, and its fields' overhead. Without it, libnghttp2 would not
+    // send a head of more than 64 KiB, and tell nobody.
+    nghttp2_option_set_max_send_header_block_length(option, 4 * owner.limits.head.headBytes + 128 * 1024)
     var handle: OpaquePointer?
     nghttp2_session_server_new2(&handle, callbacks, Unmanaged.passUnretained(owner).toOpaque(), option)
     return handle
@@ -93,7 +96,9 @@ extension CallerSession {
   func frameBegins(_ header: nghttp2_frame_hd) -> Bool {
     switch UInt32(header.type) {
     case NGHTTP2_DATA.rawValue:
-      let isEmpty = header.length == 0 && UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue == 0
+      // What is padding alone is empty, too; content pays this back.
+      let isPadded = UInt32(header.flags) & NGHTTP2_FLAG_PADDED.rawValue != 0
+      let isEmpty = (header.length == 0 || isPadded) && UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue == 0
       if isEmpty || streams[header.stream_id] == nil { countIdleFrame() }
     case NGHTTP2_HEADERS.rawValue:
       // A stream that is over.
@@ -111,9 +116,12 @@ extension CallerSession {
     fields.reset()
     (isInHead, isRefusing, isMalformed) = (true, false, false)
     lastStream = max(lastStream, frame.hd.stream_id)
+    headStream = frame.hd.stream_id
     if frame.headers.cat == NGHTTP2_HCAT_REQUEST, activeCount >= limits.streams {
       nghttp2_submit_rst_stream(handle, 0, frame.hd.stream_id, NGHTTP2_REFUSED_STREAM.rawValue)
-      isRefusing = true
+      // libnghttp2 does not tell the end of a head whose stream is closing.
+      (isRefusing, isInHead) = (true, false)
+      countReset()
     }
   }
 

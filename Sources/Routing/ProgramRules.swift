@@ -12,6 +12,9 @@ package enum ProgramShape: String, Sendable, Hashable, CaseIterable {
   case appService = "app_service"
   /// The managed identity of Azure's virtual machines: 169.254.169.254, or `AZURE_POD_IDENTITY_AUTHORITY_HOST`.
   case imds
+
+  /// The same for a program that can show a secret.
+  package var withSecret: ProgramShape { self == .imds ? .appService : self }
 }
 
 /// One of the tokens that a program may have.

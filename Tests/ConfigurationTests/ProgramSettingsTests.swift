@@ -108,6 +108,10 @@ import Tokens
         "others than the program would reach 0.0.0.0:80"
       ),
       (
+        "{a: {shape: imds, tokens: [{route: own}]}}", "address: 127.0.0.1:8081, hosts: ['*'], callers: {anyone: true}",
+        "pages in browsers would get tokens"
+      ),
+      (
         "{a: {shape: imds, \(secret), tokens: [{route: own}]}}", "address: 127.0.0.1:8081, callers: {anyone: true}",
         "programs show no secret with shape: imds"
       ),

@@ -36,7 +36,7 @@ struct MCPTests {
     return text
   }
 
-  @Test func `recipes/mcp: a person and an application, for clients that know no OAuth`() async throws {
+  @Test func `mcp: a person and an application, for clients that know no OAuth`() async throws {
     let port = try freePort()
     let serverPort = try freePort()
     let resource = "http://127.0.0.1:\(serverPort)/mcp"
@@ -64,7 +64,7 @@ struct MCPTests {
     #expect(Set(server.requests.map(\.subject)).count == 2)
   }
 
-  @Test func `recipes/mcp-server: a client that knows OAuth, and a server that does not`() async throws {
+  @Test func `mcp-server: a client that knows OAuth, and a server that does not`() async throws {
     let port = try freePort()
     let url = "http://127.0.0.1:\(port)/tools"
     let provider = try await provider(resources: [url])

@@ -352,13 +352,14 @@ struct RecipeTests {
     // EngineTests has those of engines.
     let names = folder.filter { $0.hasSuffix(".yaml") }
     let page = textOfFile(testsDirectory + "/../config/README.md")
-    // What nginx and Prometheus are the peers of is beside their own tests.
-    let files = ["RecipeTests", "FixedFieldTests", "TokenFileTests"]
+    // Some are beside the other tests with their peers.
+    let files = ["RecipeTests", "FixedFieldTests", "TokenFileTests", "MCPTests"]
     let tests = files.map { textOfFile(testsDirectory + "/EndToEndTests/\($0).swift") }.joined()
     #expect(names.count >= 8)
     for name in names {
       #expect(page.contains("](recipes/\(name))"), "\(name)")
-      #expect(tests.contains("func `\(name.dropLast(5)): "), "\(name)")
+      let isTested = tests.contains("func `\(name.dropLast(5)): ")
+      #expect(isTested, "\(name)")
     }
   }
 }

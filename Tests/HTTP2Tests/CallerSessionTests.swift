@@ -140,6 +140,7 @@ final class SessionFixture {
     #expect(fixture.streams.keys.sorted() == [1, 3])
     #expect(fixture.session.activeCount == 2)
     #expect(fixture.sent().filter { $0.type == 3 }.isEmpty == false)
+    #expect(!fixture.session.isInHead)
     fixture.streams.values.forEach { fixture.session.finish($0) }
     #expect(fixture.session.activeCount == 0)
     fixture.feed(Frame.request(9))

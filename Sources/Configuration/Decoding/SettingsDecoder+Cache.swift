@@ -91,6 +91,8 @@ extension SettingsDecoder {
     if let name { server.user = name.text }
     if let secret { server.password = secret }
     if let prefix { server.keyPrefix = prefix.text }
+    // Nor does it leave in clear to a node or primary that is found at run time.
+    if entra != nil { server.allowsPlaintext = false }
     return RedisSettings(
       server: scalar.located(server), entra: entra.map { $0.located($0.text) }, caFile: caFile,
       clientCertificate: certificate)

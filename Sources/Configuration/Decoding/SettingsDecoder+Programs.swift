@@ -89,6 +89,13 @@ extension SettingsDecoder {
           + "at the listener, or use shape: app_service, which has a secret")
       return false
     }
+    if listener.hosts == .any {
+      report(
+        section.place,
+        "\(section.path): with shape: imds and 'hosts: [\"*\"]' pages in browsers would get tokens; list the names of "
+          + "the listener, or none")
+      return false
+    }
     guard address.isLoopback || address.host == "169.254.169.254" else {
       report(
         section.place,

@@ -41,20 +41,19 @@ package struct ListenerSettings: Sendable, Equatable {
 }
 
 extension ListenerSettings {
-  /// A listener for one of the programs alone. Whoever has the secret, or shape: imds, may call; subjects of exchanges
-  /// are judged as here.
+  /// A listener for one of the programs alone. Whoever has the secret may call; subjects of exchanges are judged as
+  /// here. The loopback address is everybody's on the machine: a shape without a secret becomes the one with it.
   func serving(_ program: ProgramSettings, secret: Secret, at address: SocketAddress) -> ListenerSettings {
     var callers = CallerSettings.none
-    callers.rules.isOpen = self.callers.rules.isOpen
+    callers.rules.isOpen = program.shape != .imds && self.callers.rules.isOpen
     callers.rules.bearer = self.callers.rules.bearer
     callers.issuer = self.callers.issuer
     let own = ProgramSettings(
-      name: program.name, shape: program.shape, secret: program.secret.map { _ in secret },
-      leastLife: program.leastLife, tokens: program.tokens)
+      name: program.name, shape: program.shape.withSecret, secret: secret, leastLife: program.leastLife,
+      tokens: program.tokens)
     return ListenerSettings(
       address: Located(address, place: self.address.place, key: self.address.key), hosts: .names([]), callers: callers,
-      tls: nil, signIn: nil, handOut: .none, http2: false,
-      programs: [own])
+      tls: nil, signIn: nil, handOut: .none, http2: false, programs: [own])
   }
 }
 

@@ -165,7 +165,7 @@ final class DownstreamConnection: RequestCarrier {
       standing = .leaving(since: home.loop.now)
     }
     if !isIdle { return }
-    if isEnding { waiter.signal() } else { _ = follow() }
+    if isEnding || !follow() || !facts.listener.speaksHTTP2 { waiter.signal() }
   }
 
   /// Changes to the current generation and its rules for callers, between two requests. False: the connection is to be

@@ -272,16 +272,16 @@ extension Caller {
     }
     defer { makesRoom = false }
     let slow = waiter.loop.now + Self.courtesy
+    var isCourteous = false
     while true {
       if let result = pending.value { return try result.get() }
       if hasLeft || mustEnd {
         throw .providerUnavailable(.unreached(.timedOut(host: key.authority.url.host)), retryAfter: 1)
       }
-      let isCourteous = makesRoom
       waiter.watch(pending, .read)
       watch(isCourteous ? .leaving : [.leaving, .end])
       switch await waiter.wait(until: isCourteous ? .distantFuture : slow) {
-      case .ready, .timedOut: makesRoom = true
+      case .ready, .timedOut: (isCourteous, makesRoom) = (true, true)
       case .signalled: continue
       }
     }

@@ -23,8 +23,11 @@ package actor TokenFiles {
     var timer: Task<Void, Never>?
 
     func step(_ now: UnixTime) -> TokenFileStep {
-      TokenFileStep(
-        held: value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }, leastLife: file.leastLife,
+      // Tokens that never live longer are renewed at half their life.
+      let half = value.map { ($0.lifetime.expiresAt - $0.lifetime.obtainedAt) / 2 }
+      return TokenFileStep(
+        held: value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil },
+        leastLife: min(file.leastLife, half ?? file.leastLife),
         isWritten: value.map { $0.id == triedID } ?? false, isThere: written.isThere, hasAsked: hasAsked, now: now)
     }
   }

@@ -127,7 +127,11 @@ extension DownstreamConnection {
     note(multiplexer, buffers)
     let times = multiplexer.times
     if !buffers.output.isEmpty { waiter.watch(stream.channel, stream.sendInterest) }
-    if buffers.output.count < Self.outputLimit { waiter.watch(stream.channel, stream.receiveInterest) }
+    if buffers.output.count < Self.outputLimit {
+      // TLS may hold records of which the socket says nothing.
+      if stream.mayReceive { waiter.signal() }
+      waiter.watch(stream.channel, stream.receiveInterest)
+    }
     let headSince = multiplexer.streams.isEmpty ? times.headSince : nil
     if let headSince {
       beginsUnfinished(since: headSince)

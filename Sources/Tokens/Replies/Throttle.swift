@@ -61,7 +61,7 @@ package struct Throttle: Sendable, Hashable {
     refusedSince = errorClass == .configuration ? refused : nil
     if let retryAfter {
       let wait = min(max(retryAfter, 1), RetryAfter.limit)
-      let spread = min(wait * Self.retrySpread << Int64(min(asked, 10)), Self.retrySpreadLimit)
+      let spread = min(wait * Self.retrySpread << Int64(min(asked, 2)), Self.retrySpreadLimit)
       asked += 1
       // Rounded up: the clock counts whole seconds, and a retry must not come before the time.
       let latest = now + wait + Int64((Double(spread) * jitter).rounded(.up))

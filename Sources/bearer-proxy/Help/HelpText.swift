@@ -157,7 +157,7 @@ extension CommandName {
     case .exec:
       """
       NAME is one of 'programs' in the configuration; its shape decides which variables PROGRAM gets: \
-      IDENTITY_ENDPOINT and IDENTITY_HEADER, AZURE_POD_IDENTITY_AUTHORITY_HOST, or BEARER_PROXY_TOKEN_URL, \
+      IDENTITY_ENDPOINT and IDENTITY_HEADER, or BEARER_PROXY_TOKEN_URL, \
       BEARER_PROXY_CLIENT_ID and BEARER_PROXY_CLIENT_SECRET. Port and secret are of this run alone. Listeners of the \
       configuration are not opened.
       Passes signals on, and ends with PROGRAM's status: 128 and the signal if one ended it, 126 or 127 if it cannot \

@@ -19,7 +19,13 @@ struct ExecCommand {
       loops: 1)
     var command = RunCommand(options: run)
     command.launch = launch
-    let answer = try await command.answer(in: context)
+    let answer: CommandAnswer
+    do throws(CommandError) {
+      answer = try await command.answer(in: context)
+    } catch {
+      launch.send(.terminate)
+      throw error
+    }
     guard let end = launch.end else { return answer }
     exit(end.status)
   }
@@ -47,7 +53,7 @@ final class ProgramLaunch: Sendable {
     guard let program = options.program.map({ name in programs.first { $0.name == name } }) ?? programs.first else {
       throw .usage(unknownName("program", options.program ?? "", among: names))
     }
-    (name, shape) = (program.name, program.shape)
+    (name, shape) = (program.name, program.shape.withSecret)
     do throws(CryptoError) {
       secret = Secret(Base64URL.encode(try RandomBytes.make(32)))
     } catch {
@@ -94,13 +100,10 @@ final class ProgramLaunch: Sendable {
       "MSI_SECRET", "AZURE_POD_IDENTITY_AUTHORITY_HOST",
     ]
     switch shape {
-    case .appService:
+    case .appService, .imds:
       for name in others { variables[name] = nil }
       variables["IDENTITY_ENDPOINT"] = "\(origin)\(ProgramEndpoint.identityPath)"
       variables["IDENTITY_HEADER"] = secret.revealed()
-    case .imds:
-      for name in others { variables[name] = nil }
-      variables["AZURE_POD_IDENTITY_AUTHORITY_HOST"] = origin
     case .tokenEndpoint:
       variables["BEARER_PROXY_TOKEN_URL"] = "\(origin)\(ProgramEndpoint.tokenPath)"
       variables["BEARER_PROXY_CLIENT_ID"] = name

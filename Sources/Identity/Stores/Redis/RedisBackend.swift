@@ -259,12 +259,21 @@ final class RedisBackend: CacheBackend {
     let (writes, document) = cache.writes(for: change) { [keys] in cells?.contains(keys.cell(of: $0)) ?? true }
     let parts = Dictionary(grouping: writes) { keys.cell(of: $0.name) }
     var (versions, unconfirmed): ([Int: Int64], [Int: Int64]) = ([:], [:])
-    for (cell, writes) in parts.sorted(by: { $0.key < $1.key }) {
-      let (version, isConfirmed) = try await send(writes, cell, floor: highest)
-      // What is written of other cells is read again with the next look, and the change is made on it once more.
-      guard version > 0 else { return nil }
-      versions[cell] = version
-      if !isConfirmed { unconfirmed[cell] = version }
+    let now = surroundings.now()
+    do throws(RedisFailure) {
+      for (cell, writes) in parts.sorted(by: { $0.key < $1.key }) {
+        let (version, isConfirmed) = try await send(writes, cell, floor: highest)
+        // What is written of other cells is read again with the next look, and the change is made on it once more.
+        guard version > 0 else {
+          state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) }
+          return nil
+        }
+        versions[cell] = version
+        if !isConfirmed { unconfirmed[cell] = version }
+      }
+    } catch {
+      state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) }
+      throw error
     }
     // The counters stay: others may have written between the look and this.
     state.withLock { [versions, unconfirmed] state in
@@ -273,7 +282,7 @@ final class RedisBackend: CacheBackend {
         if unconfirmed[cell] == nil { state.unconfirmed.confirm(cell, upTo: version) }
       }
       state.cache.commit(document)
-      if !unconfirmed.isEmpty { state.unconfirmed.add(change, unconfirmed) }
+      state.unconfirmed.add(change, unconfirmed, at: now)
     }
     return CacheReplacement(document: document, bytes: parts.values.joined().reduce(0) { $0 + $1.text.count })
   }
@@ -296,8 +305,13 @@ final class RedisBackend: CacheBackend {
     state.withLock { $0.highest = max($0.highest, version) }
     guard client.isReplicated, version > 0 else { return (version, true) }
     let mark = RedisCommand("SET", keys.mark(process, cell), "\(version)", "PX", Self.markLife).about(cell)
-    let replies = try await client.perform([mark, RedisCommand.wait.about(cell)]).replies
-    return (version, (replies[1].number ?? 0) > 0)
+    do throws(RedisFailure) {
+      let replies = try await client.perform([mark, RedisCommand.wait.about(cell)]).replies
+      return (version, (replies[1].number ?? 0) > 0)
+    } catch {
+      // It is written, and whether a replica has it is not known.
+      return (version, false)
+    }
   }
 
   /// Makes unconfirmed changes again that the server does not have; returns true if there were any.
@@ -306,10 +320,22 @@ final class RedisBackend: CacheBackend {
       let mark = try await client.perform(RedisCommand("GET", keys.mark(process, cell)).about(cell)).number ?? 0
       state.withLock { $0.unconfirmed.confirm(cell, upTo: mark) }
     }
-    let lost = state.withLock { $0.unconfirmed }
+    let now = surroundings.now()
+    // The write lists them anew.
+    let lost = state.withLock { state in
+      state.unconfirmed.forgetOld(at: now)
+      defer { state.unconfirmed = UnconfirmedWrites() }
+      return state.unconfirmed
+    }
     if lost.isEmpty { return false }
-    // If another process was faster, the next look tries again.
-    if try await write(lost.change, in: lost.cells) == nil { state.withLock { $0.connection = 0 } }
+    do throws(RedisFailure) {
+      if try await write(lost.change, in: lost.cells) != nil { return true }
+    } catch {
+      state.withLock { $0.unconfirmed = lost }
+      throw error
+    }
+    // Another process was faster; the next look tries again.
+    state.withLock { state in (state.unconfirmed, state.connection) = (lost, 0) }
     return true
   }
 

@@ -100,7 +100,7 @@ final class RedisCluster: RedisTransport {
       switch reply {
       case .redirection(let place, let isForGood):
         let place = place.host.isEmpty ? RedisPlace(host: outcome.target.place.host, port: place.port) : place
-        if isForGood { state.withLock { $0.owners[cell] = place } }
+        if isForGood { own(cell, place) }
         redirected[cell] = Target(place: place, isExceptional: !isForGood)
       case .refusal(let code): throw .refused(command: commands[index].name, code: code)
       default: replies[index] = reply
@@ -156,11 +156,19 @@ final class RedisCluster: RedisTransport {
     }
   }
 
+  /// Records the owner of a cell. Another one may lack what the former had, also over a connection that is known.
+  private func own(_ cell: Int, _ place: RedisPlace) {
+    state.withLock { state in
+      if let former = state.owners.updateValue(place, forKey: cell), former != place { state.number += 1 }
+    }
+  }
+
   /// Others are asked next for what a node had.
   private func forget(_ place: RedisPlace) {
     state.withLock { state in
       state.owners = state.owners.filter { $0.value != place }
       state.connections[place] = nil
+      state.number += 1
       state.turn += 1
     }
   }

@@ -45,21 +45,31 @@ struct RedisLeases: Sendable {
     let commands =
       [RedisCommand("SET", name, holder, "NX", "PX", life).about(cell)]
       + (client.isReplicated ? [RedisCommand.wait.about(cell)] : [])
-    var pause = 20.0
+    var (pause, wasLost) = (20.0, false)
     while true {
       do throws(RedisFailure) {
+        // The reply that did not arrive may have been OK.
+        if wasLost, try await renewed(name, cell, holder) { return true }
+        wasLost = false
         if try await client.perform(commands).replies[0] == .text(Array("OK".utf8)) { return true }
       } catch {
         guard client.isReplicated, let since = client.failingSince, surroundings.now() - since < timing.failover else {
           return false
         }
-        pause = max(pause, 100)
+        (pause, wasLost) = (max(pause, 100), true)
       }
       guard surroundings.now() < end else { return false }
       await surroundings.sleep(.milliseconds(pause * (0.75 + surroundings.fraction() / 2)))
       if Task.isCancelled { return false }
       pause = min(pause * 1.5, 150)
     }
+  }
+
+  /// True if the lease is this holder's; it is lengthened.
+  private func renewed(_ name: String, _ cell: Int, _ holder: String) async throws(RedisFailure) -> Bool {
+    let arguments = [Array(holder.utf8), Array(life.utf8)]
+    return try await client.perform(.script(RedisCommand.renew, keys: [name], arguments: arguments).about(cell)).number
+      == 1
   }
 
   private func renew(_ name: String, _ cell: Int, _ holder: String) async {

@@ -1,3 +1,5 @@
+internal import Bytes
+internal import Platform
 internal import Tokens
 
 /// Changes that were written to a server while no replica of it confirmed them. If that server is lost, they are made
@@ -9,7 +11,12 @@ struct UnconfirmedWrites: Sendable {
     /// The version that the write got in each cell that may have lost it.
     var versions: [Int: Int64]
     var change: Change
+    var time: MonotonicTime
   }
+
+  /// Age at which a write is not repeated: the server's mark of later ones may be gone, and what was signed out since
+  /// would return.
+  private static let longest = TimeSpan.seconds(600)
 
   /// The oldest go first: their tokens have been renewed since.
   private static let limit = 1000
@@ -27,10 +34,14 @@ struct UnconfirmedWrites: Sendable {
     return { document in for change in changes { change(&document) } }
   }
 
-  mutating func add(_ change: @escaping Change, _ versions: [Int: Int64]) {
-    writes.append(Write(versions: versions, change: change))
+  mutating func add(_ change: @escaping Change, _ versions: [Int: Int64], at now: MonotonicTime) {
+    if versions.isEmpty { return }
+    writes.append(Write(versions: versions, change: change, time: now))
     writes.removeFirst(max(writes.count - Self.limit, 0))
   }
+
+  /// Forgets the writes that are too old to be made again.
+  mutating func forgetOld(at now: MonotonicTime) { writes.removeAll { now - $0.time > Self.longest } }
 
   /// Records that a cell has everything up to a version.
   mutating func confirm(_ cell: Int, upTo version: Int64) {

@@ -17,6 +17,9 @@ extension TroubleshootingPage {
     - `…: with shape: imds every program that can connect gets tokens; write 'callers: {anyone: true}' at the listener,
       or use shape: app_service, which has a secret`\
       The setting says that this is meant. **Cure:** Prefer `app_service`; Azure's SDKs know both.
+    - `…: with shape: imds and 'hosts: ["*"]' pages in browsers would get tokens; list the names of the listener,
+      or none`\
+      A page could give its own name the proxy's address. **Cure:** Remove `hosts`, or list the names.
     - `…: with shape: imds others than the program would reach …; listen at a loopback address, at 169.254.169.254 in
       the program's network namespace, or use shape: app_service`\
       The address is not the program's alone. **Cure:** Run the proxy in the program's pod, or network namespace.
