@@ -229,8 +229,12 @@ struct ExhaustionTests {
       log: {access: false}
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
       """)
-    let warning = try #require(
-      proxy.process.errors.split(separator: "\n").first { $0.contains("too few file descriptors for limits.connec") })
+    var warning = Substring()
+    _ = try await eventually {
+      let lines = proxy.process.errors.split(separator: "\n")
+      warning = lines.first { $0.contains("too few file descriptors for limits.connec") } ?? ""
+      return !warning.isEmpty
+    }
     #expect(warning.contains("\"limit\":256") && warning.contains("\"next\":\"raise the hard limit of open files to"))
     // Each holds a connection to the upstream for two seconds, so that not all of them fit at once.
     let flood = try await Flood.run("get", count: 300, port: proxy.port, hold: 100)
