@@ -121,7 +121,6 @@ extension CallerSession {
       nghttp2_submit_rst_stream(handle, 0, frame.hd.stream_id, NGHTTP2_REFUSED_STREAM.rawValue)
       // libnghttp2 does not tell the end of a head whose stream is closing.
       (isRefusing, isInHead) = (true, false)
-      countReset()
     }
   }
 
@@ -186,11 +185,10 @@ extension CallerSession {
         note(.writable, stream)
       }
     case NGHTTP2_RST_STREAM.rawValue:
-      // One that no owner has asked for: an error of the peer's (CVE-2025-8671).
-      let isRefusal = frame.rst_stream.error_code == NGHTTP2_REFUSED_STREAM.rawValue
-      if streams[frame.hd.stream_id]?.isGivenUp != true, !isRefusal {
-        countStreamError()
-      }
+      if streams[frame.hd.stream_id]?.isGivenUp == true { break }
+      // One that no owner has asked for: a request beyond the limit, which libnghttp2 or we refuse, or an error of the
+      // peer's (CVE-2025-8671).
+      if frame.rst_stream.error_code == NGHTTP2_REFUSED_STREAM.rawValue { countReset() } else { countStreamError() }
     case NGHTTP2_GOAWAY.rawValue:
       // Behind the first one: its answer tells that the peer has read that.
       if frame.goaway.last_stream_id == Int32.max { nghttp2_submit_ping(handle, 0, nil) }

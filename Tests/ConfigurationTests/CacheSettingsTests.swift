@@ -44,6 +44,23 @@ extension `Decoded settings` {
     #expect((redis.server.value.user, redis.server.value.password?.revealed()) == (user, password))
   }
 
+  @Test func `an application's token leaves in clear to no node that is found at run time`() throws {
+    let settings = try decoded(
+      "cache: {redis: redis://127.0.0.1, cluster: true, allow_plaintext: true, entra: job}\n" + Self.job)
+    guard case .redis(let redis) = settings.cache else {
+      Issue.record("\(settings.cache)")
+      return
+    }
+    let place = RedisPlace(host: "10.0.0.5", port: 6379)
+    #expect(redis.server.value.exposed([place]) == place)
+  }
+
+  private static let job = """
+    listeners: [{address: 127.0.0.1:8080}]
+    applications: {job: {authority: 'https://id.example', client_id: j, client_secret: s3cret-of-job}}
+    routes: [{name: r, path: /, upstream: "https://api.example/", token: none}]
+    """
+
   @Test(arguments: caches)
   func `tokens are kept in memory, or in the file that is named`(yaml: String, path: String?) throws {
     switch try decoded(Self.smallest + "\n" + yaml).cache {

@@ -172,6 +172,31 @@ final class SessionFixture {
     #expect(fixture.answer(1, piece) == "moved(5000)")
   }
 
+  @Test func `a response's head may have as many bytes as the limit for heads`() {
+    let fixture = SessionFixture(SessionLimits(head: HeadLimits(headBytes: 128 * 1024)))
+    fixture.feed(Frame.request(1))
+    let value = String(repeating: "x", count: 50_000)
+    let head = "HTTP/1.1 200 OK\r\nA: \(value)\r\nB: \(value)\r\nContent-Length: 0\r\n\r\n"
+    var rest = Substring(head)
+    while !rest.isEmpty, fixture.goesOn {
+      #expect(fixture.answer(1, String(rest.prefix(16_000))) != "blocked")
+      rest = rest.dropFirst(16_000)
+    }
+    #expect(fixture.sent().filter { $0.stream == 1 }.map(\.type).first == 1)
+  }
+
+  @Test func `a peer that goes on beyond the limit loses its connection`() {
+    let fixture = SessionFixture(SessionLimits(streams: 1))
+    var id: UInt32 = 1
+    while fixture.goesOn, id < 3000 {
+      fixture.feed(Frame.request(id))
+      _ = fixture.sent()
+      id += 2
+    }
+    #expect(!fixture.goesOn)
+    #expect(fixture.streams.count == 1)
+  }
+
   @Test func `says in two steps that it ends`() {
     let fixture = SessionFixture()
     fixture.feed(Frame.request(1))
@@ -247,6 +272,10 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
     FloodCase("requests without a path", .streamErrors) { Frame.headers($0, [(":method", "GET")]) },
     FloodCase("empty DATA frames", .idleFrames) { stream in
       stream == 1 ? Frame.request(1, method: "POST", ends: false) : Frame.data(1, [])
+    },
+    FloodCase("DATA frames of padding", .idleFrames) { stream in
+      stream == 1
+        ? Frame.request(1, method: "POST", ends: false) : Frame.frame(0, flags: 8, stream: 1, [0])
     },
     FloodCase("SETTINGS", .idleFrames) { _ in Frame.settings },
     FloodCase("PING", .idleFrames) { _ in Frame.ping },
