@@ -58,7 +58,7 @@ package final class CallerSession {
     self.limits = limits
     fields = FieldBlock(limit: limits.head.headBytes)
     handle = SessionCallbacks.makeServer(for: self)
-    // Without priorities: nobody's request waits for another's because a peer says so.
+    // Without priorities: no request waits for another because a peer says so.
     submitSettings([
       (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: limits.streams)),
       (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(clamping: limits.window)),

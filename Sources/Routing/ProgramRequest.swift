@@ -40,7 +40,7 @@ package enum ProgramEndpoint: Sendable, Hashable {
     } else {
       throw .nothingHere
     }
-    // Envoy's own client sends the field to a token endpoint, where a secret tells the program from others.
+    // Envoy's own client sends the field to a token endpoint, which demands a secret anyway.
     if shape != .tokenEndpoint, head.fields.contains(.xForwardedFor) || head.fields.contains(.forwarded) {
       throw .forwarded
     }

@@ -33,7 +33,7 @@ extension CallerRules.Bearer {
     return Array(JSONValue.object(members).canonicalText().utf8)
   }
 
-  /// The parameters of a challenge that say where a token is to be had and for which scopes, each behind a comma.
+  /// The parameters of a challenge that name the source and the scopes of a token, each behind a comma.
   /// - Parameter path: the path of the request's route, if there is one.
   package func challengeParameters(path: [UInt8]?) -> String {
     var text = scopes.isEmpty ? "" : #", scope="\#(scopes)""#

@@ -10,7 +10,7 @@ public enum SignInError: Error, Sendable, Hashable {
     case registration
     /// Beginning at the page of a domain.
     case domainHint
-    /// With a code that nobody else can redeem (PKCE), which the application requires.
+    /// With a code that is useless to others (PKCE), which the application requires.
     case pkce
   }
 

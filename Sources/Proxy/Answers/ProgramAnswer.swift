@@ -52,7 +52,7 @@ struct ProgramAnswer {
     return members
   }
 
-  /// The metadata of the token endpoint (RFC 8414). They name no program and no scope: whoever asks shows no secret.
+  /// The metadata of the token endpoint (RFC 8414). They name no program and no scope: the caller shows no secret.
   static func metadata(origin: String, _ programs: ProgramTable) -> [UInt8] {
     let exchanges = programs.programs.contains { $0.tokens.contains(where: \.isForCallers) }
     let grants = ["client_credentials"] + (exchanges ? ["urn:ietf:params:oauth:grant-type:token-exchange"] : [])

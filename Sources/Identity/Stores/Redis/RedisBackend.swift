@@ -44,7 +44,7 @@ package struct RedisTiming: Sendable {
   package var look = Duration.milliseconds(500)
   /// Life of a lease without renewal: after a replica died, the longest wait of the others.
   package var lease = TimeSpan.seconds(6)
-  /// Wait for another server to take over, and life of a lease where one can.
+  /// Wait for another server to take over, and life of a lease if one can.
   package var failover = TimeSpan.seconds(30)
   /// Waits between two renewals of a lease; nil: as every other pause.
   package var leasePause: StoreSurroundings.Pause?
