@@ -58,13 +58,13 @@ extension `Likely mistakes` {
       "a key twice", "    path: /orders/\n",
       "    path: /orders/\n    path: /more/\n",
       [
-        "11:5: error: key 'path' stands already on line 10; keep one"
+        "11:5: error: key 'path' is already on line 10; keep one"
       ]),
     Mistake(
       "a route twice", "routes:\n",
       "routes:\n  - {name: orders, path: /x/, upstream: \"https://x.example/\", token: none}\n",
       [
-        "10:11: error: routes[1].name: a route 'orders' stands already on line 9; choose another name"
+        "10:11: error: routes[1].name: a route 'orders' is already on line 9; choose another name"
       ]),
     Mistake(
       "a path twice", "routes:\n",
@@ -260,7 +260,7 @@ extension `Likely mistakes` {
       "a tab", "    path: /orders/",
       "\tpath: /orders/",
       [
-        "10:1: error: YAML is indented with spaces; here stands a tab"
+        "10:1: error: YAML is indented with spaces; this is a tab"
       ]),
     Mistake(
       "a line indented too far", "    path: /orders/",
@@ -273,7 +273,7 @@ extension `Likely mistakes` {
       "a line not indented enough", "    path: /orders/",
       "   path: /orders/",
       [
-        "10:4: error: this line stands in the list that begins on line 9 and is no element of it: begin it "
+        "10:4: error: this line is in the list that begins on line 9 and is no element of it: begin it "
           + "with '- ', or indent it like the keys of its section"
       ]),
     Mistake(

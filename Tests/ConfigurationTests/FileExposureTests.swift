@@ -46,7 +46,7 @@ import Testing
     }
     let plain = "a-secret-in-its-place"
     let issue = try #require(problems(plain, mode: 0o644).first)
-    #expect(issue.place.line == 4 && issue.message.contains("a secret stands in dir/f.yaml, which everybody on this"))
+    #expect(issue.place.line == 4 && issue.message.contains("a secret is written in dir/f.yaml, which everybody"))
     #expect(issue.message.contains("(mode 0644); chmod o-r helps") && !issue.message.contains(plain))
     #expect(problems(plain, mode: nil).isEmpty)
     #expect(problems(plain, mode: 0o644, allows: true).isEmpty)

@@ -18,7 +18,8 @@ import Testing
     (
       "listeners: []\nroutes: []",
       [
-        "1:12: error: listeners is empty: nobody could call", "2:9: error: routes is empty: nothing would be forwarded",
+        "1:12: error: listeners is empty: no program could call",
+        "2:9: error: routes is empty: nothing would be forwarded",
       ]
     ),
     (
@@ -45,7 +46,7 @@ import Testing
   }
 
   private static let otherWays =
-    "give the pages a listener of their own, or the public_url of what stands in front and adds it"
+    "give the pages a listener of their own, or the public_url of a proxy in front that adds it"
 
   static let listenerCases: [(String, [String])] = [
     (

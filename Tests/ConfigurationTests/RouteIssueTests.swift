@@ -28,8 +28,8 @@ import Tokens
     ("/a//b/", "'/a//b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
     ("/a/../b/", "'/a/../b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
     ("/a/..;x/b/", "'/a/..;x/b/' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
-    ("/a%20b/", "'/a%20b/' has a character that stands in a path only percent-encoded, or '%'"),
-    ("/a?b/", "'/a?b/' has a character that stands in a path only percent-encoded, or '%'"),
+    ("/a%20b/", "'/a%20b/' has a character that a path contains only percent-encoded, or '%'"),
+    ("/a?b/", "'/a?b/' has a character that a path contains only percent-encoded, or '%'"),
     ("/.bearer/", "'/.bearer/' belongs to the proxy's own pages under /.bearer/"),
     ("/.bearer/x/", "'/.bearer/x/' belongs to the proxy's own pages under /.bearer/"),
     ("//", "'//' has an empty segment, '.' or '..'; requests are matched after those are resolved"),
@@ -271,7 +271,7 @@ import Tokens
     #expect(
       found == [
         "routes[3] takes the same requests as route 'a' on line 4; change its path, host or methods",
-        "routes[4].name: a route 'c' stands already on line 6; choose another name",
+        "routes[4].name: a route 'c' is already on line 6; choose another name",
         "routes[5] takes the same requests as route 'c' on line 6; change its path, host or methods",
         "routes[6].name: 'f g' is not a name of at most 64 letters, digits, '-', '_', '.'",
         "routes[6].methods[0]: 'get' is not a method in capital letters; did you mean 'GET'?",

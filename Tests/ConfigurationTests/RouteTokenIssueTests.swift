@@ -74,7 +74,7 @@ extension `Route issues` {
     ("application: generic, token: {scopes: [User.Read, 'api://b/x']}", []),
     (
       "application: generic, token: {as: application, account: alice}",
-      ["routes[0].token.account has no meaning with as: application: that token is nobody's"]
+      ["routes[0].token.account has no meaning with as: application: that token is no person's"]
     ),
     (
       "application: generic, token: {as: caller}",
@@ -96,7 +96,7 @@ extension `Route issues` {
     ),
     (
       "application: generic, token: {as: caller, account: alice, on_interaction_required: redirect}",
-      ["routes[0].token.account has no meaning with as: caller: the token is that of whoever calls"]
+      ["routes[0].token.account has no meaning with as: caller: the token is the caller's"]
     ),
     (
       "application: generic, token: {as: application, grant: token_exchange}",
@@ -177,7 +177,7 @@ extension `Route issues` {
     (
       "application: entra, token: {as: agent, \(agent), account: a@b.example, scopes: [a/b], "
         + "on_interaction_required: redirect}",
-      ["routes[0].token.on_interaction_required has no meaning with as: agent: nobody signs in for it"]
+      ["routes[0].token.on_interaction_required has no meaning with as: agent: no person signs in for it"]
     ),
     (
       "application: entra, token: {as: agent, \(agent), scopes: [a/.default], choice: {field: X-A, values: {"

@@ -26,11 +26,11 @@ import Testing
   static let refused: [(String, String)] = [
     ("", "f:1:1: error: the file is empty"),
     ("# nothing\n", "f:1:1: error: the file is empty"),
-    ("a: 1\nb: 2\na: 3\n", "f:3:1: error: key 'a' stands already on line 1; keep one"),
+    ("a: 1\nb: 2\na: 3\n", "f:3:1: error: key 'a' is already on line 1; keep one"),
     ("a: 1\n---\nb: 2\n", "f:2:1: error: a second YAML document begins here; the configuration is one document"),
     ("[a]: 1\n", "f:1:1: error: a key must be a word"),
-    ("a:\n\tb: 1\n", "f:2:1: error: YAML is indented with spaces; here stands a tab"),
-    ("a: 1\n\tb: 1\n", "f:2:1: error: YAML is indented with spaces; here stands a tab"),
+    ("a:\n\tb: 1\n", "f:2:1: error: YAML is indented with spaces; this is a tab"),
+    ("a: 1\n\tb: 1\n", "f:2:1: error: YAML is indented with spaces; this is a tab"),
     ("a: [1, 2\nb: 3\n", "f:2:2: error: the list that begins with '[' on line 1 lacks a ',' or its ']' before this"),
     ("a: {b: 1\nc: 2\n", "f:2:2: error: the section that begins with '{' on line 1 lacks a ',' or its '}' before this"),
     ("a: 'b\n", "f:2:1: error: the quoted text that begins on line 1 has no closing quote"),
@@ -45,7 +45,7 @@ import Testing
     ),
     (
       "a:\n  - 1\n  b: 2\n",
-      "f:3:3: error: this line stands in the list that begins on line 2 and is no element of it: begin it with '- ', "
+      "f:3:3: error: this line is in the list that begins on line 2 and is no element of it: begin it with '- ', "
         + "or indent it like the keys of its section"
     ),
     ("a: - b\n", "f:1:4: error: a list cannot begin behind its key: begin it on the next line, or write [a, b]"),

@@ -88,7 +88,7 @@ struct FileSafetyTests {
     chmod(file, 0o644)
     let exposed = try await check(file)
     #expect(exposed.status == 2 && exposed.errors.hasPrefix("\(file):2:"))
-    #expect(exposed.errors.contains("client_secret: a secret stands in \(file), which everybody on this machine"))
+    #expect(exposed.errors.contains("client_secret: a secret is written in \(file), which everybody on this machine"))
     #expect(exposed.errors.contains("chmod o-r helps"))
     chmod(file, 0o600)
     chmod(cache, 0o644)

@@ -183,7 +183,7 @@ import Testing
     for way in [["--device-code"], []] {
       let result = try await scene.command(proxy, ["login", "--route", "open"] + way)
       #expect(result.status == 1, "\(result.errors)")
-      #expect(result.errors.contains("the cache cannot be written, so nobody is sent to sign in"), "\(result.errors)")
+      #expect(result.errors.contains("the cache cannot be written, so the sign-in does not begin"), "\(result.errors)")
       #expect(!result.errors.contains("http://127") && !result.errors.contains("code:"))
     }
     await scene.services.stop()

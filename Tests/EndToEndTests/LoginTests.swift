@@ -110,7 +110,7 @@ struct LoginTests {
     for result in [device, try await browser.result()] {
       #expect(result.status == 3)
       let last = result.errors.split(separator: "\n").last
-      #expect(last?.hasPrefix("bearer-proxy: error: nobody is signed in to 'desk'") == true)
+      #expect(last?.hasPrefix("bearer-proxy: error: no person is signed in to 'desk'") == true)
     }
     #expect(try await proxy.get("/orders/list").status == 401)
     await services.stop()

@@ -22,7 +22,7 @@ import Testing
 
   @Test func `the account leaves the cache, and the browser goes to the provider's end of the session`() async throws {
     let stage = try await SignInStage(signIn: "{logout: true}")
-    #expect(try await stage.browse(Self.page).heading == "Nobody is signed in")
+    #expect(try await stage.browse(Self.page).heading == "No account is signed in")
     #expect(try await stage.signIn().status == 303)
     #expect(try await eventually { try await stage.browse("/my/orders/list").status == 200 })
     let page = try await stage.browse(Self.page)
@@ -52,7 +52,7 @@ import Testing
       ("Changed form", try await press(stage, page, ["route": "bobs-orders"])),
       ("No cookie", try await press(stage, page, jar: "empty")),
       ("Refused", try await press(stage, page, [:], ["-H", "Sec-Fetch-Site: cross-site"])),
-      ("Nobody is signed in", try await press(stage, page, ["account": "another"])),
+      ("No account is signed in", try await press(stage, page, ["account": "another"])),
     ] {
       #expect(answer.heading == heading, "\(answer.body)")
     }

@@ -45,7 +45,7 @@ struct StatusTests {
         && lines[2].contains("127.0.0.1 port \(dead) accepted no connection"))
     #expect(
       lines[3]
-        == "mail     needs a sign-in of alice@contoso.example: nobody is signed in; set 'cache: {file: PATH}' and "
+        == "mail     needs a sign-in of alice@contoso.example: no account is signed in; set 'cache: {file: PATH}' and "
         + "restart, then sign in with 'bearer-proxy login'")
     #expect(lines[4].hasPrefix("open     upstream failing since ") && lines[4].hasSuffix("Connection refused"))
     #expect(lines[5] == "(cache)  in memory")

@@ -84,7 +84,7 @@ import Testing
     #expect(
       mistaken.errors == """
         \(wrong):1:1: error: the configuration needs 'routes'
-        \(wrong):1:12: error: listeners is empty: nobody could call
+        \(wrong):1:12: error: listeners is empty: no program could call
         \(wrong):2:1: error: unknown key 'route'; did you mean 'routes'?
 
         """)

@@ -47,7 +47,7 @@ def main():
         looker = Looker(browser, options.screenshots)
         try:
             browser.go(logout)
-            check(browser.heading == "Nobody is signed in", "there is nobody to sign out", browser.heading)
+            check(browser.heading == "No account is signed in", "there is nobody to sign out", browser.heading)
             sign_in(browser, options, True)
             # A form of another site: what it posts has no seal, and the cookie does not come along.
             browser.go("http://foreign.localhost:%d/" % server.server_port)

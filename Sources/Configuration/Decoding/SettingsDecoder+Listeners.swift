@@ -11,7 +11,7 @@ extension SettingsDecoder {
     }
     let sections = self.sections(file, .listeners)
     if sections.isEmpty, let node = file[.listeners], case .sequence(let elements) = node.content, elements.isEmpty {
-      report(node.place, "listeners is empty: nobody could call")
+      report(node.place, "listeners is empty: no program could call")
     }
     var listeners: [ListenerSettings] = []
     for section in sections {

@@ -44,7 +44,7 @@ extension SettingsDecoder {
     if let place = places[scalar.text] {
       report(
         scalar.place,
-        "\(scalar.key): a route '\(scalar.written)' stands already on line \(place.line); choose another name")
+        "\(scalar.key): a route '\(scalar.written)' is already on line \(place.line); choose another name")
     }
     places[scalar.text] = scalar.place
     return scalar.text
@@ -200,7 +200,7 @@ extension SettingsDecoder {
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: continue
       default:
-        if !allowed.utf8.contains(byte) { return "has a character that stands in a path only percent-encoded, or '%'" }
+        if !allowed.utf8.contains(byte) { return "has a character that a path contains only percent-encoded, or '%'" }
       }
     }
     if path.contains("//") || !isNormal(path) {

@@ -51,7 +51,7 @@ extension SettingsDecoder {
     report(
       node.place,
       "\(listener.path(.signIn)): no browser brings what callers.\(rule.rawValue) demands; give the pages a listener "
-        + "of their own, or the public_url of what stands in front and adds it")
+        + "of their own, or the public_url of a proxy in front that adds it")
   }
 
   /// The URL by which a listener is reached. Pages and metadata have their places at its root.

@@ -126,10 +126,10 @@ extension SettingsDecoder {
       reportCallersKeys(section)
       reportAgent(section)
       guard let account else { return .application }
-      report(account.place, "\(account.key) has no meaning with as: application: that token is nobody's")
+      report(account.place, "\(account.key) has no meaning with as: application: that token is no person's")
     case "caller":
       guard let account else { return .caller }
-      report(account.place, "\(account.key) has no meaning with as: caller: the token is that of whoever calls")
+      report(account.place, "\(account.key) has no meaning with as: caller: the token is the caller's")
     default:
       report(
         scalar.place, "\(scalar.key) is account, agent, application or caller, not '\(scalar.written)'",

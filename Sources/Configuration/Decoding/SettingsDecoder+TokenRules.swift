@@ -32,7 +32,7 @@ extension SettingsDecoder {
       if let subject {
         report(
           node.place,
-          "\(section.path(.onInteractionRequired)) has no meaning with as: \(subject): nobody signs in for it")
+          "\(section.path(.onInteractionRequired)) has no meaning with as: \(subject): no person signs in for it")
       }
     }
     return rules

@@ -264,9 +264,9 @@ extension SettingsDecoder {
     guard !allowsReadableSecrets, let mode = files.findExposure(file) else { return }
     report(
       scalar.place,
-      "\(scalar.key): a secret stands in \(file), which everybody on this machine can read (mode "
+      "\(scalar.key): a secret is written in \(file), which everybody on this machine can read (mode "
         + "0\(String(mode, radix: 8))); chmod o-r helps, or '\(fileKey.rawValue)' or a variable in its place, or "
-        + "'allow_readable_secrets: true' where nobody else is on it")
+        + "'allow_readable_secrets: true' if it has no other users")
   }
 
   private mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {

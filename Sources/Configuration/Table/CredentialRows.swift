@@ -30,7 +30,7 @@ extension SectionShape {
       Row(
         .federated, .section(federated),
         """
-        A token that somebody else hands out, which the provider takes as the application's proof, in other tenants, \
+        A token that another service hands out, which the provider takes as the application's proof, in other tenants, \
         too. A federated identity credential of the application must name its identity.
         """),
       Row(

@@ -11,7 +11,7 @@ extension SectionShape {
         """
         Whose token is added. account: that of a person who is signed in ('bearer-proxy login'). application: a token \
         for the application itself (client credentials). agent: a token for an agent identity at Entra, or for its \
-        user. caller: a token for whoever calls, in exchange for the caller's own token.
+        user. caller: a token for the caller, in exchange for the caller's own token.
         """),
       Row(
         .account, .text,

@@ -27,7 +27,7 @@ extension Located {
   package func exposed(_ path: String, mode: UInt32) -> ConfigurationIssue {
     issue(
       "\(path) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
-        + "'allow_readable_secrets: true' where nobody else is on it")
+        + "'allow_readable_secrets: true' if it has no other users")
   }
 }
 

@@ -110,7 +110,7 @@ final class YAMLEventReader {
     default:
       let position = place(parser.pointee.problem_mark)
       if isTab(at: position) {
-        return ConfigurationIssue(position, "YAML is indented with spaces; here stands a tab")
+        return ConfigurationIssue(position, "YAML is indented with spaces; this is a tab")
       }
       // libyaml's context is the start of the list, section or text with the problem.
       let start = parser.pointee.context.map { _ in place(parser.pointee.context_mark).line }
@@ -204,7 +204,7 @@ private enum YAMLProblem: String {
       "this line is indented differently from the section that begins on line \(start): align it with the section's "
         + "keys"
     case .elementExpected:
-      "this line stands in the list that begins on line \(start) and is no element of it: begin it with '- ', or "
+      "this line is in the list that begins on line \(start) and is no element of it: begin it with '- ', or "
         + "indent it like the keys of its section"
     case .valueInList: "a list cannot begin behind its key: begin it on the next line, or write [a, b]"
     case .colonInValue:

@@ -141,7 +141,7 @@ private struct YAMLTreeBuilder {
         continue
       }
       if let first = places[name] {
-        issues.append(ConfigurationIssue(key.place, "key '\(name)' stands already on line \(first.line); keep one"))
+        issues.append(ConfigurationIssue(key.place, "key '\(name)' is already on line \(first.line); keep one"))
         continue
       }
       places[name] = key.place

@@ -12,7 +12,7 @@ extension InteractionRequired {
       case .noAccount: "The account of this route is not signed in."
       case .accountAmbiguous: "Several accounts are signed in, and this route names none."
       case .noTokens: "The account of this route has nothing left to get a token with."
-      case .userMismatch: "The identity provider answered for somebody else than the account of this route."
+      case .userMismatch: "The identity provider answered for another person than the account of this route."
       case .consentRequired: "The account of this route has not consented to what the route needs."
       case .passwordExpired: "The password of this route's account has to be changed."
       case .basicAction: "The identity provider wants the account of this route to prove more, such as a second factor."

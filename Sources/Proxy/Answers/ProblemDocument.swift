@@ -39,7 +39,7 @@ struct ProblemDocument {
     case .framing(let error):
       self.init(error.status, .badRequest, "Bad request", "The length of the content cannot be told: \(error.words).")
     case .path(let error):
-      self.init(400, .badPath, "Bad path", "The path has no one meaning: \(error.words).")
+      self.init(400, .badPath, "Bad path", "The path is ambiguous: \(error.words).")
     case .methodRefused:
       self.init(501, .methodNotSupported, "Method not supported", "CONNECT and TRACE are not forwarded.")
     case .targetRefused:
@@ -113,7 +113,7 @@ struct ProblemDocument {
     case .choiceRefused:
       self.init(
         400, .choiceRefused, "Choice refused",
-        "The field by which this route lets callers pick a token stands there twice, or has a value that the route "
+        "The request repeats the field by which this route lets callers pick a token, or it has a value that the route "
           + "does not list.")
     case .noRoute:
       self.init(
@@ -185,7 +185,7 @@ struct ProblemDocument {
     case .unusableMetadata:
       .init(
         502, .authorityUnusable, "Authority unusable",
-        "What stands at the authority of this route's application is not the metadata of that authority.")
+        "The document at the authority of this route's application is not the metadata of that authority.")
     case .cacheUnavailable(let seconds):
       .init(
         503, .tokenCacheUnavailable, "Token cache unavailable",
@@ -250,7 +250,7 @@ struct ProblemDocument {
     case .otherRoute:
       ProblemDocument(
         403, .badPath, "Bad path",
-        "The request that the engine describes is not one for this route: its path has no one meaning, or leads to "
+        "The request that the engine describes is not one for this route: its path is ambiguous, or leads to "
           + "another route, or the method is not the route's.")
     case .overtaken:
       ProblemDocument(
@@ -329,7 +329,7 @@ extension FieldSyntaxError {
   var words: String {
     switch self {
     case .name: "a field name is not a token"
-    case .spaceBeforeColon: "white space stands before a field's colon"
+    case .spaceBeforeColon: "a field's colon follows white space"
     case .folding: "a field is folded over several lines"
     case .value: "a field value holds a control byte"
     case .lineEnd: "a field line does not end with CR LF"
@@ -353,7 +353,7 @@ extension FramingError {
 }
 
 extension PathError {
-  /// Completes "no one meaning:".
+  /// Completes "ambiguous:".
   var words: String {
     switch self {
     case .notAbsolute: "it does not begin with a slash"

@@ -118,11 +118,11 @@ struct SignInPages: Sendable {
   func signedOut(_ account: String?, isAtProvider: Bool) -> SignInAnswer {
     let who: Markup =
       account.map { "<b>\($0)</b> is signed out here" }
-      ?? (isAtProvider ? "You are signed out" : "Nobody is signed in here")
+      ?? (isAtProvider ? "You are signed out" : "No account is signed in here")
     let more: Markup =
       account == nil ? "" : "<p>You may still be signed in at your identity provider: sign out there, too.</p>\n"
     return page(
-      200, account == nil && !isAtProvider ? "Nobody is signed in" : "You are signed out",
+      200, account == nil && !isAtProvider ? "No account is signed in" : "You are signed out",
       "<p role=\"status\">\(who).</p>\n\(more)<p>You can close this page.</p>")
   }
 

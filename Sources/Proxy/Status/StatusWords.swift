@@ -30,10 +30,10 @@ extension InteractionReason {
   /// Completes "needs a sign-in:".
   var clause: String {
     switch self {
-    case .noAccount: "nobody is signed in"
+    case .noAccount: "no account is signed in"
     case .accountAmbiguous: "several accounts are signed in, and the route names none"
     case .noTokens: "the account has nothing left to get a token with"
-    case .userMismatch: "the provider answered for somebody else"
+    case .userMismatch: "the provider answered for another person"
     case .basicAction: "the provider wants more proof, such as a second factor"
     case .additionalAction: "the provider wants something done outside the sign-in first, such as enrolling a device"
     case .messageOnly: "the provider has a message for the account"

@@ -20,14 +20,14 @@ enum ProviderCure: Cure {
     case .host: "Is the host in `authority` of \(application) spelt right, and does this machine's resolver know it?"
     case .refused:
       "Nothing listens at that address and port, or a firewall refuses: is `authority` of \(application) right?"
-    case .firewall: "Does a firewall stand between this machine and the provider?"
+    case .firewall: "Is a firewall between this machine and the provider?"
     case .https: "The provider speaks TLS at that port: write https: in `authority` of \(application)."
     case .proxy:
       "It is the proxy of HTTPS_PROXY or of the configuration. `proxy: none` avoids it, and NO_PROXY lists hosts that "
         + "are reached directly."
     case .address: "Is `authority` of \(application) the provider's address, and not some other service's?"
     case .metadata:
-      "Check `authority` of \(application): it is the issuer, below which /.well-known/openid-configuration stands."
+      "Check `authority` of \(application): it is the issuer, which has /.well-known/openid-configuration below it."
     case .trouble: "The provider has trouble of its own. Try again later, and look at its status page."
     case .cache: "See what is said about the cache above: no account can be found in it until it is repaired."
     case .proof: "Look at what proves \(application)."
@@ -106,7 +106,7 @@ enum ProviderCure: Cure {
       "Check `agent` and the tenant: it has to be an agent identity of the tenant whose blueprint is "
         + "\(parts.blueprint)."
     case .agentConsent:
-      "Nobody signs in for an agent: look at the consent and the Conditional Access policies for \(application)."
+      "No person signs in for an agent: look at the consent and the Conditional Access policies for \(application)."
     case .grantType:
       "The provider does not let \(application) ask this way: allow it there, or check `client_id` and `authority`."
     case .scopes:

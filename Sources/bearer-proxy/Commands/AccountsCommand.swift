@@ -25,7 +25,7 @@ struct AccountsCommand {
     var lines: [String] = []
     for (application, accounts) in rows {
       lines.append("application \(application.name), \(application.authority.value)")
-      if accounts.isEmpty { lines.append("  nobody is signed in") }
+      if accounts.isEmpty { lines.append("  no account is signed in") }
       for account in accounts { lines += text(account, at: now) }
     }
     return lines.isEmpty ? "no applications\n" : lines.map { $0.printable(limit: 4000) + "\n" }.joined()

@@ -80,7 +80,7 @@ struct AdminDoor {
     if let admin, let door = AdminDoor(admin) { doors.append(door) }
     if !doors.isEmpty { return doors }
     guard admin != nil else {
-      throw .usage("\(configuration) has no 'admin' section, so nobody can be asked; add admin: {address: …}")
+      throw .usage("\(configuration) has no 'admin' section, so there is no address to ask; add admin: {address: …}")
     }
     throw .usage(
       "the admin listener's port is chosen by the system, and no running instance has recorded it; give it a port")

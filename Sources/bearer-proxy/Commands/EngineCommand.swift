@@ -14,7 +14,7 @@ struct EngineCommand {
     let settings = try context.configuration(configuration).settings
     let listeners = settings.listeners.filter { $0.handOut == .proxies }
     guard let listener = listeners.first(where: { engine.objection(to: $0) == nil }) ?? listeners.first else {
-      throw .failed("\(configuration): no listener has 'hand_out: proxies', so there is nobody to ask for tokens")
+      throw .failed("\(configuration): no listener has 'hand_out: proxies', so none hands out tokens")
     }
     let routes = settings.routes.filter(\.tokenRules.isHandedOut)
     if routes.isEmpty { throw .failed("\(configuration): no route has 'hand_out: proxies'") }

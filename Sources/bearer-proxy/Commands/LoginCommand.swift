@@ -60,7 +60,7 @@ struct LoginCommand {
     let store = await context.open(configuration.cache, network)
     if let reason = await unwritable(store) {
       throw .failed(
-        "the cache cannot be written, so nobody is sent to sign in: \(reason.description(path: path))",
+        "the cache cannot be written, so the sign-in does not begin: \(reason.description(path: path))",
         advice: CacheCure.words(reason) + "\n")
     }
     let people = await SignedInAccounts(request.application, store: store).accounts().map(\.account)
@@ -86,7 +86,7 @@ struct LoginCommand {
         ).text, status: .done)
     } catch {
       throw .failed(
-        "nobody is signed in to '\(plan.application)': \(error.message(cachePath: path))",
+        "no person is signed in to '\(plan.application)': \(error.message(cachePath: path))",
         status: error.exitStatus,
         advice: error.cure(
           application, configuration: options.configuration, way: options.way, redirect: redirect(request.application)))

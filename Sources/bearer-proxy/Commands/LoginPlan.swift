@@ -18,7 +18,7 @@ struct LoginPlan: Equatable {
       switch self {
       case .unknownApplication(let name, let names): unknownName("application", name, among: names)
       case .unknownRoute(let name, let names): unknownName("route", name, among: names)
-      case .routeWithoutAccount(let name): "route '\(name)' takes no token of a person: there is nobody to sign in"
+      case .routeWithoutAccount(let name): "route '\(name)' takes no person's token: no sign-in is needed"
       }
     }
   }

@@ -48,7 +48,7 @@ struct LogoutCommand {
           + "out; its sign-in pages can, or a restart")
     case 0:
       throw .failed(
-        "nobody called '\(options.account)' is signed in; 'bearer-proxy accounts -c "
+        "no account '\(options.account)' is signed in; 'bearer-proxy accounts -c "
           + "\(options.configuration.shellWord)' lists who is")
     case 1: return try await remove(matches[0], applications, store, path: cache.place, context)
     default:

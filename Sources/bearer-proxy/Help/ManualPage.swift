@@ -11,7 +11,7 @@ func manualPage() -> String {
     .B bearer\\-proxy
     [\\fICOMMAND\\fR] [\\fIOPTIONS\\fR]
     .SH DESCRIPTION
-    An HTTP reverse proxy that stands beside an app which knows nothing of OAuth. The app calls plain HTTP on this \
+    An HTTP reverse proxy that runs beside an app without OAuth. The app calls plain HTTP on this \
     machine; the
     proxy finds the route, takes the route's token from memory, adds it, forwards the request over verified TLS and \
     streams

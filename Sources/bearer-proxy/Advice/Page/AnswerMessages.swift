@@ -85,7 +85,7 @@ extension TroubleshootingPage {
     - `The length of the content cannot be told: ….`\
       The request has two lengths, or an invalid one, and could be read in two ways. **Cure:** Correct the calling
       program.
-    - `The path has no one meaning: ….`\
+    - `The path is ambiguous: ….`\
       Two servers could read the path differently. **Cure:** Correct the calling program. For `%5C`, `%25xx`, `%09`,
       `%0A` and `%0D` that the API needs, use the route's `encoded_path`.
     - `CONNECT and TRACE are not forwarded.`\
@@ -155,7 +155,7 @@ extension TroubleshootingPage {
       X-Bearer-Unavailable is a status from 400 up, and X-Bearer-Answer is 'refusal'; each occurs once.`\
       The proxy in front reports a refusal in another form. **Cure:** Compare it with
       [docs/engines.md](../docs/engines.md).
-    - `The request that the engine describes is not one for this route: its path has no one meaning, or leads to another
+    - `The request that the engine describes is not one for this route: its path is ambiguous, or leads to another
       route, or the method is not the route's.`\
       The proxy in front took a request for this route that bearer-proxy would not take: `/orders/..;/x`, for example.
       **Cure:** For an honest caller, see `encoded_path` and `methods`, or correct the route that is asked for.
@@ -214,7 +214,7 @@ extension TroubleshootingPage {
       the log has the provider's codes.`\
       `invalid_client`: a wrong or expired secret. `invalid_scope`: no such scope. `unauthorized_client`: this grant is
       not allowed. **Cure:** Correct the application's registration, then reload.
-    - `What stands at the authority of this route's application is not the metadata of that authority.`\
+    - `The document at the authority of this route's application is not the metadata of that authority.`\
       The authority is wrong, or another server answers in its place. **Cure:** See [identity
       provider](#identity-provider).
     - `The proxy cannot read its token cache, so it does not know who is signed in. Try again later; the log says why.`\
@@ -235,8 +235,8 @@ extension TroubleshootingPage {
       tokens at the provider? The log has the provider's words (`caller's token not exchanged`).
     - `The rules of the identity provider do not allow this caller a token for this route.`\
       `access_denied`: a policy of the provider. **Cure:** Change the policy, or nothing.
-    - `The field by which this route lets callers pick a token stands there twice, or has a value that the route does
-      not list.`\
+    - `The request repeats the field by which this route lets callers pick a token, or it has a value that the route
+      does not list.`\
       The program asks for something that `choice` of the route does not list. **Cure:** Correct the program, or add the
       value under `choice`.
     - `The account of this route is not signed in.`\
@@ -245,7 +245,7 @@ extension TroubleshootingPage {
       The route has no `account`. **Cure:** \#(signIn(.accountAmbiguous))
     - `The account of this route has nothing left to get a token with.`\
       The refresh token was removed or revoked. **Cure:** \#(signIn(.noTokens))
-    - `The identity provider answered for somebody else than the account of this route.`\
+    - `The identity provider answered for another person than the account of this route.`\
       The response contained another person's tokens; none was used. **Cure:** \#(signIn(.userMismatch)) If it happens
       again, ask the provider's operator.
     - `The account of this route has not consented to what the route needs.`\

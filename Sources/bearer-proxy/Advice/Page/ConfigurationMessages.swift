@@ -39,22 +39,22 @@ extension TroubleshootingPage {
       indentation.
     - `this line is indented differently from the section that begins on line …: align it with the section's keys`\
       The keys of a section do not begin in one column. **Cure:** Align them.
-    - `this line stands in the list that begins on line … and is no element of it: begin it with '- ', or indent it like
+    - `this line is in the list that begins on line … and is no element of it: begin it with '- ', or indent it like
       the keys of its section`\
-      A key stands between the elements of a list. **Cure:** Begin the element with `- `, and align its other keys
+      A key is between the elements of a list. **Cure:** Begin the element with `- `, and align its other keys
       behind it.
     - `a list cannot begin behind its key: begin it on the next line, or write [a, b]`\
       `scopes: - a`. **Cure:** `scopes: [a]`, or the list on lines of its own.
     - `a ':' is not expected here: the line is indented too far, or its value contains ': ' and needs quotes`\
-      A key stands where none can be. **Cure:** Align it with the keys of its section, or put the value in quotes.
+      A key is where none is allowed. **Cure:** Align it with the keys of its section, or put the value in quotes.
     - `a ':' is missing behind the key on line …`\
-      A word stands alone on its line. **Cure:** Write `key: value`.
+      A word is alone on its line. **Cure:** Write `key: value`.
     - `the list that begins with '[' on line … lacks a ',' or its ']' before this`\
       A bracket is open. **Cure:** Close it, or add the comma.
     - `the section that begins with '{' on line … lacks a ',' or its '}' before this`\
       A brace is open. **Cure:** Close it, or add the comma.
     - `a value is missing here`\
-      Nothing stands between two commas, or behind a colon in braces. **Cure:** Give a value or remove the key.
+      Nothing is between two commas, or behind a colon in braces. **Cure:** Give a value or remove the key.
     - `the quoted text that begins on line … has no closing quote`\
       A quote is open. **Cure:** Close it.
     - `the value has ended before this: put all of it in quotes, and double a quote inside single ones`\
@@ -71,7 +71,7 @@ extension TroubleshootingPage {
       The file has another encoding, or contains control characters. **Cure:** Save it as UTF-8.
     - `no memory to read the file`\
       The machine is out of memory. **Cure:** Free some; the file has at most 1 MiB.
-    - `YAML is indented with spaces; here stands a tab`\
+    - `YAML is indented with spaces; this is a tab`\
       The line contains a tab. **Cure:** Replace it with spaces.
     - `a second YAML document begins here; the configuration is one document`\
       The file has a second `---`. **Cure:** Use one document per file.
@@ -83,7 +83,7 @@ extension TroubleshootingPage {
       The file uses `*name`, or a value begins with `*`. **Cure:** Write the value out, or quote it: `"*"`.
     - `a key must be a word`\
       A key is a list or a mapping. **Cure:** Look for a colon in the wrong place.
-    - `key '…' stands already on line …; keep one`\
+    - `key '…' is already on line …; keep one`\
       A section has the same key twice. **Cure:** Keep one.
 
     ### Any value
@@ -241,16 +241,16 @@ extension TroubleshootingPage {
     - `…: cannot read …: …`\
       A file that the configuration names does not exist, or this user cannot read it. **Cure:** Check owner and mode of
       the file and of the directories above it. Relative paths start at the configuration's directory.
-    - `… can be read by everybody on this machine (mode 0…); chmod o-r helps, or 'allow_readable_secrets: true' where
-      nobody else is on it`\
+    - `… can be read by everybody on this machine (mode 0…); chmod o-r helps, or 'allow_readable_secrets: true' if it
+      has no other users`\
       Any user's process could read the secret. **Cure:** `chmod o-r FILE`; in a container with one user, the setting.
     - `…can be written by everybody on this machine (mode 0…); chmod …… helps`\
       Every user of the machine can change the configuration, or a certificate, key, secret or program that it names; or
       can put another file in its place, because they can write a directory on the way to it, which the message then
       names. **Cure:** The command in the message. With `allow_readable_secrets: true` it is a warning, but for
       programs.
-    - `…: a secret stands in …, which everybody on this machine can read (mode 0…); chmod o-r helps, or '…' or a
-      variable in its place, or 'allow_readable_secrets: true' where nobody else is on it`\
+    - `…: a secret is written in …, which everybody on this machine can read (mode 0…); chmod o-r helps, or '…' or a
+      variable in its place, or 'allow_readable_secrets: true' if it has no other users`\
       The configuration contains the secret, and any user's process can read it. **Cure:** `chmod o-r FILE`, or put the
       secret into a file or variable.
     """#

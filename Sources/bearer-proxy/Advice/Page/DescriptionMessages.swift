@@ -14,7 +14,7 @@ extension TroubleshootingPage {
       The challenge's `resource_metadata` leads away from the API. **Cure:** Call the API by the name that it uses
       itself, or tell its operator.
     - `… is not https, and is not read`\
-      Whoever is on the way could replace the answer. **Cure:** Use `https:`.
+      Any machine on the way could replace the answer. **Cure:** Use `https:`.
     - `… redirects elsewhere, which is not followed`\
       Metadata are where they are said to be, or not at all. **Cure:** Tell the API's operator.
     - `… is longer than 64 KiB, and is not read`\

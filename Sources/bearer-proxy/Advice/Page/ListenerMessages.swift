@@ -46,7 +46,7 @@ extension TroubleshootingPage {
 
     ### Listeners and callers
 
-    - `listeners is empty: nobody could call`\
+    - `listeners is empty: no program could call`\
       `listeners: []`. **Cure:** Add one: `- address: 127.0.0.1:8080`.
     - `is not an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/bearer-proxy.sock`\
       The value is not an address. **Cure:** Write one of these forms.

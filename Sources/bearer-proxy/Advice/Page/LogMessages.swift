@@ -97,7 +97,7 @@ extension TroubleshootingPage {
       `--prompt create` at a provider that has no such page. **Cure:** \#(SignInCure.registration.page)
     - `the identity provider's code_challenge_methods_supported does not list S256, and the application has
       require_pkce`\
-      Without PKCE, whoever steals the code of a sign-in can redeem it. Microsoft Entra supports it without saying so.
+      Without PKCE, a thief of a sign-in's code can redeem it. Microsoft Entra supports it without saying so.
       **Cure:** \#(SignInCure.pkce.page)
     - `the identity provider knows no domain_hint, which is Microsoft's own`\
       `--domain-hint` at an OpenID Connect issuer. **Cure:** \#(SignInCure.domainHint.page)

@@ -67,7 +67,7 @@ extension TroubleshootingPage {
       The program sends JSON, or no `grant_type`. **Cure:** Send a form.
     - `Required metadata header not specified: send 'Metadata: true', once.`\
       The first question of a credential chain, which only asks whether there is a service; or a request that was made
-      for somebody else. **Cure:** None is needed.
+      for another program. **Cure:** None is needed.
     - `api-version is missing or too old: 2019-08-01 for App Service, 2018-02-01 for IMDS.`\
       An SDK from before 2019. **Cure:** Update it.
     - `X-IDENTITY-HEADER is missing, repeated or wrong. It is the secret of one of this listener's programs.`\

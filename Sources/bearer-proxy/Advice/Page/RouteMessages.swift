@@ -8,7 +8,7 @@ extension TroubleshootingPage {
       `routes: []`. **Cure:** Add one.
     - `… takes the same requests as route '…' on line …; change its path, host or methods`\
       Two routes have the same host, path and methods. **Cure:** Change one of them.
-    - `…: a route '…' stands already on line …; choose another name`\
+    - `…: a route '…' is already on line …; choose another name`\
       Two routes have the same name. **Cure:** Choose another name.
     - `…: '…' is not a name of at most 64 letters, digits, '-', '_', '.'`\
       Names are used in logs, metrics and URLs. **Cure:** Choose a simpler name.
@@ -22,7 +22,7 @@ extension TroubleshootingPage {
       Another protocol. **Cure:** Remove it.
     - `does not begin and end with '/'`\
       A route's path consists of whole segments. **Cure:** Write `/orders/`, for example.
-    - `has a character that stands in a path only percent-encoded, or '%'`\
+    - `has a character that a path contains only percent-encoded, or '%'`\
       A route's path is compared in normal form. **Cure:** Use plain characters.
     - `has an empty segment, '.' or '..'; requests are matched after those are resolved`\
       No request could match. **Cure:** Write the resolved path.
@@ -113,11 +113,11 @@ extension TroubleshootingPage {
       The route has a token and no application. **Cure:** Add `application: NAME`.
     - `…: there is no application '…'`\
       `applications` has no such name. **Cure:** Correct one of the two.
-    - `… has no meaning with as: application: that token is nobody's`\
+    - `… has no meaning with as: application: that token is no person's`\
       `account` beside `as: application`. **Cure:** Remove one.
-    - `… has no meaning with as: …: nobody signs in for it`\
+    - `… has no meaning with as: …: no person signs in for it`\
       `on_interaction_required` beside `as: application`, `as: agent` or `as: caller`. **Cure:** Remove it.
-    - `… has no meaning with as: caller: the token is that of whoever calls`\
+    - `… has no meaning with as: caller: the token is the caller's`\
       `account` beside `as: caller`. **Cure:** Remove one.
     - `… has a meaning with as: caller only`\
       A key about the exchange of callers' tokens, on a route that adds another token. **Cure:** Remove it, or write
@@ -232,8 +232,8 @@ extension TroubleshootingPage {
       browsers see it.
     - `…: '…' has a path; write scheme and host alone`\
       `public_url` has a path, and pages and metadata have their places at the host's root. **Cure:** Remove the path.
-    - `…: no browser brings what callers.… demands; give the pages a listener of their own, or the public_url of what
-      stands in front and adds it`\
+    - `…: no browser brings what callers.… demands; give the pages a listener of their own, or the public_url of a
+      proxy in front that adds it`\
       The listener of the sign-in pages demands a field from callers. **Cure:** Use another listener with `sign_in`, on
       loopback or with `callers.certificate`. Or set the `public_url` of a proxy in front that adds the field.
     - `… is between … and …`\
