@@ -31,7 +31,7 @@ import Tokens
     return (answer, heard.withLock { $0 })
   }
 
-  @Test func `is accepted, with its secret in a file for nobody else`() async throws {
+  @Test func `is accepted, with its secret in a file of the user's own`() async throws {
     let directory = try TemporaryDirectory()
     let (answer, heard) = await perform(Self.right, in: directory)
     #expect(answer.status == .done)

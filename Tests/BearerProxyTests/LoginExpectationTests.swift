@@ -46,7 +46,7 @@ import Testing
     Row(testDescription: "of two, silently", prompt: Prompt.none, people: [ann, bob], shown: Prompt.none),
   ]
 
-  @Test(arguments: rows) func `who is expected, and what is told of it`(row: Row) {
+  @Test(arguments: rows) func `the expected account, and the words for it`(row: Row) {
     let expectation = LoginExpectation(named: row.named, hint: row.hint, prompt: row.prompt, people: row.people)
     #expect(expectation.account == row.account)
     #expect(expectation.hint == row.told)

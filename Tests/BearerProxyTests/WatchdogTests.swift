@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct WatchdogTests {
-  @Test func `a loop that stands still gives no sign of life, and others do not speak for it`() async throws {
+  @Test func `a blocked loop gives no sign of life, and other loops give none for it`() async throws {
     let directory = try TemporaryDirectory()
     let manager = try ServiceManagerSocket(directory.file("notify"))
     let notifier = try #require(

@@ -10,7 +10,7 @@ import Testing
       ("", []), ("Zg", Array("f".utf8)), ("Zm8", Array("fo".utf8)), ("Zm9v", Array("foo".utf8)),
       ("Zm9vYg", Array("foob".utf8)), ("Zm9vYmE", Array("fooba".utf8)), ("Zm9vYmFy", Array("foobar".utf8)),
       ("-_8", [0xFB, 0xFF]), ("AA", [0]), ("_____w", [0xFF, 0xFF, 0xFF, 0xFF]),
-    ] as [(String, [UInt8])]) func `text and bytes stand for each other`(text: String, bytes: [UInt8]) throws
+    ] as [(String, [UInt8])]) func `text and bytes convert into each other`(text: String, bytes: [UInt8]) throws
   {
     #expect(Base64URL.encode(bytes) == text)
     #expect(try Base64URL.decode(text) == bytes)

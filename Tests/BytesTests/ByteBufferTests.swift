@@ -28,7 +28,7 @@ import Testing
     #expect(buffer.bytes[0] == 0x63 && buffer.bytes[9] == 0x6C && buffer.count == 10)
   }
 
-  @Test func `what was written last can be taken back`() {
+  @Test func `the last write can be undone`() {
     var buffer = ByteBuffer(capacity: 4)
     buffer.append("abcdef")
     buffer.consume(1)

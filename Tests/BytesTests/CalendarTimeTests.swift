@@ -25,7 +25,7 @@ import Testing
     (0, 1970, 1, 1, 0), (951_782_400, 2000, 2, 29, 0), (951_868_800, 2000, 3, 1, 0), (4_107_542_399, 2100, 2, 28, 59),
     (253_402_300_799, 9999, 12, 31, 59), (253_402_300_800, 9999, 12, 31, 59), (.max, 9999, 12, 31, 59),
   ])
-  func `what has no four digits is the nearest second that has`(
+  func `a year without four digits becomes the nearest second that has them`(
     seconds: Int64, year: Int, month: Int, day: Int, second: Int
   ) {
     let time = CalendarTime(clamping: seconds)

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `values stand in values up to a limit`() throws {
+  @Test func `values nest up to a limit`() throws {
     func nested(_ depth: Int) -> [UInt8] {
       Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
     }

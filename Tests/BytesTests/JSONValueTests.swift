@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{", "nul", "[1,]x", "{\"a\":1", "\u{1}"])
-  func `what is not JSON has none`(json: String) {
+  func `text that is not JSON has no members`(json: String) {
     #expect(JSONValue(json: Array(json.utf8)) == nil)
   }
 

@@ -109,7 +109,7 @@ import Tokens
       - {name: four, path: /4/, upstream: "https://api.example", token: none, proxy: none}
     """
 
-  @Test func `what the file names counts more than the environment, for this machine too`() throws {
+  @Test func `the file overrules the environment, for this machine too`() throws {
     let settings = try decoded(Self.file, environment: ["HTTPS_PROXY": "http://u:hush@corp:1", "SECRET": "s3%2Fcr3t"])
     let url = try HTTPURL("https://id.example/token")
     let proxies = settings.applications.map { $0.proxy.proxy(for: url) }
@@ -130,7 +130,7 @@ import Tokens
     #expect(values.first { $0.key == "routes[2].proxy" }?.source.description == "environment HTTPS_PROXY")
   }
 
-  @Test func `a password does not stand in the file's own text`() throws {
+  @Test func `a password in the file's own text is refused`() throws {
     let text = Self.file.replacing("${SECRET}", with: "s3cret")
     let error = #expect(throws: ConfigurationError.self) { try decoded(text) }
     #expect(

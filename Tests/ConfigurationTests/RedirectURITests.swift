@@ -70,7 +70,7 @@ import Tokens
     #expect(try decoded(text).applications.map(\.callback) == row.expected)
   }
 
-  @Test func `the paths are one below the other, and names stand in them as they are`() {
+  @Test func `one path is below the other, and names are in them unchanged`() {
     #expect(CallbackPath.shared.path == "/.bearer/callback")
     #expect(CallbackPath.own(application: "a-b_c.d").path == "/.bearer/callback/a-b_c.d")
   }

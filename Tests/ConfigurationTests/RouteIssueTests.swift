@@ -81,7 +81,7 @@ import Tokens
     #expect(found == (isOwn ? [expected] : []))
   }
 
-  @Test func `what a path may hold encoded is named in words that are known`() {
+  @Test func `encoded_path takes known words only`() {
     let found = messages(
       """
       listeners: [{address: 127.0.0.1:8080}]

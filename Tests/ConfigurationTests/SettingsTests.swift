@@ -111,7 +111,7 @@ import Tokens
     #expect(!settings.given.contains { $0.value == "s" || $0.value == "p" })
   }
 
-  @Test func `what Microsoft's providers know beside is read`() throws {
+  @Test func `members that only Microsoft's providers have are read`() throws {
     let entra = "authority: 'https://login.microsoftonline.com/contoso.example', client_id: c"
     let settings = try decoded(
       Self.smallest + """
@@ -315,7 +315,7 @@ import Tokens
     #expect(!dumped.contains("hunter2") && !dumped.contains("s3cr3t") && dumped.contains("[secret]"))
   }
 
-  @Test func `what is said outside the file replaces what the file says`() throws {
+  @Test func `values outside the file replace those in the file`() throws {
     let settings = try decoded(Self.smallest + "\nloops: 2\nlog: {level: error, format: text}")
     let same = settings.overridden(loops: nil, logLevel: nil, logFormat: nil)
     #expect(same.loops == 2 && same.log == settings.log)

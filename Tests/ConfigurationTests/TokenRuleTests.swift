@@ -17,7 +17,7 @@ import Tokens
       + "  - {name: r, path: /r/, upstream: 'https://api.example', application: generic, token: \(token)}\n"
   }
 
-  @Test func `what is left out has a default, and what is said is taken`() throws {
+  @Test func `absent settings have defaults, and present ones are used`() throws {
     let defaults = try decoded(Self.text("{scopes: [a]}")).routes[0].tokenRules
     #expect(defaults == RouteTokenRules())
     #expect(defaults.replayLimit == 65_536)

@@ -33,7 +33,7 @@ import Tokens
   ]
 
   @Test(arguments: endpoints)
-  func `traces are off unless somebody says where to`(variables: [String: String], url: String?) {
+  func `traces are off without an endpoint`(variables: [String: String], url: String?) {
     let read = TracingEnvironment(variables)
     #expect(read.settings?.target.url.description == url)
     if url == nil { #expect(read.values == [ConfiguredValue("traces", "off", .standard)]) }
@@ -84,7 +84,7 @@ import Tokens
   ]
 
   @Test(arguments: headers)
-  func `fields for the collector are read strictly, and shown to nobody`(text: String, fields: [String], issues: Int) {
+  func `fields for the collector are read strictly and never shown`(text: String, fields: [String], issues: Int) {
     let read = Self.read(["OTEL_EXPORTER_OTLP_HEADERS": text])
     #expect(read.settings?.target.fields.map { "\($0.name): \($0.value.revealed())" } == fields)
     #expect(read.issues.count == issues)
@@ -92,7 +92,7 @@ import Tokens
     #expect(shown.count == fields.count && shown.allSatisfy { $0.value == "[secret]" })
   }
 
-  @Test func `what is said for traces counts more than what is said for everything`() throws {
+  @Test func `variables for traces overrule those for all signals`() throws {
     let read = Self.read([
       "OTEL_EXPORTER_OTLP_HEADERS": "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "b=2",
       "OTEL_EXPORTER_OTLP_TIMEOUT": "100", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "1500",
@@ -124,7 +124,7 @@ import Tokens
   ]
 
   @Test(arguments: complaints)
-  func `what is not done is said, once, with the variable`(variable: String, value: String, reason: String) {
+  func `an unsupported variable is reported once`(variable: String, value: String, reason: String) {
     let issues = Self.read([variable: value]).issues
     #expect(issues.count == 1 && issues.first?.variable == variable)
     #expect(issues.first?.reason.hasPrefix(reason) == true, "\(issues)")

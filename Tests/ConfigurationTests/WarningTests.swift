@@ -39,7 +39,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `what is hardly ever meant is said`(
+  func `unlikely settings cause warnings`(
     head: String, application: String, route: String, expected: [String]
   ) throws {
     let isNone = route.hasSuffix("none")

@@ -13,7 +13,7 @@ import Testing
     #expect(outline(root) == "{é@1:1=1@1:4, list@2:1=[a@3:5, {key@4:6=q: x@4:11}@4:5]@3:3}@1:1")
   }
 
-  @Test func `an anchor, an alias and a tag are refused where they stand`() {
+  @Test func `an anchor, an alias and a tag are refused with their place`() {
     #expect(refusals("a: &x 1") == ["f:1:4: error: anchor '&x': anchors, aliases and tags are not supported here"])
     #expect(
       refusals("a: !!str 1") == [

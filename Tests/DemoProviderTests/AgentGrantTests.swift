@@ -66,7 +66,7 @@ import Tokens
     }
   }
 
-  @Test func `what is no agent's, or another's, is refused`() throws {
+  @Test func `a token of no agent, or of another agent, is refused`() throws {
     let proof = try token(first())
     let own = try token(second(proof))
     let refusals: [(form: String, code: Int)] = [

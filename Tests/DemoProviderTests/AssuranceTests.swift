@@ -79,7 +79,7 @@ import Tokens
     #expect(context.claims == nil)
   }
 
-  @Test func `an application's own tokens are evaluated too, and nobody else's with them`() throws {
+  @Test func `an application's own tokens are evaluated, and no person's with them`() throws {
     let person = try PersonAtBrowser()
     let form =
       DemoFixture.form(scope: "api%3A%2F%2Forders%2F.default") + "&claims="
@@ -199,7 +199,7 @@ import Tokens
     #expect(refusal(refused)[0] == "invalid_request")
   }
 
-  @Test func `what a permission is asked for by is the scope that a client would name, with the status to order`()
+  @Test func `a missing permission is demanded by the client's scope, with the chosen status`()
     throws
   {
     let person = try PersonAtBrowser()

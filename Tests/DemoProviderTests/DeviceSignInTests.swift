@@ -67,7 +67,7 @@ import Tokens
     #expect(page.heading == "Orders desk asks for your permission")
   }
 
-  @Test func `who polls within the interval is told to slow down`() throws {
+  @Test func `polling within the interval is told to slow down`() throws {
     let person = try PersonAtBrowser()
     let (code, _) = try begin(person)
     #expect(try poll(person, code) == "authorization_pending")
@@ -77,7 +77,7 @@ import Tokens
     #expect(try poll(person, code) == "authorization_pending")
   }
 
-  @Test func `a device that is declined, or that nobody signs in, learns so`() throws {
+  @Test func `a declined or unused device code is reported to the device`() throws {
     let person = try PersonAtBrowser()
     let declined = try begin(person)
     #expect(try person.press("decline", on: consent(person, declined.userCode)).heading == "Sign-in cancelled")

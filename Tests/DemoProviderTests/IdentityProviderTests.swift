@@ -90,7 +90,7 @@ import Tokens
       status: 400, error: "invalid_request", code: 9_002_313),
   ]
 
-  @Test(arguments: refusals) func `what cannot be granted is refused with Entra's number`(row: Refusal) throws {
+  @Test(arguments: refusals) func `a scope that cannot be granted is refused with Entra's code`(row: Refusal) throws {
     let answer = try DemoFixture.provider().answer(row.request, now: DemoFixture.now)
     #expect(answer.status == row.status)
     #expect(answer.field("cache-control") == "no-store")
@@ -126,7 +126,7 @@ import Tokens
   }
 
   @Test(arguments: ["common", "organizations"])
-  func `where the tenant is open, the issuer is a pattern`(segment: String) throws {
+  func `for an authority without a tenant, the issuer is a pattern`(segment: String) throws {
     let request = DemoRequest(method: "GET", path: "/\(segment)/v2.0/.well-known/openid-configuration")
     let document = try DemoFixture.json(DemoFixture.provider().answer(request, now: DemoFixture.now))
     #expect(document["issuer"] as? String == "https://localhost:8443/{tenantid}/v2.0")

@@ -116,7 +116,7 @@ import Tokens
     Row(testDescription: "no such method", authorization: { nil }, status: 405, method: "DELETE"),
   ]
 
-  @Test(arguments: rows) func `who may come in does, and the others learn why not`(row: Row) throws {
+  @Test(arguments: rows) func `allowed callers are accepted, and refused ones learn why`(row: Row) throws {
     let authorization = try row.authorization()
     let request = DemoRequest(
       method: row.method, path: row.path, fields: authorization.map { [("authorization", $0)] } ?? [])

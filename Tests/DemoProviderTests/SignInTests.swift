@@ -104,7 +104,7 @@ import Tokens
     PromptRow(testDescription: "claims that are no JSON", change: ["claims": "a"], error: "invalid_request"),
   ]
 
-  @Test(arguments: rows) func `what comes next depends on who is signed in and what was asked`(row: PromptRow) throws {
+  @Test(arguments: rows) func `the next page depends on the accounts and on the prompt`(row: PromptRow) throws {
     let person = try PersonAtBrowser()
     for user in row.signedIn { _ = try person.code(user, ["prompt": "login"]) }
     person.now = person.now + row.later
@@ -123,7 +123,7 @@ import Tokens
   @Test(arguments: [
     (["redirect_uri": "https://evil.example/"], 400), (["redirect_uri": "http://localhost.evil.example"], 400),
     (["redirect_uri": ""], 400), (["client_id": "nobody"], 400), (["response_mode": "carrier-pigeon"], 400),
-  ]) func `what cannot be trusted with an answer gets none`(change: [String: String], status: Int) throws {
+  ]) func `an untrusted redirect URI gets no answer`(change: [String: String], status: Int) throws {
     let answer = try PersonAtBrowser().authorize(change)
     #expect(answer.status == status)
     #expect(answer.field("location") == nil)
@@ -154,7 +154,7 @@ import Tokens
     #expect(policy.contains("script-src 'sha256-"))
   }
 
-  @Test func `who says no, or cancels, tells the application so`() throws {
+  @Test func `a denial or cancellation is reported to the application`() throws {
     let person = try PersonAtBrowser()
     let consent = try person.signIn(on: person.authorize())
     #expect(try PersonAtBrowser.Reply(person.press("decline", on: consent))?["error"] == "access_denied")
@@ -165,7 +165,7 @@ import Tokens
     #expect(try again.press("cancel", on: page).status == 400)
   }
 
-  @Test func `somebody else may sign in where one is signed in already`() throws {
+  @Test func `another person may sign in beside a signed-in one`() throws {
     let person = try PersonAtBrowser()
     _ = try person.code()
     let choice = try person.authorize(["prompt": "select_account"])

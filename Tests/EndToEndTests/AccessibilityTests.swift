@@ -32,7 +32,7 @@ struct AccessibilityTests {
     #expect(result.output.contains("ok: 12 kinds of pages can be read and used"), "\(result.output)")
   }
 
-  @Test func `the pages that ask for more, offer a choice, refuse, or stand beside`() async throws {
+  @Test func `the pages that ask for more, offer a choice, refuse or accompany a sign-in`() async throws {
     let stage = try await SignInStage(account: nil)
     // Several people, and everything that an API can want.
     for (route, user) in [("my-orders", Sample.alice), ("bobs-orders", Sample.bob)] {

@@ -63,8 +63,7 @@ struct AgentTests {
   }
 
   @Test(.enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
-  func `what msal's agent obtains, the proxy's does: for itself, for its account, on behalf of a caller`() async throws
-  {
+  func `agents obtain what msal's obtain: for themselves, for their account, on behalf of a caller`() async throws {
     let proxy = try await proxy()
     let result = try await run(
       [
@@ -103,7 +102,7 @@ struct AgentTests {
     ("account", Sample.alice, "AADSTS50013", "Grant agent"),
     ("scopes", "api://ledger/Ledger.Read", "AADSTS65001", "Grant agent"),
   ])
-  func `what the provider refuses is told with its code and a cure, and no one is asked to sign in`(
+  func `a provider's refusal is told with its code and cure, and no sign-in is asked for`(
     flaw: String, value: String, code: String, cure: String
   ) async throws {
     let proxy =

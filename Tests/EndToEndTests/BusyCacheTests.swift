@@ -31,7 +31,9 @@ struct BusyCacheTests {
   }
 
   @Test(arguments: ["--plain", nil])
-  func `msal-extensions writes 10,000 times beside 64 callers, and signs nobody out`(flavour: String?) async throws {
+  func `msal-extensions writes 10,000 times beside 64 callers, and no account is signed out`(flavour: String?)
+    async throws
+  {
     let scene = try await DeskScene()
     let (proxy, own) = try await scene.proxy(routes: bobsRoute(scene))
     try await scene.signIn(proxy)
@@ -100,7 +102,7 @@ struct BusyCacheTests {
     await scene.stop()
   }
 
-  @Test func `a writer that never lets the lock go gets nobody a 401, and its end is noticed`() async throws {
+  @Test func `a writer that keeps the lock causes no 401, and its end is noticed`() async throws {
     let scene = try await DeskScene()
     let (proxy, own) = try await scene.proxy(routes: bobsRoute(scene))
     try await scene.signIn(proxy)
@@ -123,7 +125,7 @@ struct BusyCacheTests {
     await scene.stop()
   }
 
-  @Test func `what a writer left that was killed is written again, and signs nobody out`() async throws {
+  @Test func `a killed writer's incomplete file is written again, and no account is signed out`() async throws {
     let scene = try await DeskScene()
     let (proxy, own) = try await scene.proxy(routes: bobsRoute(scene))
     try await scene.signIn(proxy)

@@ -126,7 +126,7 @@ struct CacheTroubleTests {
   }
 
   @Test(.enabled(if: Mount.isPossible, "only root may mount the file system that is then full"))
-  func `what a full file system lacks at the end is written as soon as there is room`() async throws {
+  func `tokens that a full disk kept out are written at the end, as soon as there is room`() async throws {
     let mount = try await Mount()
     var (scene, proxy, own) = try await unwritten(mount)
     proxy.process.send(SIGTERM)
@@ -144,7 +144,7 @@ struct CacheTroubleTests {
   }
 
   @Test(.enabled(if: Mount.isPossible, "only root may mount the file system that is then full"))
-  func `what could not be written until the end is a reason to end with 1, and is told with its cure`() async throws {
+  func `unwritten tokens at the end give exit status 1 and a cure`() async throws {
     let mount = try await Mount()
     let (scene, proxy, own) = try await unwritten(mount)
     let began = ContinuousClock.now
@@ -201,7 +201,7 @@ struct CacheTroubleTests {
     try await mount.remove()
   }
 
-  @Test func `a proxy that starts over a file that is no cache sends nobody to sign in, and serves once it is mended`()
+  @Test func `a proxy that starts with a damaged cache asks for no sign-in, and serves after the repair`()
     async throws
   {
     let scene = try await DeskScene()
@@ -221,7 +221,7 @@ struct CacheTroubleTests {
     await scene.stop()
   }
 
-  @Test func `a file that is no cache stays as it is, and is named with its place until somebody mends it`()
+  @Test func `a file that is no cache is kept and reported with its place until it is repaired`()
     async throws
   {
     let scene = try await DeskScene()

@@ -79,7 +79,7 @@ struct CallerTokenTests {
 
   private var bearer: String { "bearer: {authority: \"\(issuer.name)\", audiences: [\"\(Self.audience)\"]}" }
 
-  @Test func `a token that is bound to a certificate lets in who shows that one, and nobody who has only the token`()
+  @Test func `a certificate-bound token is accepted with its certificate only`()
     async throws
   {
     let authority = try await TestSupport.CertificateAuthority(in: directory)

@@ -72,7 +72,7 @@ struct CallersTests {
     ("busy", 503, "identity-provider-unavailable", nil),
   ]
 
-  @Test func `what a provider has against a caller's token becomes what the caller can act on, row by row`()
+  @Test func `each refusal of a caller's token becomes a challenge that the caller can act on`()
     async throws
   {
     let proxy = try await proxy(token: ", when_unavailable: fail")

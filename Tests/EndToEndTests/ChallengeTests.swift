@@ -87,7 +87,7 @@ struct ChallengeTests {
   }
 
   @Test(arguments: [("payouts", "claims=", "proof"), ("statements", "acr_values=", "another way to authenticate")])
-  func `what only a person can bring is passed on, remembered, and asked for by the next sign-in of the route`(
+  func `claims that need a person are passed on, remembered, and requested by the next sign-in`(
     path: String, parameter: String, words: String
   ) async throws {
     let proxy = try await proxy()

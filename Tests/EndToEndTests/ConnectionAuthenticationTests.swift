@@ -44,7 +44,7 @@ struct ConnectionAuthenticationTests {
   }
 
   @Test(arguments: ["/ntlm/", "/negotiate/", "/quiet/"])
-  func `what one caller authenticated serves no other, and the caller goes on with it`(path: String) async throws {
+  func `a connection that one caller authenticated serves no other caller`(path: String) async throws {
     let proxy = try await proxy()
     // An idle connection of nobody's, which must not become one that speaks for somebody.
     #expect(try await proxy.get("/open/first").body == "-\n")
@@ -116,7 +116,7 @@ struct ConnectionAuthenticationTests {
     #expect(try await proxy.get("/open/other").body == "-\n")
   }
 
-  @Test func `connections that nobody authenticated are still shared`() async throws {
+  @Test func `connections without authentication are still shared`() async throws {
     let proxy = try await proxy()
     for _ in 0..<4 {
       #expect(try await proxy.get("/open/a", ["-H", "Authorization: Basic YTpi"]).status == 200)

@@ -6,7 +6,7 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct CrashTests {
-  @Test func `after kill -9 the next start serves with the cached tokens, and nobody asks the provider`() async throws {
+  @Test func `after kill -9 the next start serves cached tokens without a token request`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
     let upstream = try await ScriptedUpstream(in: directory)

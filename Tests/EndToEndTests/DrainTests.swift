@@ -99,7 +99,7 @@ struct DrainTests {
     #expect(try await curl(["http://127.0.0.1:\(second)/seen"]).status == 200)
   }
 
-  @Test func `a signal that comes as soon as the address is taken loses nobody who has called`() async throws {
+  @Test func `a signal right after the address is taken loses no caller`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)
     for _ in 1...5 {

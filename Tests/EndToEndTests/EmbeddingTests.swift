@@ -43,8 +43,7 @@ struct EmbeddingTests {
     return String(line.split(separator: " ").last ?? "")
   }
 
-  @Test func `a program of another package signs somebody in, is silent from then on, and signs them out`() async throws
-  {
+  @Test func `a program of another package signs a person in, acquires silently, and signs them out`() async throws {
     let first = try start("first")
     let person = SigningInPerson(trust: settings.authorityPath)
     try await person.signInDevice(at: services.providerOrigin + "/device", code: try await code(of: first))

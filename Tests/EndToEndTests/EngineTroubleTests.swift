@@ -97,7 +97,7 @@ struct EngineTroubleTests {
     [], ["-H", "X-Proxy-Key: wrong"], ["-H", "X-Proxy-Key: \(EngineStage.secret)", "-H", "X-Proxy-Key: wrong"],
     ["-H", "X-Proxy-Key: \(EngineStage.secret)", "-H", "Origin: https://evil.example"],
   ])
-  func `who does not prove to be the engine gets no token`(options: [String]) async throws {
+  func `a caller without the engine's proof gets no token`(options: [String]) async throws {
     let stage = try await EngineStage()
     let url = "\(stage.origin)/.bearer/authorize/orders"
     let answer = try await curl(options + [url])

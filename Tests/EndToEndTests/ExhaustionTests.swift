@@ -193,7 +193,7 @@ struct ExhaustionTests {
   }
 
   @Test(arguments: [1, 2])
-  func `where connections run out, those who wait without a request make room, and nobody who has one`(loops: Int)
+  func `at the limit of connections, idle ones make room and busy ones do not`(loops: Int)
     async throws
   {
     let directory = try TemporaryDirectory()
@@ -287,7 +287,7 @@ struct ExhaustionTests {
     #expect(proxy.process.errors.split(separator: "\n").count { $0.contains("accept paused") } == 1)
   }
 
-  @Test func `where descriptors run out, those who wait without a request make room`() async throws {
+  @Test func `at the limit of descriptors, idle connections make room`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)
     let proxy = try await ProxyUnderTest(

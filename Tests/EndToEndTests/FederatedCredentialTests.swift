@@ -238,7 +238,7 @@ struct FederatedCredentialTests {
     await services.stop()
   }
 
-  @Test func `azure-identity gets its tokens from the same stand-ins`() async throws {
+  @Test func `azure-identity gets its tokens from the same doubles`() async throws {
     try directory.write(
       textOfFile(settings.clientCertificatePath) + textOfFile(settings.clientKeyPath), to: "both.pem")
     try directory.write(try cluster.tokenNow(), to: "token")

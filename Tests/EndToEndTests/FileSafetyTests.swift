@@ -150,7 +150,7 @@ struct FileSafetyTests {
   }
 
   @Test(.enabled(if: geteuid() == 0, "not run: takes root, to run commands beside a service of another user"))
-  func `what commands of root leave beside a service, the service can use`() async throws {
+  func `files that root's commands make are usable by the service`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
     mkdir(directory.file("state"), 0o700)

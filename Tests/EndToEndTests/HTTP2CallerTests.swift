@@ -126,7 +126,7 @@ struct HTTP2CallerTests {
     #expect(answered == "True\n")
   }
 
-  @Test func `what RFC 9113 and RFC 7541 demand of a server holds`() async throws {
+  @Test func `the server keeps the rules of RFC 9113 and RFC 7541`() async throws {
     let stage = try await Stage()
     let report = try await stage.peer("http2_cases.py")
     #expect(report.hasSuffix(" cases, 0 failed\n"), "\(report)")

@@ -168,7 +168,7 @@ struct HopTests {
     ),
   ]
 
-  @Test func `what is wrong with an answer stands in the record, the metric and the status`() async throws {
+  @Test func `the fault of an answer is in the record, the metric and the status`() async throws {
     let scene = try await ScriptedScene()
     for row in Self.faults {
       let before = scene.proxy.accessRecords.count

@@ -77,7 +77,7 @@ struct InteropTests {
     try #require((200...299).contains(answer.status), "\(answer.body)")
   }
 
-  @Test func `who signs in with msal is served by the running proxy, and both renew with what the other left`()
+  @Test func `a sign-in with msal serves the running proxy, and each renews with the other's tokens`()
     async throws
   {
     let proxy = try await proxy()
@@ -107,7 +107,7 @@ struct InteropTests {
 
   // Nothing tells msal which issuer of a host a refresh token is from, so it gets to see none of ours.
   @Test(arguments: [["--device-code"], []])
-  func `who signs in with us at an issuer is left alone by msal, and signing out ends both sign-ins there`(
+  func `msal leaves an issuer's sign-in of ours alone, and signing out ends both sign-ins there`(
     way: [String]
   ) async throws {
     let proxy = try await proxy()

@@ -114,7 +114,7 @@ struct IssuerTests {
   }
 
   @Test(arguments: Writer.allCases, Writer.allCases)
-  func `two issuers of one host serve one person side by side, in either order, whoever signed them in`(
+  func `two issuers of one host serve one person side by side, in either order of sign-ins`(
     first: Writer, second: Writer
   ) async throws {
     for order in [["alpha", "beta"], ["beta", "alpha"]] {

@@ -113,7 +113,7 @@ struct LifecycleTests {
     #expect(try await scene.proxy.process.wait() == 0)
   }
 
-  @Test func `what outlasts the shutdown limit is cut off, and the exit status is still 0`() async throws {
+  @Test func `requests that outlast the shutdown limit are cut off, and the exit status is 0`() async throws {
     let scene = try await ScriptedScene(top: "shutdown: {limit: 300ms}")
     async let slow = scene.proxy.get("/slow/20")
     #expect(try await eventually { !scene.upstream.requests.isEmpty })

@@ -34,7 +34,7 @@ struct LoggingTests {
     #expect(record["cache"] == .text(scene.directory.file("cache.json")))
   }
 
-  @Test func `what check warns of is logged in its words, at the start and at a reload`() async throws {
+  @Test func `check's warnings are logged at the start and at a reload`() async throws {
     let scene = try await ScriptedScene(
       top: """
         applications:
@@ -61,7 +61,7 @@ struct LoggingTests {
     #expect(try await eventually { logged() == first + second })
   }
 
-  @Test func `what a provider says is cut behind a whole word, and followed by the next step`() async throws {
+  @Test func `a provider's message is cut after a whole word, and the next step follows`() async throws {
     let words = "AADSTS7000215: Invalid client secret provided. " + String(repeating: "word ", count: 49)
     // Its last part would be cut after 300 characters, in the middle of the code.
     let body =
@@ -122,7 +122,7 @@ struct LoggingTests {
     #expect(proxy.accessRecords.count == 10)
   }
 
-  @Test func `what is logged while a request waits for its token names the request`() async throws {
+  @Test func `log records of a token's acquisition name the waiting request`() async throws {
     let scene = try await ProviderScene { try await $0.behave(#"{"delay": 2}"#) }
     let ids = [
       "-H", "X-Request-ID: waits-1", "-H", "traceparent: 00-\(String(repeating: "7", count: 32))-00f067aa0ba902b7-01",

@@ -65,7 +65,7 @@ import Testing
     await scene.services.stop()
   }
 
-  @Test func `where it is open who is meant, the page says who signed in and asks once`() async throws {
+  @Test func `if the account is open, the page names who signed in and asks once`() async throws {
     let proxy = try await scene.proxy([scene.route("open")])
     let discarded = try await login(proxy, ["--route", "open"], scene.person(discards: true))
     #expect(discarded.status == 3 && discarded.errors.contains("\(Sample.alice) signed in, which was not confirmed"))
@@ -175,7 +175,7 @@ import Testing
     await scene.services.stop()
   }
 
-  @Test func `with a cache that cannot be written nobody is sent to sign in`() async throws {
+  @Test func `with an unwritable cache the sign-in does not begin`() async throws {
     try await succeed(["mkdir", "-m", "700", scene.directory.file("held")])
     let proxy = try await scene.proxy([scene.route("open")], cache: "held/cache.json")
     // A directory in the place of the lock: even root cannot take it.

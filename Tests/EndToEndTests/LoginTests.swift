@@ -41,7 +41,7 @@ struct LoginTests {
     await services.stop()
   }
 
-  @Test func `an unnamed account is the only one, and with a second one nobody is guessed`() async throws {
+  @Test func `an unnamed account is the only one; with a second one none is chosen`() async throws {
     let proxy = try await scene.proxy([scene.route("only")])
     _ = try await Login.run(proxy.configuration, ["--route", "only"], person: scene.person(), in: directory)
     #expect(try await proxy.get("/only/list").status == 200)
@@ -99,7 +99,7 @@ struct LoginTests {
     await services.stop()
   }
 
-  @Test func `whoever declines is taken at their word`() async throws {
+  @Test func `a declined sign-in is not retried`() async throws {
     let proxy = try await scene.proxy([scene.route("orders")])
     let refusing = scene.person(declines: true)
     let device = try await Login.run(
@@ -116,7 +116,7 @@ struct LoginTests {
     await services.stop()
   }
 
-  @Test func `nobody at the browser, and nobody who types the code, end it in time`() async throws {
+  @Test func `a sign-in without a browser's answer or a typed code ends in time`() async throws {
     let proxy = try await scene.proxy([scene.route("orders")])
     let browser = try await scene.command(proxy, ["login", "--route", "orders", "--timeout", "1s"])
     #expect(browser.status == 1 && browser.errors.contains("no answer came back from the browser within 1 s"))
@@ -138,7 +138,7 @@ struct LoginTests {
     await services.stop()
   }
 
-  @Test func `what cannot be signed in to is said before anybody is bothered`() async throws {
+  @Test func `login reports routes that need no sign-in before it opens a browser`() async throws {
     let proxy = try await scene.proxy([scene.route("orders")])
     for (words, status, reason) in [
       (["--route", "nope"], 2, "there is no route 'nope'"), (["--application", "nope"], 2, "'nope'"),

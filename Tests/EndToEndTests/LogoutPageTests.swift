@@ -40,7 +40,7 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `a form that is not ours, or not this browser's, or a sign-in's, signs nobody out`() async throws {
+  @Test func `a sign-out needs a form that this proxy made for this browser`() async throws {
     let stage = try await SignInStage(signIn: "{logout: true}")
     #expect(try await stage.signIn().status == 303)
     let page = try await stage.browse(Self.page)

@@ -237,7 +237,7 @@ struct MCPTests {
   }
 
   @Test(arguments: MCPLibrary.allCases)
-  func `where we add the token, a server's challenge sends no client to the server's provider`(
+  func `on a route with a token, the API's challenge leads no client to the API's provider`(
     client: MCPLibrary
   ) async throws {
     let (provider, server) = try await protected(.mcp, scopes: ["mcp.use", "mcp.admin"])

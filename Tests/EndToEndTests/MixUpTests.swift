@@ -125,7 +125,7 @@ private struct MixUpProvider {
     await honest.stop()
   }
 
-  @Test func `where two providers share a redirect URI by choice, the attack is what the documents say`() async throws {
+  @Test func `with a redirect URI shared by choice, the mix-up attack is as documented`() async throws {
     let evil = try await MixUpProvider(in: directory, honest: honest, redirectPath: nil)
     let port = try freePort()
     let proxy = try await proxy(evil, port: port, more: ", redirect_uri: shared")

@@ -81,7 +81,7 @@ struct OAuthEndpointTests {
     withExtendedLifetime(proxy) {}
   }
 
-  @Test func `what a sign-out revokes is of no use any more, and where that fails nothing is removed`() async throws {
+  @Test func `a sign-out revokes the tokens; if that fails, nothing is removed`() async throws {
     let provider = try await provider(["--revokes"])
     let proxy = try await proxy(provider)
     #expect(try await signIn(proxy).status == 0)

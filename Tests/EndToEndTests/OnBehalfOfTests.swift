@@ -132,7 +132,7 @@ struct ExchangeGrantTests {
     #expect(try await whoami(proxy, token).sub == ExchangeProvider.caller)
   }
 
-  @Test func `what Keycloak does not take is told as what it is`() async throws {
+  @Test func `a refusal of Keycloak's is classified`() async throws {
     let actor = try directory.write("eyJhbGciOiJSUzI1NiJ9.e30.c2ln", to: "actor.jwt")
     let token = try await provider.callersToken()
     // RFC 8693 calls every fault of subject, actor and their terms an invalid request.

@@ -12,7 +12,7 @@ struct ReadinessTests {
       in: directory, "\(top)\n" + application(issuer) + "routes:\n" + route("orders", to: upstream))
   }
 
-  @Test func `who is ready when started waits for no token, and says which is missing`() async throws {
+  @Test func `ready_when: started waits for no token and names the missing ones`() async throws {
     let directory = try TemporaryDirectory()
     let nobody = "http://127.0.0.1:\(try freePort())"
     let proxy = try await proxy(directory, top: "ready_when: started", issuer: nobody, upstream: 1)
@@ -25,7 +25,7 @@ struct ReadinessTests {
     #expect(try await run([binary(), "status", "-c", proxy.configuration, "--wait=5"]).status == 0)
   }
 
-  @Test func `who is ready when there are tokens is not before, and stays so when the provider goes and routes come`()
+  @Test func `ready_when: tokens waits for the tokens once, and stays ready afterwards`()
     async throws
   {
     let directory = try TemporaryDirectory()

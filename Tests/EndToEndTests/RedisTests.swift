@@ -129,7 +129,7 @@ struct RedisTests {
     await scene.stop()
   }
 
-  @Test func `a proxy that starts while Redis is away sends nobody to sign in, and serves once it is back`()
+  @Test func `a proxy that starts without Redis asks for no sign-in, and serves when Redis is back`()
     async throws
   {
     let scene = try await DeskScene()

@@ -356,7 +356,7 @@ struct ReloadTests {
     #expect(try await get("the-first-of-two-secrets") == 403)
   }
 
-  @Test func `what only a restart changes is named, and everything else is taken up`() async throws {
+  @Test func `settings that need a restart are named, and all others are taken over`() async throws {
     let directory = try TemporaryDirectory()
     let proxy = try await ProxyUnderTest(
       in: directory,

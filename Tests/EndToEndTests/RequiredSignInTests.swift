@@ -80,7 +80,7 @@ struct RequiredSignInTests {
     await stage.services.stop()
   }
 
-  @Test func `what the provider itself asks for is in the proxy's own 401, on the page, and in the request`()
+  @Test func `the provider's own claims are in the proxy's 401, on the page and in the request`()
     async throws
   {
     let stage = try await SignInStage()

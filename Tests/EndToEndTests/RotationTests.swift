@@ -90,7 +90,7 @@ struct RotationTests {
     #expect(!directory.read("cache.json").contains("ann@id.example"))
   }
 
-  @Test func `a sign-in at one realm is none at another of the same host, whoever signs in there`() async throws {
+  @Test func `a sign-in at one realm is none at another realm of the same host`() async throws {
     // The worst case: both realms know Ann by one subject.
     let provider = try await provider(["--person", "ann@id.example:\(Self.password):subject-1"])
     let proxy = try await ProxyUnderTest(
@@ -134,8 +134,7 @@ struct RotationTests {
     #expect(try await proxy.get("/beta/whoami").status == 200)
   }
 
-  @Test func `a refresh token that somebody else used ends the sign-in, and callers are told to sign in`() async throws
-  {
+  @Test func `a refresh token that a thief used ends the sign-in, and callers are told to sign in`() async throws {
     let provider = try await provider(["--expires-in", "2"])
     let proxy = try await ProxyUnderTest(in: directory, configuration(provider))
     #expect(try await login(proxy, "alpha").status == 0)

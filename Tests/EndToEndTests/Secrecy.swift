@@ -27,14 +27,14 @@ extension Trait where Self == Secrecy {
     ("plain", true), ("s3cret%2Bwith%2Fodd%3Dcharacters%26more", true), ("Bearer eyJ0eXAi", true),
     ("-----BEGIN PRIVATE KEY-----", true), ("planted", true), ("nothing of the kind", false),
   ])
-  func `a secret is found in whatever spelling it stands`(_ row: (String, Bool)) async throws {
+  func `a secret is found in every spelling`(_ row: (String, Bool)) async throws {
     let ledger = ProxyLedger(secrets: [OpenIDProvider.secret])
     ledger.add(secret: "planted")
     ledger.add(row.0 == "plain" ? "so it is \(OpenIDProvider.secret), see?" : row.0, from: "a row")
     #expect(try await ledger.findings().count == (row.1 ? 1 : 0))
   }
 
-  @Test func `what a running proxy writes, and what it answers in its own name, is searched`() async throws {
+  @Test func `everything that a running proxy writes and answers is searched`() async throws {
     let ledger = ProxyLedger(secrets: [])
     try await ProxyLedger.$current.withValue(ledger) {
       let scene = try await ScriptedScene()

@@ -76,7 +76,7 @@ struct SignInCallerTests {
     return answers
   }
 
-  @Test func `a certificate of the browser's lets a person sign in, and nobody without it`() async throws {
+  @Test func `a person signs in with the browser's certificate, and not without it`() async throws {
     let files = try TemporaryDirectory()
     let authority = try await CertificateAuthority(in: files)
     let listener = try await authority.issue("listener")
@@ -101,7 +101,7 @@ struct SignInCallerTests {
     await stage.services.stop()
   }
 
-  @Test func `behind something that adds the secret field a person signs in, and nobody beside it`() async throws {
+  @Test func `a person signs in through a proxy that adds the secret field, and not past it`() async throws {
     let front = try freePort()
     let stage = try await SignInStage(
       SignInStage.Listener(
@@ -120,7 +120,7 @@ struct SignInCallerTests {
     await stage.services.stop()
   }
 
-  @Test func `behind something that adds a token a person signs in, and nobody beside it`() async throws {
+  @Test func `a person signs in through a proxy that adds a token, and not past it`() async throws {
     let files = try TemporaryDirectory()
     let issuer = try await OpenIDProvider(in: files)
     let reply = try await curl([
@@ -172,7 +172,7 @@ struct SignInCallerTests {
   }
 
   @Test(arguments: [", callers: {anyone: true}", ", callers: {origins: [\"https://app.example\"]}", ", hosts: [\"*\"]"])
-  func `where others may call, their pages still cannot press the button`(rule: String) async throws {
+  func `pages of allowed origins cannot press the button`(rule: String) async throws {
     let stage = try await SignInStage(SignInStage.Listener(more: rule))
     let page = try await stage.browse(SignInStage.link)
     for from in ["https://app.example", "https://evil.example"] {

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can be another user of this machine"))
-  func `another user's 1,100 sign-ins end nobody else's, and the provider is asked for its metadata once`()
+  func `another user's 1,100 sign-ins end no other sign-in, and the metadata are requested once`()
     async throws
   {
     let stage = try await SignInStage()

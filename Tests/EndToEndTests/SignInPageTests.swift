@@ -159,7 +159,7 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `what the provider says is text on the page, and one line of it`() async throws {
+  @Test func `a provider's message is one line of text on the page`() async throws {
     let stage = try await SignInStage()
     let begun = try await stage.press(stage.browse(SignInStage.link))
     let state = try #require(begun["location"]?.between("state=", "&"))
@@ -210,8 +210,7 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `whoever may not call the listener may not sign in there, and names are the listener's own`() async throws
-  {
+  @Test func `a refused caller cannot sign in, and hosts are the listener's own`() async throws {
     let stage = try await SignInStage()
     let raw = try RawConnection(port: stage.proxy.port)
     try await raw.send("GET \(SignInStage.link) HTTP/1.0\r\n\r\n")
@@ -232,7 +231,7 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `who declines, or is somebody else, is told so, and nothing is kept`() async throws {
+  @Test func `a declined sign-in, or another person's, is reported, and nothing is kept`() async throws {
     let stage = try await SignInStage()
     let no = try await stage.browse(stage.atTheProvider(stage.press(stage.browse(SignInStage.link)), declines: true))
     #expect(no.heading == "Sign-in cancelled")
@@ -251,7 +250,7 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `a route for whoever is signed in offers a choice where several are`() async throws {
+  @Test func `a route without an account offers a choice if several are signed in`() async throws {
     let stage = try await SignInStage(account: nil)
     let first = try await stage.browse(
       stage.atTheProvider(stage.press(stage.browse("/.bearer/sign-in?route=my-orders"))))

@@ -10,7 +10,7 @@ struct StatusTests {
     try await run([try binary(), "status", "-c", configuration] + options)
   }
 
-  @Test func `each route says in a line how it stands, and what to do about it`() async throws {
+  @Test func `each route has one line with its state and the next step`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
     let upstream = try await ScriptedUpstream(in: directory)
@@ -69,7 +69,7 @@ struct StatusTests {
     var cache: Cache
   }
 
-  @Test func `where there are sign-in pages, the line has the link`() async throws {
+  @Test func `with sign-in pages, the line has the link`() async throws {
     let directory = try TemporaryDirectory()
     let port = try freePort()
     let proxy = try await ProxyUnderTest(

@@ -132,7 +132,7 @@ struct TokenHelperTests {
     try await proxy.stop()
   }
 
-  @Test func `what is in the way is said on standard error, with status 3 if a person must sign in`() async throws {
+  @Test func `the reason is on standard error, with status 3 if a person must sign in`() async throws {
     let before = try await token(["plain"])
     #expect(before.status == 1 && before.output == "" && before.errors.contains("no instance answers at "))
     let proxy = try await proxy()

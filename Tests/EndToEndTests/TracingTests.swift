@@ -113,7 +113,7 @@ struct TracingTests {
     #expect(try await eventually { try await counter(proxy, "spans_total", "exported") == collector.spans.count })
   }
 
-  @Test func `what a caller has decided not to record is not, and nor is anything where nobody asks for traces`()
+  @Test func `a request that its caller does not sample is not recorded, and none is without an endpoint`()
     async throws
   {
     let collector = try await TraceCollector(in: directory)
@@ -140,7 +140,7 @@ struct TracingTests {
     #expect(try await silent.admin("/metrics").body.contains("bearer_proxy_trace_") == false)
   }
 
-  @Test func `what the proxy answers by itself is told with the reason, and a caller's mistake is no error of its own`()
+  @Test func `the proxy's own answers have a reason, and a caller's mistake is no error of the span`()
     async throws
   {
     let collector = try await TraceCollector(in: directory)
@@ -170,7 +170,7 @@ struct TracingTests {
     #expect(waiting?.attributes["bearer_proxy.token.source"] == nil)
   }
 
-  @Test func `a trace that nobody else is to hear of begins and ends here`() async throws {
+  @Test func `a trace that is not propagated begins and ends here`() async throws {
     let collector = try await TraceCollector(in: directory)
     var environment = collector.environment
     environment["OTEL_PROPAGATORS"] = "none"
@@ -265,7 +265,7 @@ struct TracingTests {
     #expect(ContinuousClock.now - began < .seconds(8))
   }
 
-  @Test func `what cannot be followed is said and does not keep the proxy from serving`() async throws {
+  @Test func `an unusable setting is reported, and the proxy serves`() async throws {
     let environment = [
       "OTEL_EXPORTER_OTLP_ENDPOINT": "https://key:\(OpenIDProvider.secret)@collector.example",
       "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",

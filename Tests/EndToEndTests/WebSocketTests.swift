@@ -105,7 +105,7 @@ struct WebSocketTests {
     #expect(try await proxy.get("/chat/").status == 502)
   }
 
-  @Test func `a WebSocket in which nobody says anything ends after the idle time`() async throws {
+  @Test func `a silent WebSocket ends after the idle time`() async throws {
     let server = try await WebSocketServer("serve-silent", in: directory)
     let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
     let connection = try proxy.connect()

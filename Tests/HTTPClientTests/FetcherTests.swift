@@ -156,7 +156,7 @@ struct FetcherTests {
     }
   }
 
-  @Test func `who is not there, has no name, or is a metadata service is told apart`() async throws {
+  @Test func `unreachable, unresolved and metadata addresses are told apart`() async throws {
     let loop = try EventLoop()
     let resolver = Resolver(lookUp: { host in
       host == "metadata.example"

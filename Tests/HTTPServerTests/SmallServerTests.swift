@@ -165,7 +165,7 @@ struct SmallServerTests {
     await running.stop()
   }
 
-  @Test func `where there is no room, the connection that was silent longest gives way`() async throws {
+  @Test func `at the limit, the connection that was idle longest is closed`() async throws {
     let running = try Running { $0.connections = 2 }
     let silent = try RawConnection(port: running.port)
     let heard = try RawConnection(port: running.port)

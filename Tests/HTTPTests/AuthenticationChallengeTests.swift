@@ -70,7 +70,7 @@ import Testing
       ("a=1, Bearer b=2", " …"),
       ("\"Bearer\"", " …"),
     ])
-  func `what is no grammar is left out and said so`(line: String, expected: String) {
+  func `a malformed element is left out and reported`(line: String, expected: String) {
     #expect(Self.summary(Self.list([line])) == expected)
   }
 
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `what is too much is left out`() {
+  @Test func `members beyond the limits are left out`() {
     let schemes = Self.list([Array(repeating: "A", count: 17).joined(separator: ",")])
     #expect(schemes.challenges.count == AuthenticationChallengeList.challengeLimit)
     #expect(schemes.isTruncated)

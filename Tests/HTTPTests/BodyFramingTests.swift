@@ -75,7 +75,7 @@ private func responseFraming(
   }
 
   @Test(arguments: faults)
-  func `what could be read in two ways is refused, for requests and responses alike`(
+  func `ambiguous framing is refused in requests and responses`(
     fields: String, error: FramingError
   ) {
     #expect(requestFraming(fields) == .failure(error))

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: 1...10)
-  func `what is let through shows no reader a dot segment, and leads out of no prefix`(count: Int) {
+  func `allowed encodings show no reader a dot segment and lead out of no prefix`(count: Int) {
     var passed = 0
     for path in Self.generated(count) {
       var buffer = ByteBuffer(capacity: 64)

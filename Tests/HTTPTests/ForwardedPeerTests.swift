@@ -32,7 +32,7 @@ private func written(peer: String, host: String = "h", scheme: HTTPScheme = .htt
         == ["X-Forwarded-For: fe80::1\r\n", "Forwarded: for=\"[fe80::1]\";proto=http\r\n"])
   }
 
-  @Test func `earlier elements stand before it in one line`() {
+  @Test func `earlier elements precede it in one line`() {
     let fields =
       "X-Forwarded-For: a\r\nX-Forwarded-For: \r\nForwarded: for=a\r\nX-Forwarded-For: b,c\r\nForwarded: for=b\r\n"
     #expect(

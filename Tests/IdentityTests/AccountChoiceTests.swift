@@ -28,7 +28,7 @@ import Tokens
     #expect(await bench.need(try bench.subscription(account: "carol"))?.reason == .noAccount)
   }
 
-  @Test func `somebody signed in to another application only does not make the choice ambiguous`() async throws {
+  @Test func `an account of another application does not make the choice ambiguous`() async throws {
     var document = CacheDocument()
     try document.signIn(Bench.alice, scopes: "A", token: "AT-alice", refreshToken: nil)
     try document.signIn(

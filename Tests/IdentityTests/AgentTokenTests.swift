@@ -52,7 +52,9 @@ import Tokens
     #expect(await bench.provider.forms.last?.hasSuffix(Self.proof("token-1")) == true)
   }
 
-  @Test func `the agent's own token brings its user's, which is filed nowhere and is no one else's`() async throws {
+  @Test func `the agent's own token brings its user's token, which is stored nowhere and shared with no one`()
+    async throws
+  {
     let bench = Bench()
     let helper = try blueprint(bench).agent(Self.helper)
     let users = try subscription(helper, user: Self.user)
@@ -102,7 +104,7 @@ import Tokens
         && FederatedTokenSource.application(one, agent: Self.helper) != .application(one))
   }
 
-  @Test func `an API's claims go into the request for the user, and no one is asked to sign in`() async throws {
+  @Test func `an API's claims go into the agent user's request, and no sign-in is asked for`() async throws {
     let bench = Bench()
     let users = try subscription(blueprint(bench).agent(Self.helper), user: Self.user)
     let value = try await bench.broker.bearer(for: users)

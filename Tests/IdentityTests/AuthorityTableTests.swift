@@ -163,7 +163,9 @@ import Tokens
   }
 
   @Test(arguments: rows)
-  func `a person's refresh token is redeemed at the tenant that is asked for, whoever filed it`(row: Row) async throws {
+  func `a person's refresh token is redeemed at the requested tenant, whichever application stored it`(row: Row)
+    async throws
+  {
     let provider = Provider()
     let info = Base64URL.encode(Array(#"{"uid":"\#(Self.uid)\#(row.suffix)","utid":"\#(Self.guid)"}"#.utf8))
     let claims = Base64URL.encode(

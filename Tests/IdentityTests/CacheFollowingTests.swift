@@ -17,7 +17,7 @@ import Tokens
     try await body()
   }
 
-  @Test func `external-sign-in: somebody who signs in elsewhere is served with the next request`() async throws {
+  @Test func `external-sign-in: a sign-in by another program serves the next request`() async throws {
     let bench = Bench()
     let subscription = try bench.subscription()
     #expect(await bench.need(subscription)?.reason == .noAccount)
@@ -93,7 +93,7 @@ import Tokens
     }
   }
 
-  @Test func `of two tokens of one second the one that was filed last is used, by whoever looks`() async throws {
+  @Test func `of two tokens of one second every reader uses the one stored last`() async throws {
     let bench = try Bench.signedIn()
     let subscription = try bench.subscription()
     #expect(try await bench.token(subscription) == "AT-alice")
@@ -131,7 +131,7 @@ import Tokens
     #expect(await bench.provider.forms.count == 2)
   }
 
-  @Test func `whoever gets the lock second finds the token of the first`() async throws {
+  @Test func `the second holder of the lock finds the first one's token`() async throws {
     let bench = try Bench.signedIn()
     let subscription = try bench.subscription()
     let (provider, clock) = (bench.provider, bench.clock)
@@ -143,7 +143,7 @@ import Tokens
     #expect(await provider.forms.count == 1)
   }
 
-  @Test func `an application's token outlives the process, and is nobody else's`() async throws {
+  @Test func `an application's token outlives the process and serves no other application`() async throws {
     let bench = try Bench.signedIn()
     let subscription = TokenSubscription(
       application: try bench.application(secret: "s3cret"), scopes: try ScopeSet(["A"]))
@@ -156,7 +156,7 @@ import Tokens
     #expect(await bench.provider.forms.count == 1)
   }
 
-  @Test func `how accounts stand is told without a request`() async throws {
+  @Test func `the state of accounts is told without a request`() async throws {
     let bench = try Bench.signedIn()
     let statuses = await bench.broker.statuses(of: [
       try bench.subscription(), try bench.subscription("B"), try bench.subscription(account: "carol"),

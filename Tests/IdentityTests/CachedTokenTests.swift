@@ -25,7 +25,7 @@ import Tokens
   }
 
   // Served to the last second, renewed behind five minutes before it.
-  @Test func `buffer: five minutes before the expiry a token is renewed behind, at the expiry somebody waits`()
+  @Test func `buffer: a token is renewed in the background five minutes before its expiry, and awaited after it`()
     async throws
   {
     let bench = try Bench.signedIn()
@@ -56,7 +56,7 @@ import Tokens
     #expect(try await bench.token(try bench.subscription()) == "AT-2")
   }
 
-  @Test func `odd-values: a token that nobody dated is served to its end`() async throws {
+  @Test func `odd-values: a token without cached_at is served to its end`() async throws {
     let dated = String(decoding: try CacheDocument.ofAlice().text(), as: UTF8.self)
     let document = try CacheDocument(text: Array(dated.replacing("cached_at", with: "x_cached_at").utf8))
     let bench = Bench(document)

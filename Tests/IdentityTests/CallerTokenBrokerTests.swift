@@ -96,7 +96,7 @@ import Tokens
     #expect(await bench.provider.forms.count == 1)
   }
 
-  @Test func `what one caller lacks is told to that caller alone, and asked again after seconds`() async throws {
+  @Test func `a refusal of one caller's token is told to that caller alone, and retried after seconds`() async throws {
     let bench = Bench()
     let route = try route(bench)
     let ann = route.onBehalf(of: try assertion("ann"))
@@ -246,7 +246,7 @@ import Tokens
     #expect(await bench.provider.forms.count == asked)
   }
 
-  @Test func `a template, which is no one's, gets no token at all`() async throws {
+  @Test func `a template key, which belongs to no caller, gets no token`() async throws {
     let bench = Bench()
     let route = try route(bench)
     #expect(await refusal(bench, route) == .invalidToken)

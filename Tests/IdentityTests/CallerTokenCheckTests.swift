@@ -67,7 +67,7 @@ import Tokens
     }
   }
 
-  @Test func `without keys nobody can tell, and keys once had are kept`() async throws {
+  @Test func `without keys no token can be verified, and fetched keys are kept`() async throws {
     let token = try #require(await provider.idToken())
     await provider.change { $0.keys = 503 }
     let check = try await check()
@@ -129,7 +129,7 @@ import Tokens
   }
 
   @Test(arguments: [nil, "JWT", "at+jwt", "logout+jwt", "secevent+jwt", "dpop+jwt"])
-  func `what the issuer signed for another purpose lets nobody in`(type: String?) async throws {
+  func `a JWT that the issuer signed for another purpose is refused`(type: String?) async throws {
     await provider.change { $0.type = type }
     let token = try #require(await provider.idToken())
     let check = try await check()
@@ -140,7 +140,7 @@ import Tokens
     }
   }
 
-  @Test func `an ID token lets nobody in, and a bound token only the holder of the certificate`() async throws {
+  @Test func `an ID token is refused, and a bound token needs its certificate`() async throws {
     let check = try await check()
     await provider.see(nonce: "of-a-sign-in")
     let identity = try #require(await provider.idToken())

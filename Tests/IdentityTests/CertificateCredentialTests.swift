@@ -54,7 +54,7 @@ struct CertificateCredentialTests {
   ]
 
   @Test(arguments: headers)
-  func `an algorithm goes with its thumbprint, or the key's name, and the chain stands there if asked for`(
+  func `an algorithm goes with its thumbprint or key name, and with the chain on request`(
     form: ClientAssertionForm, header: String
   ) throws {
     let assertion = ClientAssertion(
@@ -79,7 +79,7 @@ struct CertificateCredentialTests {
     )
   }
 
-  @Test func `further claims stand beside them`() throws {
+  @Test func `further claims are added beside them`() throws {
     let form = ClientAssertionForm(.ps256, claims: try AssertionClaims(["client_ip": "192.0.2.7"]))
     let assertion = ClientAssertion(
       form, of: Self.names, clientID: "c", to: try Self.metadata.get(), now: ManualClock.start, id: "id-1")
@@ -180,7 +180,9 @@ struct CertificateCredentialTests {
   ]
 
   @Test(arguments: stations)
-  func `a certificate of a hundred days stands so on its way`(seconds: Int64, state: CertificateValidity.State) {
+  func `the state of a certificate of a hundred days follows its remaining time`(
+    seconds: Int64, state: CertificateValidity.State
+  ) {
     let start = ManualClock.start
     let validity = CertificateValidity(notBefore: start, notAfter: start + 100 * 86_400)
     #expect(validity.state(at: start + seconds) == state)

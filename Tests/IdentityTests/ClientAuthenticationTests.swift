@@ -30,7 +30,7 @@ import Tokens
     }
   }
 
-  @Test func `where nothing is listed the secret stands in the Authorization field`() async throws {
+  @Test func `if no method is listed, the secret is in the Authorization field`() async throws {
     let bench = Bench(metadata: ScriptedProvider.metadata(methods: nil))
     _ = try await bench.broker.bearer(for: try Self.subscription(bench, memory: ClientAuthenticationMemory()))
     #expect(await bench.provider.authorizations == [Self.basic])

@@ -19,7 +19,7 @@ import Tokens
     return handovers
   }
 
-  @Test func `a credential that the provider refuses costs nobody the held token, to its last second`() async throws {
+  @Test func `a held token serves to its last second although the provider refuses the credential`() async throws {
     let bench = Bench()
     let right = try bench.subscription()
     let wrong = try bench.subscription(secret: "wrong", version: 1)
@@ -82,7 +82,7 @@ import Tokens
     #expect(await bench.broker.statuses().count == 1)
   }
 
-  @Test func `what keeps tokens ready tries a changed credential without a caller`() async throws {
+  @Test func `background renewal tries a changed credential without a caller`() async throws {
     let bench = Bench()
     let right = try bench.subscription()
     _ = try await bench.broker.bearer(for: right)
@@ -143,7 +143,7 @@ import Tokens
     #expect(status.isOfFormerCredential && status.failure?.error == Self.rejected)
   }
 
-  @Test func `what a renewal of before the change brings is not taken for the changed credential's`() async throws {
+  @Test func `a renewal from before the change does not count for the changed credential`() async throws {
     let bench = try AccountBench.signedIn()
     let (right, wrong) = (
       try bench.subscription(of: bench.application(secret: "right")),

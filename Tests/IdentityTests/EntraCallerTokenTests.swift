@@ -107,7 +107,7 @@ import Tokens
       ("https://login.microsoftonline.com/{tenantid}/v2.0", true), (second, true), (nil, true),
       ("https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0", false),
     ] as [(String?, Bool)])
-  func `a key of another issuer lets nobody in, whatever it signs`(issuer: String?, isTaken: Bool) async throws {
+  func `a token signed by another issuer's key is refused`(issuer: String?, isTaken: Bool) async throws {
     let entra = Entra()
     await entra.change(keyIssuer: issuer)
     let check = try check(entra, authority: "https://login.microsoftonline.com/\(Self.tenant)")

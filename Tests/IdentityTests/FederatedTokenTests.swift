@@ -131,7 +131,7 @@ struct FederatedTokenTests {
     #expect(FederatedTokenSource.application(inner) != .application(changed))
   }
 
-  @Test func `where the other application has no token, its reason is told with its name`() async throws {
+  @Test func `a missing token of the other application is told with its reason and name`() async throws {
     let hub = ScriptedProvider()
     await hub.script(tokens: [.json(401, #"{"error": "invalid_client"}"#), .json(401, #"{"error": "invalid_client"}"#)])
     let inner = Application(

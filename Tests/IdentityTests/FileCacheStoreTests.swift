@@ -47,7 +47,7 @@ struct FileCacheStoreTests {
     try await store.modify { document in _ = document.add(issued, now: Self.now) }
   }
 
-  @Test func `what happens to the file is told as the work of the request that waits for it`() async throws {
+  @Test func `work on the file is traced under the request that waits for it`() async throws {
     let heard = Locked<[String]>([])
     let store = await CacheStore.file(path: path) { event in
       if case .written = event { heard.withLock { $0.append(RequestScope.current?.request.requestID ?? "nobody") } }
@@ -68,7 +68,7 @@ struct FileCacheStoreTests {
     get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
   }
 
-  @Test func `what one store writes, another one reads, with mode 0600 and no lock left`() async throws {
+  @Test func `entries of one store are read by another, with mode 0600 and no lock left`() async throws {
     let one = await open()
     try await add(alice, to: one)
     #expect(alice.generation(in: try onDisk()) == 0)
@@ -143,7 +143,7 @@ struct FileCacheStoreTests {
     #expect(file.document.isEmpty)
   }
 
-  @Test func `what a writer left that has ended is replaced by the last whole text`() async throws {
+  @Test func `an ended writer's incomplete text is replaced by the last whole one`() async throws {
     try await add(alice, to: await open())
     let whole = directory.read("cache.json")
     var file = CacheFile(path: path)
@@ -208,7 +208,7 @@ struct FileCacheStoreTests {
     #expect(took < .milliseconds(150))
   }
 
-  @Test func `a file emptied before it is written again signs nobody out meanwhile`() async throws {
+  @Test func `a file that is emptied before it is written again signs no account out`() async throws {
     let store = await open()
     try await add(alice, to: store)
     let text = directory.read("cache.json")
@@ -259,7 +259,7 @@ struct FileCacheStoreTests {
     await events.wait { bob.generation(in: await store.snapshot()) == 0 }
   }
 
-  @Test func `what others wrote is merged, though this process has not heard of it`() async throws {
+  @Test func `other processes' writes are merged, also those not yet seen here`() async throws {
     let store = await open()
     try await add(alice, to: store)
     // Written and at once changed: no event can have arrived.

@@ -100,7 +100,7 @@ struct ManagedIdentityTests {
   ]
 
   @Test(arguments: mistakes)
-  func `what a source lacks is named`(
+  func `a source's missing variable is named`(
     variables: [String: String], chosen: ManagedIdentitySource?, expected: ManagedIdentityMistake
   ) {
     #expect(throws: expected) {

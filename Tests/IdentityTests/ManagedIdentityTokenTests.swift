@@ -116,7 +116,7 @@ extension ManagedIdentityTests {
         ))
   }
 
-  @Test func `where the machine has no token, the provider is not asked for one`() async throws {
+  @Test func `without the machine's token the provider is not asked`() async throws {
     let provider = ScriptedProvider()
     let fetch: Fetch = { request throws(FetchError) in
       if request.destination == .machine { throw .timedOut(host: "169.254.169.254") }

@@ -7,7 +7,7 @@ import Testing
 import Tokens
 
 @Suite struct MemoryCacheStoreTests {
-  @Test func `a change is seen by whoever asks next, and told to whoever waits`() async throws {
+  @Test func `the next reader sees a change, and waiting readers are woken`() async throws {
     let store = CacheStore.memory()
     var changes = store.changes.makeAsyncIterator()
     let alice = SignedInPerson("alice")

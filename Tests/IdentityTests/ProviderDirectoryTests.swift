@@ -54,7 +54,7 @@ import Tokens
   }
 
   // RFC 8414: a server that has OAuth's metadata alone answers 404 for OpenID's.
-  @Test func `where OpenID's metadata are not found, OAuth's are looked for, and the first answer is told`()
+  @Test func `OAuth's metadata are tried after OpenID's, and the first failure is told`()
     async throws
   {
     let bench = Bench()
@@ -73,7 +73,7 @@ import Tokens
     }
   }
 
-  @Test func `what was fetched under one trust is not used under another`() async throws {
+  @Test func `metadata fetched with one trust store is not used with another`() async throws {
     let bench = Bench()
     let directory = ProviderDirectory(now: { [clock = bench.clock] in clock.now })
     var application = try bench.subscription().application

@@ -82,7 +82,7 @@ import Tokens
     #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-alice", "RT-new"])
   }
 
-  @Test func `what the newest refresh token met is what is told, and a provider that is down ends the search`()
+  @Test func `the newest refresh token's refusal is told, and an unavailable provider ends the search`()
     async throws
   {
     var document = try CacheDocument.ofAlice()
@@ -170,7 +170,7 @@ import Tokens
   private static let family = #", "foci": "1""#
 
   @Test
-  func `foci-join: a sibling's refresh token is redeemed, renewed where it stands, and the membership is remembered`()
+  func `foci-join: a sibling's refresh token is redeemed and replaced, and the membership is remembered`()
     async throws
   {
     let bench = Bench(try CacheDocument.ofAlice(clientID: "sibling", extra: Self.family))
@@ -206,7 +206,7 @@ import Tokens
     #expect(await own.redeemed() == ["RT-own"], "its own comes first")
   }
 
-  @Test func `foci-known-orphan: whoever is known to be in no family is offered none, though it is asked for`()
+  @Test func `foci-known-orphan: an application known to be in no family uses no family token`()
     async throws
   {
     var document = try CacheDocument.ofAlice(clientID: "sibling", extra: Self.family)

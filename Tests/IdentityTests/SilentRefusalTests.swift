@@ -45,7 +45,7 @@ import Tokens
   @Test(
     arguments: [.json(200, "<html>"), .json(429, "{}"), .json(429, #"{"error": "invalid_grant"}"#)]
       as [ScriptedProvider.Answer])
-  func `server-unavailable-vs-ui: a provider that is not itself asks for nobody`(answer: ScriptedProvider.Answer)
+  func `server-unavailable-vs-ui: a failing provider causes no sign-in`(answer: ScriptedProvider.Answer)
     async throws
   {
     let bench = try Bench.signedIn()

@@ -81,8 +81,7 @@ import Tokens
     #expect(await bench.provider.forms.count == 4)
   }
 
-  @Test func `what is said of an acquisition names the first request that waits for it, whoever began it`() async throws
-  {
+  @Test func `records of an acquisition name the first waiting request`() async throws {
     let bench = Bench()
     let subscription = try bench.subscription()
     await bench.provider.hold()
@@ -260,7 +259,7 @@ import Tokens
     #expect(await bench.provider.forms.count == 3)
   }
 
-  @Test func `how a key stands is told without the token`() async throws {
+  @Test func `the state of a key is told without its token`() async throws {
     let bench = Bench()
     let subscription = try bench.subscription()
     await bench.provider.script(tokens: [.json(429, "", retryAfter: "7")])

@@ -153,7 +153,7 @@ import Tokens
     #expect(try await bench.token(subscription) == "AT-new")
   }
 
-  @Test func `what another process has obtained meanwhile is taken instead of a request`() async throws {
+  @Test func `a token that another process obtained meanwhile replaces a request`() async throws {
     let bench = try AccountBench.signedIn()
     let subscription = try bench.subscription()
     let refused = try await bench.broker.bearer(for: subscription)
@@ -191,8 +191,7 @@ import Tokens
     #expect(try await bench.token(subscription) == "AT-alice")
   }
 
-  @Test func `where a person is needed the rejection fails, and the refused token goes on serving others`() async throws
-  {
+  @Test func `if a person is needed the rejection fails, and the refused token goes on serving others`() async throws {
     let bench = try AccountBench.signedIn()
     let more = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
     await bench.provider.script(tokens: [AccountBench.refusal("interaction_required", claims: more)])

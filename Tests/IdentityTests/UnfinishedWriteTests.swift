@@ -26,7 +26,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `half a text is believed once no one writes it any more`(
+  func `an incomplete text is believed when no program writes it any more`(
     write: UnfinishedWrite, verdict: UnfinishedWrite.Verdict
   ) {
     #expect(write.verdict == verdict)

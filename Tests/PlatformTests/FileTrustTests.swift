@@ -52,7 +52,7 @@ import Testing
 
   private typealias Ownership = FileOwnership
 
-  @Test func `what root makes in a directory of another user is that user's`() {
+  @Test func `a file that root makes in a user's directory is that user's`() {
     let (service, root) = (Ownership(user: 1000, group: 1000), Ownership(user: 0, group: 0))
     #expect(Ownership.ofNewFile(directory: service, user: 0) == service)
     #expect(Ownership.ofNewFile(directory: root, user: 0) == nil)

@@ -73,7 +73,7 @@ struct OutputFileTests {
     close(ends.read)
   }
 
-  @Test func `what cannot be written is counted and reported once, and what comes after it is whole lines`()
+  @Test func `unwritable lines are counted and reported once, and later lines are whole`()
     async throws
   {
     ProcessSignal.ignoreBrokenPipes()

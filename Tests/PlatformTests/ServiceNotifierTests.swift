@@ -15,7 +15,7 @@ struct ServiceNotifierTests {
   }
 
   @Test(arguments: ["", "@", "/", "relative", "vsock:2:1234", "/" + String(repeating: "x", count: 107)])
-  func `what is no name of a unix socket leads nowhere`(name: String) {
+  func `an invalid name of a unix socket connects nowhere`(name: String) {
     #expect(ServiceNotifier.address(name) == nil)
     #expect(ServiceNotifier(environment: ["NOTIFY_SOCKET": name]) == nil)
   }

@@ -24,7 +24,7 @@ import Testing
     #expect(try file.read() == nil)
   }
 
-  @Test func `what is put in place is read back, mode 0600, with nothing left beside it`() throws {
+  @Test func `a written file is read back, has mode 0600, and leaves nothing beside it`() throws {
     let identity = try file.replace(with: Array("one".utf8), old: nil)
     let contents = try #require(try file.read())
     #expect(contents.bytes == Array("one".utf8))
@@ -50,7 +50,7 @@ import Testing
     #expect(WallClock.now.age(at: identity.modified) > .zero)
   }
 
-  @Test func `what a killed writer left is no obstacle, and goes`() throws {
+  @Test func `a killed writer's temporary file is no obstacle and is removed`() throws {
     try directory.write("half a docu", to: ".cache.json.bearer-proxy")
     _ = try file.replace(with: [0x7B, 0x7D], old: nil)
     #expect(try names == ["cache.json"])

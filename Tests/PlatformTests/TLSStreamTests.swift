@@ -93,7 +93,7 @@ struct TLSStreamTests {
     }
   }
 
-  @Test func `what comes right behind the handshake can be received without another event`() async throws {
+  @Test func `bytes right behind the handshake are received without another event`() async throws {
     let contexts = try TLSContexts()
     try await onLoop { loop in
       let channels = try await connectedChannels(on: loop)

@@ -123,7 +123,7 @@ import Testing
   ]
 
   @Test(arguments: texts)
-  func `prints text as it stands`(text: String, expected: String) {
+  func `prints text unchanged`(text: String, expected: String) {
     #expect(roff(text) == expected)
   }
 

@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [
     ("-verify_hostname localhost", true), ("-verify_ip 127.0.0.1", true), ("-verify_ip ::1", true),
     ("-verify_hostname example.com", false), ("-purpose sslserver", true), ("-purpose sslclient", false),
-  ]) func `a server certificate stands for its names and its purpose only`(option: String, accepted: Bool) throws {
+  ]) func `a server certificate is valid for its names and its purpose only`(option: String, accepted: Bool) throws {
     let openssl = try OpenSSLCommand()
     let authority = try DemoCertificateAuthority(name: "demo root", days: 2)
     let server = try authority.issue(name: "demo api", .server(names: ["localhost", "127.0.0.1", "::1"]), days: 1)

@@ -52,7 +52,7 @@ import Tokens
     }
   }
 
-  @Test func `who does not trust the demonstration's authority does not get through TLS`() async throws {
+  @Test func `TLS fails without trust in the demonstration's authority`() async throws {
     try await withServices { services, _, _ in
       let answer = try await curl(["\(services.apiOrigin)/api/me"])
       #expect(answer.status == 0)

@@ -65,7 +65,7 @@ import Testing
     #expect(await Self.shell("exec >&- 2>&-; sleep 1000", within: .milliseconds(50)) == .failure(.timedOut))
   }
 
-  @Test func `what a program leaves running is killed with it, and not waited for`() async throws {
+  @Test func `processes that a command leaves behind are killed, and not awaited`() async throws {
     let printed = try await Self.shell("sleep 1000 & echo $!").get()
     let left = try #require(pid_t(printed.trimmed))
     // Dead, perhaps not yet taken note of by whoever inherited it.

@@ -129,7 +129,7 @@ import Tokens
   }
 
   @Test(.enabled(if: isPeerThere, "Tests/run makes the Python environment .venv"))
-  func `what msal sends for Microsoft's options is sent here`() async throws {
+  func `the parameters of Microsoft's options are msal's`() async throws {
     let told = try await msal()
 
     var expected = told.on_behalf_of.withoutScope

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: RSASignatureAlgorithm.allCases)
-  func `what a key signs, its numbers verify, and no other key's`(algorithm: RSASignatureAlgorithm) throws {
+  func `a key's numbers verify its signatures, and no other key's numbers do`(algorithm: RSASignatureAlgorithm) throws {
     let key = try Self.key.get()
     let message = Array("header.claims".utf8)
     let signature = try key.signature(of: message, algorithm)
@@ -97,7 +97,7 @@ import Testing
     #expect(throws: expected) { try readKey(pem) }
   }
 
-  @Test func `a key under a passphrase is unreadable and nobody is asked for it`() throws {
+  @Test func `an encrypted key is unreadable, and no prompt asks for its passphrase`() throws {
     let openssl = try OpenSSLCommand()
     try #require(openssl.run("genrsa -aes256 -passout pass:1234 -out key.pem 2048").status == 0)
     let pem = try openssl.read("key.pem")

@@ -62,7 +62,7 @@ struct RedisCacheStoreTests {
     }
   }
 
-  @Test func `what one store writes, another one reads, a key for each person`() async throws {
+  @Test func `entries of one store are read by another, with a key for each person`() async throws {
     let redis = try await RedisPeer(in: directory)
     let one = try await open(redis.port)
     try await add(alice, to: one)
@@ -79,7 +79,7 @@ struct RedisCacheStoreTests {
     #expect(one.trouble == nil && failures.withLock { $0.isEmpty })
   }
 
-  @Test func `what another replica writes and removes is seen within a second`() async throws {
+  @Test func `writes and removals of another replica are seen within a second`() async throws {
     let redis = try await RedisPeer(in: directory)
     let (one, two) = (try await open(redis.port), try await open(redis.port))
     let stream = one.changes
@@ -251,7 +251,7 @@ struct RedisCacheStoreTests {
     #expect(alice.generation(in: await one.snapshot()) == 1)
   }
 
-  @Test func `a user of the access control list with what the documents say gets in, and nobody else`() async throws {
+  @Test func `a user with the documented access control list gets in, and no other user`() async throws {
     let redis = try await RedisPeer(
       in: directory, user: "proxy on >s3cret-pass ~bp:* resetchannels \(RedisPeer.commands)")
     let store = try await open(redis.port, user: "proxy", password: "s3cret-pass")
@@ -271,7 +271,7 @@ struct RedisCacheStoreTests {
     #expect(elsewhere.trouble == .server(.refused(command: "MGET", code: "NOPERM")))
   }
 
-  @Test func `what a sign-in has to bring is known to every replica, ends when it is met or old, and holds no token`()
+  @Test func `sign-in requirements reach every replica, end when met or old, and hold no token`()
     async throws
   {
     let redis = try await RedisPeer(in: directory)

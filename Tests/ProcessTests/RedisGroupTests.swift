@@ -79,7 +79,7 @@ struct RedisGroupTests {
   }
 
   @Test(arguments: RedisGroup.Form.allCases)
-  func `what one store writes, another one reads and removes`(form: RedisGroup.Form) async throws {
+  func `entries of one store are read and removed by another`(form: RedisGroup.Form) async throws {
     let group = try await RedisGroup(form)
     let (one, two) = (try await open(group), try await open(group))
     #expect(one.trouble == nil, "\(String(describing: one.trouble))")

@@ -75,7 +75,7 @@ import Testing
     #expect(Self.hex(certificate.sha1) == "59f5ba386d5382f92796853d40d7f4a18d443df9")
   }
 
-  @Test func `of several certificates the key's own is first, wherever it stands`() throws {
+  @Test func `of several certificates the key's own comes first`() throws {
     let blocks = String(decoding: try Self.file("rsa.pem"), as: UTF8.self).split(separator: "-----BEGIN ")
     let turned = Array(blocks.reversed().map { "-----BEGIN " + $0 }.joined().utf8)
     let certificate = try SigningCertificate(pem: turned, key: Self.file("rsa.key"), passphrase: nil)
@@ -95,7 +95,7 @@ import Testing
   ]
 
   @Test(arguments: verifications)
-  func `what is signed verifies with the openssl command`(pair: Int, scheme: SignatureScheme, options: String) throws {
+  func `signatures verify with the openssl command`(pair: Int, scheme: SignatureScheme, options: String) throws {
     let certificate = try Self.pairs[pair].load()
     let message = Array("header.claims".utf8)
     var signature = try certificate.signature(of: message, scheme)
@@ -154,7 +154,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes)
-  func `what is wrong is told apart`(
+  func `mistakes are told apart`(
     certificate: String, key: String?, passphrase: [UInt8]?, expected: SigningCertificateError
   ) throws {
     let certificate = try Self.file(certificate)

@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: encodings)
-  func `what a route lets through by name passes there in its encoding, and nowhere else`(
+  func `an encoding that a route allows passes on that route only, unchanged`(
     _ row: (path: String, word: String, forwarded: String)
   ) throws {
     let allowed = try #require(EncodedPath.names.first { $0.name == row.word }?.value)
@@ -183,7 +183,7 @@ import Testing
     "/a/..%252Fx", "/a/..%09/x", "/a/.%0A./x", "/a/%09../x", "/a/%2e%0D%2e/x", "/a/x%09/%5C/../../../b/",
     "/a/..%255Cx", "/a/%09/../../b/x", "/a/%5C../x", "/a/..%2509/x", "/a/x\\y", "/a/%00", "/a/%01", "/a/%7F",
   ])
-  func `what is let through hides no dot segment, and no other byte`(path: String) throws {
+  func `allowed encodings hide no dot segment and no other byte`(path: String) throws {
     let every = EncodedPath(EncodedPath.names.map(\.value))
     let table = RouteTable([try Route("/a/", encodedPath: every), try Route("/b/", index: 1)])
     let verdict = try admit(path, table)
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test(arguments: ["/a%5Cadmin/x", "/a/%5Cadmin/x", "/a/ad%09min/x", "/a/%252e/admin", "/a%255cadmin/x"])
-  func `what is let through leads to no more particular route`(path: String) throws {
+  func `allowed encodings lead to no more specific route`(path: String) throws {
     let every = EncodedPath(EncodedPath.names.map(\.value))
     let table = RouteTable([
       try Route("/", encodedPath: every), try Route("/a/", index: 1, encodedPath: every),

@@ -178,7 +178,7 @@ struct BodyPumpTests {
     Failure(name: "past the limit", framing: .chunked, sent: "5\r\nhello\r\n1\r\n!", limit: 5, expected: "tooLarge"),
     Failure(name: "one chunk past the limit", framing: .chunked, sent: "6\r\nhello!", limit: 5, expected: "tooLarge"),
   ])
-  func `what breaks off, breaks the coding or goes past the limit has its reason`(failure: Failure) async throws {
+  func `a broken-off, malformed or oversized content has its own reason`(failure: Failure) async throws {
     try await onLoop { loop in
       let rig = try await PumpRig(
         loop, BodyPump(failure.framing, writesChunks: failure.framing == .chunked, limit: failure.limit))

@@ -31,7 +31,7 @@ import Testing
     #expect(firstTooSlow([(0, true, 0), (1900, true, 190)]) == nil)
   }
 
-  @Test func `time in which somebody else is waited for does not count`() {
+  @Test func `time spent waiting for another party does not count`() {
     #expect(firstTooSlow([(0, false, 0), (60_000, false, 0), (120_000, false, 0)]) == nil)
     #expect(firstTooSlow([(0, true, 0), (900, false, 1), (60_000, true, 1), (60_099, true, 2)]) == nil)
     #expect(firstTooSlow([(0, true, 0), (900, false, 1), (60_000, true, 1), (60_100, true, 2)]) == 3)

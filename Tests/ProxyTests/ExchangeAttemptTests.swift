@@ -24,7 +24,7 @@ import Testing
     (Fixture.terms(.get, .none, webSocket: true, credential: .caller), [.callersOwn]),
   ]
 
-  @Test(arguments: sources.indices) func `where the first connection may come from`(row: Int) {
+  @Test(arguments: sources.indices) func `rules for the address of the first connection`(row: Int) {
     let (terms, sources) = Self.sources[row]
     #expect(ExchangeState(terms).begin() == sources)
   }
@@ -90,7 +90,7 @@ import Testing
     #expect(state.movesAnswer != isHeld)
   }
 
-  @Test(arguments: [true, false]) func `a refusal that stands is passed on once, with what the caller has learnt since`(
+  @Test(arguments: [true, false]) func `a final refusal is passed on once, with the proxy's own challenge`(
     mustEnd: Bool
   ) {
     var state = Fixture.begun(Fixture.terms())

@@ -103,7 +103,7 @@ import Testing
       pause(1999, at: 21) == .finish(isAnswering ? .interrupted(.callerTooSlow) : .failed(.contentTooSlow)))
   }
 
-  @Test func `what an interruption is recorded as`() {
+  @Test func `an interruption has its reason in the record`() {
     let rows: [(ExchangeState.Interruption, RequestOutcome, UpstreamFault?, Limit?)] = [
       (.callerLeft, .abortedByDownstream, nil, nil), (.callerTooSlow, .timedOut, nil, .callerRate),
       (.timedOut(.stalled), .timedOut, .stalled, .idle), (.timedOut(nil), .timedOut, nil, .idle),

@@ -52,7 +52,9 @@ import Testing
   }()
 
   @Test(arguments: Fixture.Caller.allCases, Fixture.Upstream.allCases)
-  func `what the caller does and then the upstream has one outcome`(caller: Fixture.Caller, upstream: Fixture.Upstream)
+  func `each order of caller's and upstream's events has one outcome`(
+    caller: Fixture.Caller, upstream: Fixture.Upstream
+  )
     throws
   {
     var state = Fixture.begun(Fixture.terms(expectsContinue: caller == .waitsForContinue))

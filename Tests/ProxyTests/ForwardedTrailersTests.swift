@@ -33,7 +33,7 @@ import Tokens
     ("X-Original-URL: /admin", false), ("X_Original_URL: /admin", false), ("Authorization: Bearer x", false),
     ("X-API-Key: own", false), ("x_tenant: own", false), ("X-Debug: 1", false),
   ])
-  func `what ends here in a head ends here in trailers`(line: String, isForwarded: Bool) throws {
+  func `fields that end here in a head end here in trailers`(line: String, isForwarded: Bool) throws {
     let bytes = Array("\(line)\r\n\r\n".utf8)
     var parser = TrailerParser()
     _ = parser.parse(bytes.span, limits: HeadLimits())

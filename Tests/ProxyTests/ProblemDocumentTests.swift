@@ -265,7 +265,7 @@ import Tokens
     #expect(!String(decoding: json, as: UTF8.self).contains(Self.private_))
   }
 
-  @Test func `what the provider has against a caller's token is a challenge that the caller can act on, or none`()
+  @Test func `a provider's refusal of a caller's token becomes a challenge only if the caller can act on it`()
     throws
   {
     let location =
@@ -313,7 +313,7 @@ import Tokens
     #expect(json.dropLast().allSatisfy { $0 >= 0x20 })
   }
 
-  @Test func `what is not known is left out`() throws {
+  @Test func `unknown members are left out`() throws {
     let json = Self.json(ProblemDocument(.headStalled))
     let document = try JSONDecoder().decode(Document.self, from: Data(json))
     #expect(document.route == nil)

@@ -26,7 +26,7 @@ struct ProxyServerTests {
 
   // MARK: The end
 
-  @Test func `while it drains nobody is accepted, and who is busy is answered`() async throws {
+  @Test func `during a drain no connection is accepted, and busy ones are answered`() async throws {
     let (asked, released) = (Tally(), Tally())
     let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
@@ -83,7 +83,7 @@ struct ProxyServerTests {
     #expect(try await idle.isClosedByPeer())
   }
 
-  @Test func `what is still busy at the limit is cut off and counted`() async throws {
+  @Test func `requests that are busy at the limit are cut off and counted`() async throws {
     let upstream = try LoopServer { stream, _ in
       _ = await stream.requestHead()
       _ = await stream.receiveAll()
@@ -227,7 +227,7 @@ struct ProxyServerTests {
     await proxy.takeTurns { proxy.service.connectionCount == 0 }
   }
 
-  @Test func `who expects a 100 gets the upstream's, or its refusal, and no content is asked for by the proxy`()
+  @Test func `a caller that expects a 100 gets the upstream's 100 or refusal, never the proxy's`()
     async throws
   {
     let upstream = try LoopServer { stream, _ in

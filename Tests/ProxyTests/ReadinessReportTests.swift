@@ -31,7 +31,7 @@ import Testing
     #expect(report.text == "ready\n")
   }
 
-  @Test func `what is missing is a line each, with the reason and the next attempt`() throws {
+  @Test func `each missing token has a line with the reason and the next attempt`() throws {
     let report = ReadinessReport(
       [try Self.status(1000), try Self.status(nil, failedSince: 990, retryAt: 1004)], expected: 3, now: Self.now)
     #expect(!report.isReady)
@@ -82,7 +82,7 @@ import Testing
     #expect(!ReadinessReport([try Self.status(nil)], expected: 1, now: Self.now, rule: .people).isReady)
   }
 
-  @Test func `accounts are told of, and keep nobody away`() throws {
+  @Test func `accounts are reported and do not affect readiness`() throws {
     let needed = AcquisitionError.interactionRequired(
       InteractionRequired(
         reason: .accountAmbiguous, scopes: .none, authority: try Authority("https://id.example/realm")))

@@ -211,7 +211,7 @@ import Tokens
     ("traceparent: 00-0-0-0\r\n", false),
     ("", false),
   ])
-  func `what vendors said of a trace goes on with that trace only`(_ row: (parent: String, isKept: Bool)) throws {
+  func `tracestate is passed on with its own trace only`(_ row: (parent: String, isKept: Bool)) throws {
     let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(row.parent)tracestate: vendor=1\r\n\r\n")
     let written = rewritten(request, to: try Route("/"))
     #expect(written.contains("tracestate: vendor=1\r\n") == row.isKept)

@@ -33,7 +33,7 @@ import Testing
   ]
 
   @Test(arguments: decisions)
-  func `what is decided is what the next hop is told`(rules: TracingRules, isSent: Bool, recorded: Bool) {
+  func `the decision is what the next hop is told`(rules: TracingRules, isSent: Bool, recorded: Bool) {
     let trace = Self.trace(isSent ? Self.sent : nil, rules)
     #expect(trace.isRecorded == recorded && trace.own.isSampled == recorded)
     #expect((trace.caller == 9) == (isSent && rules.propagates))

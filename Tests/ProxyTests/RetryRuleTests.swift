@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: methods, framings)
-  func `what was not processed is repeated once, whatever the method, if its content can be sent again`(
+  func `an unprocessed request of any method is repeated once if its content can be sent again`(
     method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
   ) {
     for (wasReused, isFirst, isKept) in Self.flags {

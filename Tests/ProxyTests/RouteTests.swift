@@ -18,7 +18,7 @@ import Testing
     ("/", "http://up.example/", "/", "/"),
     ("/", "http://up.example/base/", "/x", "/base/x"),
   ])
-  func `the upstream's path stands in the place of the prefix`(
+  func `the upstream's path replaces the prefix`(
     prefix: String, upstream: String, path: String, expected: String
   ) throws {
     let route = try Route(prefix, upstream: upstream)

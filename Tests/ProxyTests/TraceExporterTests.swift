@@ -118,7 +118,7 @@ import Tokens
     #expect(bench.events.withLock { $0 } == [.exported(2)] && bench.said.withLock { $0 } == [])
   }
 
-  @Test func `what the collector may take later is sent again, after the pause that it asks for`() async throws {
+  @Test func `a batch that the collector postpones is sent again after the demanded pause`() async throws {
     let bench = Bench([
       .success(FetchResponse(status: 503, fields: [("retry-after", "9")])), .failure(.timedOut(host: "collector")),
       .success(FetchResponse(status: 429)),

@@ -152,7 +152,7 @@ import Tokens
   private static let engine =
     "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
 
-  @Test(arguments: purposeRows) func `what a browser fetches ahead of time, or for no page it names, is turned away`(
+  @Test(arguments: purposeRows) func `a browser's speculative fetch, or one without a named page, is refused`(
     row: BrowserRow
   ) throws {
     let check = CallerCheck(
@@ -219,7 +219,7 @@ import Tokens
     BrowserRow(host: "notlocalhost", fields: chromium, refusal: .unknownPage),
   ]
 
-  @Test(arguments: unmarkedRows) func `where browsers send no Fetch metadata, Origin and Referer tell pages apart`(
+  @Test(arguments: unmarkedRows) func `without Fetch metadata, Origin and Referer tell pages apart`(
     row: BrowserRow
   ) throws {
     let names = [

@@ -162,7 +162,7 @@ import Testing
         " credential=account account=alice@contoso.com outcome=completed caller=127.0.0.1 caller_subject=\"a b\"\n"))
   }
 
-  @Test func `what did not happen is left out`() {
+  @Test func `absent members are left out`() {
     var writer = AccessRecordWriter(format: .text, routes: [])
     var record = AccessRecord()
     record.outcome = .answeredByProxy

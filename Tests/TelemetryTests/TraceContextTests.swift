@@ -20,7 +20,7 @@ import Testing
     return text(buffer)
   }
 
-  @Test func `what was read is written as it was`() throws {
+  @Test func `entries are written as they were read`() throws {
     let trace = try #require(Self.read(Self.example))
     #expect(trace.traceHigh == 0x0af7_6519_16cd_43dd && trace.traceLow == 0x8448_eb21_1c80_319c)
     #expect(trace.span == 0xb7ad_6b71_6920_3331 && trace.flags == 1)
@@ -46,7 +46,7 @@ import Testing
       "00-0af7651916cd43dd8448eb211c80319-cb7ad6b7169203331-01",
       "00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01",
     ])
-  func `what is not valid begins no trace`(value: String) {
+  func `an invalid traceparent begins no trace`(value: String) {
     #expect(Self.read(value) == nil)
   }
 

@@ -46,7 +46,7 @@ import Testing
     #expect(Self.text([Self.span(.local(1))]).contains(#""parentSpanId":"0000000000000001","flags":257,"#))
   }
 
-  @Test func `several spans stand in one document, and none is one, too`() {
+  @Test func `several spans form one document, and so do none`() {
     #expect(Self.text([]) == Self.frame.0 + Self.frame.1)
     #expect(Self.text([Self.span(), Self.span()]).split(separator: #""traceId""#).count == 3)
   }

@@ -81,7 +81,7 @@ import Tokens
   ]
 
   @Test(arguments: renewable + withoutOffer + unknown)
-  func `what is held, what is offered, what failed and what time it is decide`(row: Row) throws {
+  func `the plan follows from held tokens, offers, failures and the time`(row: Row) throws {
     let throttle = row.pausedUntil.map(Self.paused) ?? Throttle()
     let plan = AcquisitionPlan(
       held: row.held, grant: try row.offer.grant(), throttle: throttle, now: Self.now + row.at)

@@ -112,7 +112,7 @@ import Tokens
   ]
 
   @Test(arguments: replies)
-  func `what is issued has to be what was asked for`(
+  func `an issued token must be of the requested type`(
     kind: IssuedTokenKind, members: String, cause: TokenFailure.Cause?
   ) {
     let body = "{\"access_token\": \"t\", \(members)}"

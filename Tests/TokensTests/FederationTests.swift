@@ -85,7 +85,7 @@ import Testing
       .plaintext("ACTIONS_ID_TOKEN_REQUEST_URL")
     ),
   ])
-  func `what a job lacks is named`(environment: [String: String], expected: FederatedTokenServiceMistake) {
+  func `a job's missing permission is named`(environment: [String: String], expected: FederatedTokenServiceMistake) {
     #expect(throws: expected) { _ = try FederatedTokenService.githubActions(environment: environment) }
   }
 
@@ -152,7 +152,7 @@ import Testing
   ]
 
   @Test(arguments: pauses)
-  func `what was registered a moment ago is asked about often, for minutes`(
+  func `a fresh registration is retried often, for minutes`(
     errorClass: TokenErrorClass, mayPropagate: Bool, after: Int64, pause: Int64
   ) {
     var throttle = Throttle()

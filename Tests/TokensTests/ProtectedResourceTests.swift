@@ -38,7 +38,7 @@ import Testing
         ], nil
       ),
     ] as [(String, String?, [String], DiscoveryFault?)])
-  func `an API's metadata stand at its own origin`(
+  func `an API's metadata are at its own origin`(
     api: String, challenge: String?, places: [String], fault: DiscoveryFault?
   ) throws {
     let url = try HTTPURL(api)

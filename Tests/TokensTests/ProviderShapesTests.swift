@@ -152,7 +152,8 @@ import Tokens
       ("https://as.example/a/b/", "https://as.example/.well-known/oauth-authorization-server/a/b"),
       ("https://login.microsoftonline.com/t", nil), ("https://fs.example/adfs", nil),
     ] as [(String, String?)])
-  func `OAuth's metadata stand before the issuer's path`(authority: String, address: String?) throws {
+  func `the well-known path of OAuth's metadata precedes the issuer's path`(authority: String, address: String?) throws
+  {
     #expect(try Authority(authority).oauthMetadataURL?.description == address)
   }
 

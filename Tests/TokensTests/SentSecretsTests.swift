@@ -82,7 +82,7 @@ import Testing
     "", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent is the secret value.",
     "invalid_client", "s3cret+with", "c3RyYW5nZXIncyBzZWNyZXQ=", "%E2%9C%93 \\u00e9 &amp; &#x26; \\", "% %4 %zz + &;",
   ])
-  func `what is no secret is told`(text: String) {
+  func `values that are not secret are shown`(text: String) {
     #expect(!Self.sent.isRepeated(in: text))
     #expect(!SentSecrets.none.isRepeated(in: Self.secret))
     #expect(!SentSecrets([Secret("")]).isRepeated(in: text))

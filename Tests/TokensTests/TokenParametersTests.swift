@@ -13,7 +13,7 @@ import Testing
       authority: Authority("https://id.example"))
   }
 
-  @Test func `they stand in every request, in the order of their names, encoded`() throws {
+  @Test func `they are in every request, in the order of their names, encoded`() throws {
     let parameters = try TokenParameters(
       audiences: ["https://api.example/a b"], resources: ["urn:b", "urn:api"],
       additional: ["organization": "org_1", "Zone": "ä&="])
@@ -77,7 +77,7 @@ import Testing
     ]
 
   @Test(arguments: refused)
-  func `what would change grant, application or person is refused, and what is no text`(
+  func `a parameter that would change grant, application or person is refused, and so is one without text`(
     audience: String?, resource: String?, additional: [String: String], expected: TokenParameterError
   ) {
     #expect(throws: expected) {

@@ -78,7 +78,7 @@ import Tokens
     #expect(await bench.redeemed() == ["RT-alice", "RT-2"])
   }
 
-  @Test func `nobody, several people, and a provider that wants more are interaction required`() async throws {
+  @Test func `no account, several accounts and a provider that wants more are interaction required`() async throws {
     let empty = AccountBench()
     let nobody = try application(empty)
     let none = await error { () async throws(ClientApplicationError) in
@@ -127,7 +127,7 @@ import Tokens
     #expect(try await application.acquireTokenSilent(scopes: ["A"], account: nil).accessToken == Secret("AT-alice"))
   }
 
-  @Test func `who is removed is served no more, from that call on`() async throws {
+  @Test func `a removed account is not served any more`() async throws {
     let bench = try AccountBench.signedIn()
     let application = try application(bench)
     let alice = try #require(await application.accounts().first)
@@ -158,7 +158,7 @@ import Tokens
     #expect(await application.accounts().isEmpty)
   }
 
-  @Test func `what a provider would refuse is refused before anything is sent`() async throws {
+  @Test func `a request that a provider would refuse is not sent`() async throws {
     let bench = try AccountBench.signedIn()
     let application = try application(bench)
     let confidential = ConfidentialClientApplication(try base(bench, secret: "s3cret"))

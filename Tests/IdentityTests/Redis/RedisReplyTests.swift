@@ -48,7 +48,7 @@ import Testing
     "HTTP/1.1 400 Bad Request\r\n\r\n", "$-2\r\n", "$x\r\n", "$1\r\nab\r\n", ":1.5\r\n", "*99999999999\r\n", "+OK\rx",
     "\r\n", "$67108865\r\n", "%-1\r\n", String(repeating: "*1\r\n", count: 12),
   ])
-  func `what no server sends is refused at once`(bytes: String) {
+  func `an impossible reply is refused at once`(bytes: String) {
     #expect(read(Array(bytes.utf8)[...]) == .invalid)
   }
 

@@ -85,7 +85,7 @@ import Tokens
     #expect(left[.refreshToken].isEmpty && left[.accessToken].isEmpty && left[.idToken].isEmpty)
   }
 
-  @Test func `whoever opens many connections and says nothing keeps nobody out`() async throws {
+  @Test func `many silent connections keep no caller out`() async throws {
     let result = try await signIn { asked in
       var silent: [RawConnection] = []
       for _ in 0..<40 { silent.append(try RawConnection(port: asked.port)) }
@@ -233,7 +233,7 @@ import Tokens
   @Test(arguments: [
     "code=C&state=evil", "code=C", "error=access_denied&state=evil", "error=access_denied", "code=C&code=D&state=STATE",
     "code=%zz&state=STATE", "state=STATE&state=STATE&code=C",
-  ]) func `what is no answer to this sign-in does not end it, whoever sends it`(form: String) async throws {
+  ]) func `an answer to another sign-in does not end this one`(form: String) async throws {
     let result = try await signIn { asked in
       for _ in 0..<3 {
         let page = try await asked.bring(form.replacing("STATE", with: asked.state))

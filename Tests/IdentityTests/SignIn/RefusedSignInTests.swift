@@ -77,7 +77,7 @@ extension InteractiveSignInTests {
     #expect(document[.account].isEmpty && document[.accessToken].isEmpty && document[.refreshToken].isEmpty)
   }
 
-  @Test func `a provider without keys, or that signs nobody in, is said to be so`() async throws {
+  @Test func `a provider without keys or without sign-in is reported`() async throws {
     await provider.change { $0.keys = 404 }
     await #expect(throws: SignInError.provider(.unusableMetadata(.status(404, nil), retryAfter: 1))) {
       try await signIn { try await $0.bring("code=C&state=\($0.state)") }
@@ -88,7 +88,7 @@ extension InteractiveSignInTests {
     }
   }
 
-  @Test func `nobody comes back in time`() async throws {
+  @Test func `the browser does not come back in time`() async throws {
     let loop = try EventLoop()
     defer { loop.shutDown() }
     let request = SignInRequest(

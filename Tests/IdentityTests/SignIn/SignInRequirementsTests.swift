@@ -139,7 +139,7 @@ struct SignInRequirementsTests {
     await changes.wait { await other.requirement(of: "r") != nil }
   }
 
-  @Test func `where nothing can be written the process itself remembers`() async throws {
+  @Test func `without a writable store the process itself remembers`() async throws {
     let bench = AccountBench()
     let wish = TokenSubscription(
       application: try bench.application(), account: nil, scopes: try ScopeSet(["A"]))

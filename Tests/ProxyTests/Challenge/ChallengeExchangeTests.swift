@@ -210,7 +210,7 @@ struct ChallengeExchangeTests {
   }
 
   @Test(arguments: [(400, #"{"error":"invalid_grant"}"#), (503, ""), (200, "nonsense")])
-  func `where silence brings nothing the refusal is passed on`(status: Int, body: String) async throws {
+  func `if silent acquisition fails, the refusal is passed on`(status: Int, body: String) async throws {
     let bench = try Self.refusingFirst(Bench.claimsField)
     let answer = FetchResponse(status: status, fields: [(name: "retry-after", value: "7")], body: Array(body.utf8))
     bench.provider(answers: answer, answer, answer)
@@ -308,7 +308,7 @@ struct ChallengeExchangeTests {
       (RouteTokenRules.CallerAuthorization.replace, "200", "Bearer T1"), (.keep, "200", "Basic abc"),
       (.reject, "400", nil),
     ] as [(RouteTokenRules.CallerAuthorization, String, String?)])
-  func `what a caller sends of its own is replaced, kept or refused`(
+  func `a caller's own Authorization field is replaced, kept or refused`(
     rule: RouteTokenRules.CallerAuthorization, status: String, sent: String?
   ) async throws {
     let bench = try ChallengeBench(rules: RouteTokenRules(existing: rule)) { _ in Bench.fine }

@@ -24,7 +24,7 @@ struct ErrorResponseTests {
       ("POST", "Sec-Fetch-Mode: navigate\r\n", .sender), ("POST", "Accept: text/html\r\n", .sender),
       ("POST", "Accept: */*\r\n", .program),
     ])
-  func `who reads the answer is told by the request`(method: String, fields: String, audience: ResponseAudience) {
+  func `the request decides the form of the answer`(method: String, fields: String, audience: ResponseAudience) {
     let bytes = Array("\(method) / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
     var parser = RequestHeadParser()
     var head = RequestHead()
@@ -60,7 +60,9 @@ struct ErrorResponseTests {
     #expect(!page.contains("<script"))
   }
 
-  @Test func `where the route wants it a navigation is sent to the sign-in page, and nothing else is`() async throws {
+  @Test func `a navigation is redirected to the sign-in page if the route says so, and no other request is`()
+    async throws
+  {
     let bench = try bench(RouteTokenRules(onInteractionRequired: .redirect))
     let redirect = try await bench.get("/", "Sec-Fetch-Mode: navigate\r\n")
     #expect(redirect.hasPrefix("HTTP/1.1 303 See Other\r\n"))
@@ -70,7 +72,7 @@ struct ErrorResponseTests {
     #expect(bench.count("interaction_required", "answered") == 3)
   }
 
-  @Test func `what is interpolated into the page is escaped`() throws {
+  @Test func `interpolated text is escaped`() throws {
     let required = InteractionRequired(
       reason: .basicAction, scopes: try ScopeSet(["<b>", "a'&b"]), authority: try Authority("https://id.example/a"))
     let page = InteractionPage(

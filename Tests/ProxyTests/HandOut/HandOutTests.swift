@@ -119,7 +119,7 @@ struct HandOutTests {
         "Basic realm=x, Bearer error=\"insufficient_user_authentication\", max_age=\"5\""
       ),
     ])
-  func `what no token answers goes back to the engine with the API's challenge, in one field`(
+  func `a challenge that no token answers goes back to the engine in one field`(
     fields: String, status: Int, challenge: String
   ) async throws {
     let bench = try Self.bench()

@@ -42,7 +42,7 @@ import Testing
     #expect(PendingSignIns.leaving(places, for: Secret("one")) == nil)
   }
 
-  @Test func `what has had its answer makes room before what waits for one`() {
+  @Test func `an answered connection makes room before a waiting one`() {
     var places = (0..<PendingSignIns.limit).map { number in
       Self.place("\(number)", "\(number)", of: Self.alice, since: Int64(number))
     }

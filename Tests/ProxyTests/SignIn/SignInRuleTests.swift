@@ -163,7 +163,7 @@ import Tokens
       heading: "Confirm that it is you", conditions: ["what a policy of your organisation asks for"]),
   ]
 
-  @Test(arguments: words) func `what is demanded is said in words`(row: WordsRow) throws {
+  @Test(arguments: words) func `demands are described in words`(row: WordsRow) throws {
     let need = SignInRequirement(
       claims: try row.claims.map { try Claims(json: $0) }, scopes: try ScopeSet(row.scopes),
       authenticationContexts: row.acrValues, maxAge: row.maxAge, since: Self.now)
@@ -175,7 +175,7 @@ import Tokens
     #expect(words.conditions == row.conditions)
   }
 
-  @Test func `what is demanded comes beside the route's scopes, but for those that take no company`() throws {
+  @Test func `demanded scopes join the route's scopes, except those that cannot be combined`() throws {
     let need = SignInRequirement(scopes: try ScopeSet(["api://orders/Orders.Write"]), since: Self.now)
     let some = RouteSignInRequirement(need, configured: try ScopeSet(["api://orders/Orders.Read"]), now: Self.now)
     #expect(some.scopes.description == "api://orders/Orders.Read api://orders/Orders.Write")

@@ -76,7 +76,7 @@ import Tokens
     }
   }
 
-  @Test func `what is wrong anywhere is told when the text is read, with its place`() throws {
+  @Test func `every mistake is reported with its place when the text is read`() throws {
     let text = Array(
       ("{\"RefreshToken\": {\"k\": {\"secret\": \"0123456789abcdef\",\n  \"n\": null, \"x\": \"\"}}, \"Account\": "
         + "{\"é\": {}}}").utf8)

@@ -36,7 +36,7 @@ import Tokens
   }
 
   @Test(arguments: ["common", "organizations", "consumers"])
-  func `what was signed in to without naming a tenant is shown with the person's own`(realm: String) throws {
+  func `a sign-in without a tenant is shown with the person's own tenant`(realm: String) throws {
     var document = CacheDocument()
     document.add(try CacheFixture.issued("AT", scopes: "A", realm: realm), now: CacheFixture.now)
     let authority = try Authority("https://login.microsoftonline.com/\(realm)")

@@ -134,7 +134,7 @@ import Tokens
     #expect(try Self.offered(document, Self.beta) == ["RT-2"])
   }
 
-  @Test func `what an issuer has taken once outlives msal's sign-in at another in its place`() throws {
+  @Test func `an issuer's accepted token outlives msal's sign-in at another issuer`() throws {
     var document = CacheDocument()
     try Self.signIn(&document, Self.alpha, "1", writer: .msal, refreshToken: "RT-1")
     try Self.redeem(&document, Self.alpha, to: "RT-1b", after: 10)

@@ -135,7 +135,7 @@ import Tokens
     #expect(Self.reading(line) == expected)
   }
 
-  @Test func `what is too much is not acted upon`() {
+  @Test func `challenges beyond the limits are not acted upon`() {
     #expect(Self.reading("Bearer " + (0..<100).map { "p\($0)=1" }.joined(separator: ",")) == .unusable(.tooLarge))
     #expect(Self.reading("Bearer scope=\"\(String(repeating: "a ", count: 3000))\"") == .unusable(.parameter))
     #expect(Self.reading("Bearer", String(repeating: "x", count: 70_000)) == .unusable(.tooLarge))

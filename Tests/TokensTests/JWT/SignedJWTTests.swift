@@ -88,7 +88,7 @@ import Tokens
     #expect(throws: JWTRefusal.json(.header)) { try SignedJWT("\(part).e30.AA") }
   }
 
-  @Test func `what is put together is read again`() throws {
+  @Test func `an assembled value is parsed to the same parts`() throws {
     var claims = JWTClaims()
     claims.issuer = "https://localhost/t/v2.0"
     claims.subject = "s"

@@ -74,7 +74,7 @@ import Tokens
     #expect(request.url.contains("&scope=openid%20profile%20x&") && request.url.hasSuffix("&" + expected))
   }
 
-  @Test func `what is pushed is what the browser would have brought, with the application's proof`() throws {
+  @Test func `a pushed request has the browser's parameters and the application's proof`() throws {
     let request = AuthorizationRequest(
       endpoint: try HTTPURL("https://i/a"), clientID: "c", redirectURI: "http://localhost",
       scopes: try ScopeSet(["x"]), session: Self.session())
