@@ -100,6 +100,25 @@ import Testing
     #expect(!text.contains(report))
   }
 
+  @Test(
+    arguments: [
+      (Engine.nginx, [#"proxy_set_header x-http-method "";"#, #"proxy_set_header x-tenant "";"#]),
+      (.nginx, ["proxy_ssl_verify on;", "proxy_ssl_name localhost;"]),
+      (.haproxy, ["http-request del-header x-http-method", "httpclient.ssl.ca-file /etc/haproxy/bearer-proxy-ca.pem"]),
+      (.caddy, ["header_up -x-http-method", "header_up -x-tenant"]), (.envoy, ["- x-http-method", "- x-tenant"]),
+      (.traefik, ["x-http-method: \"\"", "x_tenant: \"\"", "x-method_override: \"\""]),
+    ])
+  func `a limit of methods, a choice and TLS have their lines`(engine: Engine, lines: [String]) throws {
+    let text = try Self.part(
+      engine, of: "proxies-tcp.yaml",
+      [
+        ("path: /orders/", "path: /orders/\n    methods: [GET]"),
+        ("    callers:", "    tls: {certificate_file: /run/a.pem, key_file: /run/a.key}\n    callers:"),
+        ("as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "),
+      ])
+    for line in lines { #expect(text.contains("  \(line)\n") || text.contains("\t\(line)\n"), "\(line)") }
+  }
+
   @Test func `Traefik is asked at an address, and HAProxy shows no certificate`() throws {
     #expect(Engine.traefik.objection(to: try Self.settings("proxies.yaml").listeners[0]) != nil)
     #expect(Engine.traefik.objection(to: try Self.settings("proxies-tcp.yaml").listeners[0]) == nil)

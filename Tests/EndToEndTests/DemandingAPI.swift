@@ -26,6 +26,8 @@ final class DemandingAPI: Sendable {
     let revoked = Atomic(0)
     /// Requests to neither.
     let astray = Atomic(0)
+    /// The head of the last request to the API.
+    let head = Locked("")
     /// The paths with two dots in them.
     let climbed = Locked<[String]>([])
   }
@@ -40,6 +42,8 @@ final class DemandingAPI: Sendable {
   var upstream: String { "http://127.0.0.1:\(servers.api.port)/api" }
   var asked: [String] { record.asked.withLock { $0 } }
   var requests: Int { record.requests.load(ordering: .relaxed) }
+  /// The head of the last request to the API.
+  var head: String { record.head.withLock { $0 } }
   /// The paths that came here with two dots in them.
   var climbed: [String] { record.climbed.withLock { $0 } }
   /// The number of requests for an address that only a challenge names.
@@ -74,6 +78,7 @@ final class DemandingAPI: Sendable {
           await stream.answer(#"{"issuer": "\#(issuer)", "token_endpoint": "\#(issuer)/token"}"#)
         } else if path.hasPrefix("/api/") {
           record.requests.add(1, ordering: .relaxed)
+          record.head.withLock { $0 = head }
           let token = head.between("uthorization: Bearer ", "\r\n") ?? ""
           let part = path.split(separator: "/").last.map(String.init) ?? ""
           let number = token.split(separator: ".").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -124,7 +124,9 @@ struct RunningEngine {
     _ stage: EngineStage, _ port: Int, _ changing: (String) -> String
   ) async throws -> ChildProcess {
     let server = try EngineStage.replacing(try await stage.part("nginx"), [("127.0.0.1:8000", "127.0.0.1:\(port)")])
-    return try await EndToEndTests.nginx(serving: changing(server), at: port, in: stage.directory)
+    // Some configurations allow underscores.
+    return try await EndToEndTests.nginx(
+      serving: "underscores_in_headers on;\n" + changing(server), at: port, in: stage.directory)
   }
 
   private static func caddy(_ program: String, _ stage: EngineStage, _ port: Int) async throws -> ChildProcess {

@@ -93,6 +93,40 @@ struct EngineTroubleTests {
 
   // MARK: Attacks
 
+  private static let methodOverrides = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]
+  private static let pathOverrides = [
+    "X-Original-URL", "X-Original-URI", "X-Original-Path", "X-Rewrite-URL", "X-Rewrite-URI", "X-Override-URL",
+    "X-Forwarded-URI", "Script-Name", "Path-Info",
+  ]
+
+  @Test(arguments: RunningEngine.Kind.allCases, [true, false])
+  func `fields that an API may take for path or method end at the engine`(
+    kind: RunningEngine.Kind, limitsMethods: Bool
+  ) async throws {
+    let methods = (from: "path: /orders/", to: "path: /orders/\n    methods: [GET]")
+    let own = "choice: {field: X-Kind, values: {GET: {scopes: [b]}}}"
+    let choice = (from: "as: application, ", to: "as: application, \(own), ")
+    let stage = try await EngineStage(nil, limitsMethods ? [choice, methods] : [choice])
+    let engine = try await RunningEngine(kind, stage)
+    let plain = Self.methodOverrides + Self.pathOverrides
+    let twins = plain.flatMap { [$0.replacing("-", with: "_"), $0.replacing("-", with: "_", maxReplacements: 1)] }
+    // Of two lines, an API may obey either.
+    let sent: [String] = plain + twins + ["X-Tried", "X-Kind"] + plain + twins
+    // The second one is sent again, if the engine can do that.
+    for part in ["free", "alpha"] {
+      _ = try await engine.get(part, sent.flatMap { ["-H", "\($0): GET"] })
+      let head = stage.api.head.lowercased()
+      #expect(head.contains("x-tried: get\r\n"))
+      for name in plain + twins + ["X-Kind"] {
+        let mayPass = !limitsMethods && Self.methodOverrides.contains(name)
+        #expect(head.contains("\r\n\(name.lowercased()):") == mayPass, "\(part), \(name): \(head)")
+      }
+    }
+    if limitsMethods { #expect(try await engine.get("free", ["-X", "DELETE"]).status == 403) }
+    let isSentAgain = ![.haproxy, .traefik, .envoyExtAuthz].contains(kind)
+    #expect(stage.api.requests == (isSentAgain ? 3 : 2))
+  }
+
   @Test(arguments: [
     [], ["-H", "X-Proxy-Key: wrong"], ["-H", "X-Proxy-Key: \(EngineStage.secret)", "-H", "X-Proxy-Key: wrong"],
     ["-H", "X-Proxy-Key: \(EngineStage.secret)", "-H", "Origin: https://evil.example"],

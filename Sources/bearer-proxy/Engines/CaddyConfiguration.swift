@@ -43,6 +43,8 @@ struct CaddyConfiguration {
       \t\t# Fields that only Caddy may send to bearer-proxy.
       \t\trequest_header -X-Bearer-*
       \t\trequest_header -X-Original-*
+      \t\t# APIs may read X_Rewrite_URL as X-Rewrite-URL.
+      \t\trequest_header -*_*
       \t\t\(question(route, again: ""))
       \t\t\(route.path == "/" ? "" : "uri strip_prefix \(route.path.dropLast())")
       \t\t\(upstream.target == "/" ? "" : "rewrite * \(upstream.target.dropLast()){uri}")
@@ -133,6 +135,8 @@ struct CaddyConfiguration {
     return layout(
       """
       \(route.preserveHost ? "" : "header_up Host {upstream_hostport}")
+      # Fields that APIs may take for path or method, or that chose the token.
+      \(route.removedFields.map { "header_up -\($0)" })
       \(tls.isEmpty ? "" : layout("transport http {\n\t\(tls)\n}"))
       """)
   }

@@ -84,11 +84,23 @@ extension RouteSettings {
   /// The field that is copied from the answer of bearer-proxy.
   var credentialField: String { token.fixed?.name.text ?? "Authorization" }
 
+  /// Fields of the caller that the API must not get, as when bearer-proxy forwards: those that replace the path, those
+  /// that replace the method if the route limits it, and the one that chooses the token.
+  var removedFields: [String] {
+    let choice = [tokenChoice?.field.lowercased()].compactMap(\.self)
+    return PathOverride.names.texts + (methods == nil ? [] : MethodOverride.names.texts) + choice
+  }
+
   /// The host of a question about the token.
   var questionHost: String { host ?? "localhost" }
 
   /// The name in the API's certificate.
   var certificateName: String { tls.serverName ?? upstream.value.host }
+}
+
+extension FieldNameSet {
+  /// The names in lower case.
+  var texts: [String] { FieldName.allCases.filter(contains).map { "\($0.text)" } }
 }
 
 extension HTTPURL {

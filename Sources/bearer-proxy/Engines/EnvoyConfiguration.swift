@@ -75,6 +75,8 @@ struct EnvoyConfiguration {
     normalize_path: true
     merge_slashes: true
     path_with_escaped_slashes_action: REJECT_REQUEST
+    # APIs may read x_original_url as x-original-url.
+    common_http_protocol_options: {headers_with_underscores_action: DROP_HEADER}
     """
 
   private static let retry = """
@@ -281,6 +283,9 @@ struct EnvoyConfiguration {
           timeout: 0s
           \(Self.upgrades([route]))
           \(form == .retrying ? Self.retry : "")
+        # Fields that APIs may take for path or method, or that chose the token.
+        request_headers_to_remove:
+          \(route.removedFields.map { "- \($0)" })
         \(form == .retrying ? "response_headers_to_remove: [x-bearer-again]" : "")
         \(form == .asking ? "" : "metadata: {filter_metadata: {envoy.filters.http.lua: {route: \(route.name.quoted)}}}")
         typed_per_filter_config:

@@ -21,6 +21,7 @@ struct HAProxyConfiguration {
         setenv BEARER_PROXY "\(source)"
         \(sent.isEmpty ? "" : "setenv BEARER_PROXY_FIELDS \"\(sent)\"")
         \(secret ?? "")
+        \(settings.listener.tls == nil ? "" : Self.authority)
         lua-load /etc/haproxy/bearer.lua
 
       defaults
@@ -41,6 +42,11 @@ struct HAProxyConfiguration {
       """)
   }
 
+  private static let authority = """
+    # CHANGE: the authority of bearer-proxy's certificate.
+    httpclient.ssl.ca-file /etc/haproxy/bearer-proxy-ca.pem
+    """
+
   private func choice(_ route: RouteSettings) -> String {
     let host = route.host.map { " { req.hdr(host),host_only -i \($0) }" } ?? ""
     return "use_backend \(route.word) if\(host) { path_beg \(route.path) }"
@@ -55,9 +61,13 @@ struct HAProxyConfiguration {
       backend \(route.word)
         # Fields that only HAProxy may send to bearer-proxy are not forwarded either.
         http-request del-header X-Bearer- -m beg
+        # APIs may read X_Original_URL as X-Original-URL.
+        http-request del-header _ -m sub
         http-request lua.bearer \(route.name) \(route.credentialField.lowercased())
         # A script that fails leaves the request as it was.
         http-request deny deny_status 503 unless { var(txn.bearer) -m found }
+        # Fields that APIs may take for path or method, or that chose the token.
+        \(route.removedFields.map { "http-request del-header \($0)" })
         http-request replace-path ^\(route.pathExpression)(.*) \(upstream.target)\\1
         # CHANGE: the API.
         \(route.preserveHost ? "" : "http-request set-header Host \(upstream.authority)")

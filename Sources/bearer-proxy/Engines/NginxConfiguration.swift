@@ -45,6 +45,8 @@ struct NginxConfiguration {
         server {
           # CHANGE: where your programs call.
           listen 127.0.0.1:8000;\(name)
+          # APIs may read X_Original_URL as X-Original-URL.
+          underscores_in_headers off;
 
         """
       for route in settings.routes(of: host) { text += "\n" + locations(route) }
@@ -141,6 +143,8 @@ struct NginxConfiguration {
       "proxy_set_header \(route.credentialField) $\(token);",
     ]
     if !route.upgrades.isEmpty { lines.append("proxy_set_header Upgrade $http_upgrade;") }
+    lines.append("# Fields that APIs may take for path or method, or that chose the token.")
+    lines += route.removedFields.map { #"proxy_set_header \#($0) "";"# }
     if upstream.scheme == .https {
       lines += [
         "proxy_ssl_server_name on;", "proxy_ssl_name \(route.certificateName);", "proxy_ssl_verify on;",
@@ -165,6 +169,12 @@ struct NginxConfiguration {
     ]
     if let field = settings.secretField {
       lines += ["# CHANGE: the secret of callers.header.", #"proxy_set_header \#(field) "SECRET";"#]
+    }
+    if settings.listener.tls != nil {
+      lines += [
+        "# CHANGE: the authority of bearer-proxy's certificate.", "proxy_ssl_verify on;", "proxy_ssl_name localhost;",
+        "proxy_ssl_trusted_certificate /etc/nginx/bearer-proxy-ca.pem;",
+      ]
     }
     if settings.needsCertificate {
       lines += [

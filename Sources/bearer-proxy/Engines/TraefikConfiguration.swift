@@ -28,14 +28,14 @@ struct TraefikConfiguration {
   private func router(_ route: RouteSettings) -> String {
     let host = route.host.map { "Host(`\($0)`) && " } ?? ""
     let chain = settings.secretField == nil ? [] : ["bearer-secret"]
-    let names = chain + ["\(route.word)-token", "\(route.word)-path"]
+    let names = chain + ["\(route.word)-token", "\(route.word)-path", "\(route.word)-removed"]
     return layout(
       """
       \(route.word):
         # CHANGE: the entry point where your programs call.
         entryPoints: [programs]
         rule: \("\(host)PathPrefix(`\(route.path)`)".quoted)
-        middlewares: [\(names.joined(separator: ", "))\(settings.secretField == nil ? "" : ", bearer-secret-removed")]
+        middlewares: [\(names.joined(separator: ", "))]
         service: \(route.word)
       """)
   }
@@ -47,12 +47,8 @@ struct TraefikConfiguration {
       bearer-secret:
         headers:
           customRequestHeaders:
-            # CHANGE: the secret of callers.header. It goes to bearer-proxy alone: the second one removes it.
+            # CHANGE: the secret of callers.header. It goes to bearer-proxy alone: each route removes it.
             \(field): SECRET
-      bearer-secret-removed:
-        headers:
-          customRequestHeaders:
-            \(field): ""
       """)
   }
 
@@ -81,7 +77,28 @@ struct TraefikConfiguration {
         replacePathRegex:
           regex: \("^\(route.pathExpression)(.*)".quoted)
           replacement: \("\(route.upstream.value.target)$1".quoted)
+      \(route.word)-removed:
+        headers:
+          customRequestHeaders:
+            # Fields that APIs may take for path or method, or that chose the token; also in the spellings that some
+            # APIs cannot tell apart.
+            \(removed(from: route).map { "\($0): \"\"" })
       """)
+  }
+
+  private func removed(from route: RouteSettings) -> [String] {
+    let names = [settings.secretField].compactMap(\.self) + route.removedFields
+    let passed = (MethodOverride.names.texts + [route.credentialField]).filter { !names.contains($0) }
+    return names + (names + passed).flatMap(Self.twins)
+  }
+
+  /// The name with `_` for each choice of its dashes.
+  private static func twins(_ name: String) -> [String] {
+    let parts = name.split(separator: "-")
+    let all = parts.dropFirst().reduce(parts.prefix(1).map(String.init)) { names, part in
+      names.flatMap { ["\($0)-\(part)", "\($0)_\(part)"] }
+    }
+    return all.filter { $0 != name }
   }
 
   private func service(_ route: RouteSettings) -> String {
