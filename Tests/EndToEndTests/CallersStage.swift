@@ -89,7 +89,8 @@ final class CallersStage: Sendable {
         record.requests.add(1, ordering: .relaxed)
         record.heads.withLock { if $0.count < 100 { $0.append(head) } }
         let parts = (head.between("uthorization: Bearer ", "\r\n") ?? "").split(separator: ".").map(String.init)
-        let expected = head.between("X-Caller: ", "\r\n") ?? ""
+        // Envoy writes names in lower case.
+        let expected = head.between("aller: ", "\r\n") ?? ""
         if parts.count != 4 || parts[0] != "x" || parts[1] != expected { record.wrong.add(1, ordering: .relaxed) }
         let isEnough = !path.hasSuffix("/never") && (!path.hasSuffix("/claims") || parts.last == "proved")
         if isEnough {

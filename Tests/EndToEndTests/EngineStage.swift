@@ -19,15 +19,16 @@ struct EngineStage {
 
   /// - Parameter issuer: the provider, if it is not the API's own.
   /// - Parameter hasConsent: whether the application may have tokens for the API.
+  /// - Parameter delay: the time that the API's provider takes for a token.
   /// - Parameter changes: what else is another one than in the recipe.
   /// - Parameter upstream: the API, if it is another one.
   init(
-    issuer: String? = nil, hasConsent: Bool = true, _ upstream: String? = nil,
+    issuer: String? = nil, hasConsent: Bool = true, delay: Duration? = nil, _ upstream: String? = nil,
     _ changes: [(from: String, to: String)] = []
   ) async throws {
     directory = try TemporaryDirectory()
     origin = "http://127.0.0.1:\(try freePort())"
-    api = try DemandingAPI(hasConsent: hasConsent)
+    api = try DemandingAPI(hasConsent: hasConsent, delay: delay)
     socket = directory.file("tokens.sock")
     let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/proxies.yaml")
     let secret = try directory.write("s3cret\n", to: "contoso.secret")
@@ -79,6 +80,9 @@ struct RunningEngine {
     case envoyExtAuthz = "envoy-ext-authz"
     case envoyTwoListeners = "envoy-two-listeners"
 
+    /// True if it sends a request again whose token the API refuses.
+    var sendsAgain: Bool { ![.haproxy, .traefik, .envoyExtAuthz].contains(self) }
+
     /// The status for its caller if the provider rejects the application.
     var statusForRejection: Int {
       switch self {
@@ -100,17 +104,20 @@ struct RunningEngine {
   let port: Int
   let process: ChildProcess
 
-  /// - Parameter changing: changes HAProxy's script, or nginx's part.
-  init(_ kind: Kind, _ stage: EngineStage, changing: @Sendable (String) -> String = { $0 }) async throws {
+  init(_ kind: Kind, _ stage: EngineStage, changing: @escaping @Sendable (String) -> String = { $0 }) async throws {
+    try await self.init(kind, EnginePart(configuration: stage.proxy.configuration, changing), in: stage.directory)
+  }
+
+  init(_ kind: Kind, _ part: EnginePart, in directory: TemporaryDirectory) async throws {
     let port = try freePort()
     self.port = port
     switch kind {
-    case .nginx: process = try await Self.nginx(stage, port, changing)
-    case .caddy: process = try await Self.caddy("caddy", stage, port)
-    case .caddyBin: process = try await Self.caddy(testsDirectory + "/../.venv/bin/caddy", stage, port)
-    case .traefik: process = try await Self.traefik(stage, port)
-    case .haproxy: process = try await Self.haproxy(stage, port, changing)
-    case .envoy, .envoyExtAuthz, .envoyTwoListeners: process = try await Self.envoy(kind, stage, port)
+    case .nginx: process = try await Self.nginx(part, directory, port)
+    case .caddy: process = try await Self.caddy("caddy", part, directory, port)
+    case .caddyBin: process = try await Self.caddy(testsDirectory + "/../.venv/bin/caddy", part, directory, port)
+    case .traefik: process = try await Self.traefik(part, directory, port)
+    case .haproxy: process = try await Self.haproxy(part, directory, port)
+    case .envoy, .envoyExtAuthz, .envoyTwoListeners: process = try await Self.envoy(kind, part, directory, port)
     }
   }
 
@@ -120,73 +127,84 @@ struct RunningEngine {
   }
 
   /// nginx with what `bearer-proxy engine nginx` prints.
-  private static func nginx(
-    _ stage: EngineStage, _ port: Int, _ changing: (String) -> String
-  ) async throws -> ChildProcess {
-    let server = try EngineStage.replacing(try await stage.part("nginx"), [("127.0.0.1:8000", "127.0.0.1:\(port)")])
+  private static func nginx(_ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int) async throws
+    -> ChildProcess
+  {
+    let server = try await part.text("nginx", [("127.0.0.1:8000", "127.0.0.1:\(port)")])
     // Some configurations allow underscores.
     return try await EndToEndTests.nginx(
-      serving: "underscores_in_headers on;\n" + changing(server), at: port, in: stage.directory)
+      serving: "underscores_in_headers on;\n" + server, at: port, in: directory)
   }
 
-  private static func caddy(_ program: String, _ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
-    let file = try stage.directory.write(
-      EngineStage.replacing(try await stage.part("caddy"), [("http://:8000", "http://:\(port)")]), to: "Caddyfile")
+  private static func caddy(
+    _ program: String, _ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int
+  ) async throws -> ChildProcess {
+    let file = try directory.write(
+      await part.text("caddy", [("http://:8000", "http://:\(port)")]), to: "Caddyfile")
     let process = try ChildProcess(
-      "caddy", [program, "run", "--adapter", "caddyfile", "--config", file], in: stage.directory,
-      environment: ["HOME": stage.directory.path])
+      "caddy", [program, "run", "--adapter", "caddyfile", "--config", file], in: directory,
+      environment: ["HOME": directory.path])
     try await waitForPort(port, of: process)
     return process
   }
 
   /// A double of Traefik, which no registry has.
-  private static func traefik(_ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
-    let file = try stage.directory.write(
-      EngineStage.replacing(try await stage.part("traefik"), [("SECRET", EngineStage.secret)]), to: "traefik.yaml")
+  private static func traefik(_ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int) async throws
+    -> ChildProcess
+  {
+    let file = try directory.write(
+      await part.text("traefik", [("SECRET", EngineStage.secret)]), to: "traefik.yaml")
     let process = try ChildProcess(
       "traefik",
       [testsDirectory + "/../.venv/bin/python", testsDirectory + "/peers/traefik.py", "\(port)", file],
-      in: stage.directory)
+      in: directory)
     try await waitForPort(port, of: process)
     return process
   }
 
   /// Envoy with what `bearer-proxy engine` prints, for a program's request without `Host` too.
-  private static func envoy(_ kind: Kind, _ stage: EngineStage, _ port: Int) async throws -> ChildProcess {
-    var text = try EngineStage.replacing(
-      try await stage.part(kind.rawValue),
-      [("{address: 127.0.0.1, port_value: 8000}", "{address: 127.0.0.1, port_value: \(port)}")])
-    text.replace("/run/envoy/", with: stage.directory.path + "/envoy-")
-    let file = try stage.directory.write(text, to: "envoy.yaml")
+  private static func envoy(
+    _ kind: Kind, _ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int
+  ) async throws -> ChildProcess {
+    var text = try await part.text(
+      kind.rawValue, [("{address: 127.0.0.1, port_value: 8000}", "{address: 127.0.0.1, port_value: \(port)}")])
+    text.replace("/run/envoy/", with: directory.path + "/envoy-")
+    let file = try directory.write(text, to: "envoy.yaml")
     let process = try ChildProcess(
       "envoy",
       [
         testsDirectory + "/../.venv/bin/envoy", "-c", file, "--concurrency", "1", "--disable-hot-restart",
         "--log-level", "warning",
-      ], in: stage.directory)
+      ], in: directory)
     try await waitForPort(port, of: process)
     return process
   }
 
-  private static func haproxy(
-    _ stage: EngineStage, _ port: Int, _ changing: (String) -> String
-  ) async throws -> ChildProcess {
-    let script = try stage.directory.write(changing(try await stage.part("haproxy-lua")), to: "bearer.lua")
-    let file = try stage.directory.write(
-      EngineStage.replacing(
-        try await stage.part("haproxy"),
-        [("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", "127.0.0.1:\(port)")]), to: "haproxy.cfg")
-    let process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: stage.directory)
+  private static func haproxy(_ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int) async throws
+    -> ChildProcess
+  {
+    let script = try directory.write(await part.text("haproxy-lua", []), to: "bearer.lua")
+    let file = try directory.write(
+      await part.text("haproxy", [("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", "127.0.0.1:\(port)")]),
+      to: "haproxy.cfg")
+    let process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: directory)
     try await waitForPort(port, of: process)
     return process
   }
 }
 
-extension EngineStage {
-  /// The output of `bearer-proxy engine`.
-  fileprivate func part(_ engine: String) async throws -> String {
-    let printed = try await run([binary(), "engine", engine, "-c", proxy.configuration])
+/// The output of `bearer-proxy engine` for a configuration, with changes of a test.
+struct EnginePart: Sendable {
+  let configuration: String
+  let changing: @Sendable (String) -> String
+
+  init(configuration: String, _ changing: @escaping @Sendable (String) -> String = { $0 }) {
+    (self.configuration, self.changing) = (configuration, changing)
+  }
+
+  fileprivate func text(_ engine: String, _ changes: [(from: String, to: String)]) async throws -> String {
+    let printed = try await run([binary(), "engine", engine, "-c", configuration])
     try #require(printed.status == 0, "\(printed.errors)")
-    return printed.output
+    return changing(try EngineStage.replacing(printed.output, changes))
   }
 }

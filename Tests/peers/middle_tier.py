@@ -2,12 +2,15 @@
 """A person's program that calls APIs through proxies, which call others in the person's name; ends with 0 where
 everything holds.
 
-    middle_tier.py --ca FILE --origin https://… --api https://… --gateway http://… --branch http://… --secret FILE WHAT
+    middle_tier.py --ca FILE --origin https://… --api https://… --gateway http://… (--branch http://… | --engine)
+        --secret FILE WHAT
 
 The program is the real msal package as a public client. `chain`: what the two proxies obtain, one behind the other in
 both directions, is what msal's own acquire_token_on_behalf_of obtains. `conditional`: the provider demands a second
 factor of the person; `critical`: the person's sessions were revoked. Each time the program gets through by the claims
-that the proxy hands up, given to msal as they are.
+that the proxy hands up, given to msal as they are. With --engine, nginx or another engine is the gateway, which asks
+a proxy for tokens: there is one route, and the engine may replace the document beside the challenge. One that sends
+no request again may take --turns of challenge and sign-in.
 """
 
 import argparse
@@ -45,6 +48,7 @@ def payload(token):
 class Scene:
     def __init__(self, options):
         self.options = options
+        self.paths = ["/orders/me"] if options.engine else ["/orders/me", "/branch/orders/me"]
         self.context = ssl.create_default_context(cafile=options.ca)
         self.person = Person(options.ca, USER, PASSWORD)
         self.program = msal.PublicClientApplication(
@@ -134,20 +138,29 @@ def chain(scene):
               and problem["scopes"] == ["api://orders/Orders.Approve"], "what nobody consented to is named", problem)
 
 
-def surfaced(answer):
-    status, field, body = answer
+def claims_of(field):
+    return base64.b64decode(re.search(r'claims="([^"]*)"', field)[1], validate=True).decode()
+
+
+def surfaced(scene, path, token):
+    status, field, body = scene.get(scene.options.gateway + path, token)
     check(status == 401 and 'error="insufficient_claims"' in (field or ""), "the claims come up", (status, field, body))
-    claims = base64.b64decode(re.search(r'claims="([^"]*)"', field)[1], validate=True).decode()
-    check(json.loads(body)["claims"] == claims or json.loads(json.loads(body)["claims"]) == json.loads(claims),
-          "challenge and document say the same", body)
+    claims = claims_of(field)
+    if not scene.options.engine:
+        check(json.loads(body)["claims"] == claims or json.loads(json.loads(body)["claims"]) == json.loads(claims),
+              "challenge and document say the same", body)
     return claims
 
 
 def get_through(scene, path, scope, claims):
-    account = scene.program.get_accounts()[0]
-    silent = scene.program.acquire_token_silent_with_error([scope], account, claims_challenge=claims) or {}
-    token = silent.get("access_token") or scene.sign_in(scope, claims)
-    status, _, body = scene.get(scene.options.gateway + path, token)
+    for turn in range(scene.options.turns):
+        account = scene.program.get_accounts()[0]
+        silent = scene.program.acquire_token_silent_with_error([scope], account, claims_challenge=claims) or {}
+        token = silent.get("access_token") or scene.sign_in(scope, claims)
+        status, field, body = scene.get(scene.options.gateway + path, token)
+        if status != 401 or turn == scene.options.turns - 1:
+            break
+        claims = claims_of(field)
     check(status == 200 and USER in body, "msal gets through by the surfaced claims alone", (status, body))
 
 
@@ -155,27 +168,30 @@ def conditional(scene):
     scope = "api://gateway/Gateway.Access"
     token = scene.sign_in(scope)
     scene.testing("behaviour", {"second_factor": [USER]})
-    for path in ("/orders/me", "/branch/orders/me"):
-        claims = surfaced(scene.get(scene.options.gateway + path, token))
+    for path in scene.paths:
+        claims = surfaced(scene, path, token)
         get_through(scene, path, scope, claims)
 
 
 def critical(scene):
     scope = "api://gateway/Gateway.Access"
     token = scene.sign_in(scope)
-    for path in ("/orders/me", "/branch/orders/me"):
+    for path in scene.paths:
         check(scene.get(scene.options.gateway + path, token)[0] == 200, "a token is held")
     scene.testing("critical-event", {"user": USER})
-    for path in ("/orders/me", "/branch/orders/me"):
+    for path in scene.paths:
         # The API refuses the held token with claims; the exchange with them says that only a sign-in brings them.
-        claims = surfaced(scene.get(scene.options.gateway + path, token))
+        claims = surfaced(scene, path, token)
         get_through(scene, path, scope, claims)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--ca", "--origin", "--api", "--gateway", "--branch", "--secret"):
+    for name in ("--ca", "--origin", "--api", "--gateway", "--secret"):
         parser.add_argument(name, required=True)
+    parser.add_argument("--branch")
+    parser.add_argument("--engine", action="store_true")
+    parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("what", choices=["chain", "conditional", "critical"])
     options = parser.parse_args()
     # In requests, these beat verify=; and nothing here is behind a forward proxy.

@@ -45,6 +45,7 @@ struct CaddyConfiguration {
       \t\trequest_header -X-Original-*
       \t\t# APIs may read X_Rewrite_URL as X-Rewrite-URL.
       \t\trequest_header -*_*
+      \t\t\(route.tokenFields.contains(route.credentialField) ? own(route) : "")
       \t\t\(question(route, again: ""))
       \t\t\(route.path == "/" ? "" : "uri strip_prefix \(route.path.dropLast())")
       \t\t\(upstream.target == "/" ? "" : "rewrite * \(upstream.target.dropLast()){uri}")
@@ -56,6 +57,11 @@ struct CaddyConfiguration {
       \t}
       }
       """)
+  }
+
+  /// The caller's own field: a second question needs it again.
+  private func own(_ route: RouteSettings) -> String {
+    "vars caller {http.request.header.\(route.credentialField)}"
   }
 
   private func refusals(_ route: RouteSettings) -> String {
@@ -80,7 +86,8 @@ struct CaddyConfiguration {
       header_up X-Bearer-Refused {http.request.header.Authorization}
       header_up X-Bearer-Challenge {vars.challenge}
       header_up X-Bearer-Status {vars.status}
-      """
+      \(route.tokenFields.contains(route.credentialField) ? "header_up \(route.credentialField) {vars.caller}" : "")
+      """ as EngineText
     return layout(
       """
       (\(route.word)_again) {
@@ -89,7 +96,7 @@ struct CaddyConfiguration {
       \t\t\tchallenge {http.reverse_proxy.header.Www-Authenticate}
       \t\t\tstatus {http.reverse_proxy.status_code}
       \t\t}
-      \t\t\(question(route, again: report))
+      \t\t\(question(route, again: report.text))
       \t\t# A body is gone by now: its caller gets the challenge, and the next request the new token.
       \t\t@body not method GET HEAD OPTIONS DELETE
       \t\theader @body WWW-Authenticate {vars.challenge}

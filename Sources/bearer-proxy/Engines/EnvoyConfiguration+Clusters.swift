@@ -30,7 +30,7 @@ extension EnvoyConfiguration {
       """)
     let tls = Self.tls(name: route.certificateName, trust: settings.trust(of: route), certificate ?? "")
     return Self.cluster(
-      route.word, "STRICT_DNS", "socket_address: {address: \(upstream.host.quoted), port_value: \(upstream.port)}",
+      route.word, Self.named, "socket_address: {address: \(upstream.host.quoted), port_value: \(upstream.port)}",
       layout(
         """
         \(form == .retrying ? Self.retries : "")
@@ -38,6 +38,12 @@ extension EnvoyConfiguration {
         \(isSecured ? tls : "")
         """))
   }
+
+  private static let named = """
+    LOGICAL_DNS
+    # The addresses of both families are tried. The default is IPv6 alone, if the name has such an address.
+    dns_lookup_family: ALL
+    """
 
   static func cluster(_ name: String, _ kind: String, _ address: String, _ rest: String) -> String {
     layout(
