@@ -8,8 +8,6 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTroubleTests {
-  private static let judged = [RunningEngine.Kind.nginx, .caddy, .haproxy, .envoy]
-
   /// Calls an engine on three connections at a time, each request on its own, until `body` returns. Returns how often
   /// each status came; 0 is a connection without an answer.
   private static func statuses(of engine: RunningEngine, during body: () async throws -> Void) async throws -> [Int:
@@ -35,7 +33,7 @@ struct EngineTroubleTests {
     }
   }
 
-  @Test(arguments: judged)
+  @Test(arguments: RunningEngine.Kind.allCases)
   func `no caller of an engine notices a reload`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage()
     let engine = try await RunningEngine(kind, stage)
@@ -54,7 +52,7 @@ struct EngineTroubleTests {
     #expect(stage.api.asked.count == 1)
   }
 
-  @Test(arguments: judged)
+  @Test(arguments: RunningEngine.Kind.allCases)
   func `callers of an engine get its own refusal while we do not run, and answers when we run again`(
     kind: RunningEngine.Kind
   ) async throws {
@@ -76,7 +74,22 @@ struct EngineTroubleTests {
     #expect(try await engine.get("free").status == 200)
   }
 
-  @Test(arguments: judged)
+  /// Envoy's ext_authz waits 200 ms by default.
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `callers of an engine get their answers from a slow provider, by one token request`(
+    kind: RunningEngine.Kind
+  ) async throws {
+    let stage = try await EngineStage(delay: .seconds(2))
+    let engine = try await RunningEngine(kind, stage)
+    let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<5 { group.addTask { try await engine.get("free").status } }
+      return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+    }
+    #expect(statuses == [200])
+    #expect(stage.api.asked.count == 1)
+  }
+
+  @Test(arguments: RunningEngine.Kind.allCases)
   func `a provider that does not answer costs an engine's callers ten seconds, then they get our 503`(
     kind: RunningEngine.Kind
   ) async throws {
@@ -123,8 +136,20 @@ struct EngineTroubleTests {
       }
     }
     if limitsMethods { #expect(try await engine.get("free", ["-X", "DELETE"]).status == 403) }
-    let isSentAgain = ![.haproxy, .traefik, .envoyExtAuthz].contains(kind)
-    #expect(stage.api.requests == (isSentAgain ? 3 : 2))
+    #expect(stage.api.requests == (kind.sendsAgain ? 3 : 2))
+  }
+
+  @Test func `a cache in nginx keeps no token`() async throws {
+    let stage = try await EngineStage()
+    let kept = stage.directory.file("kept")
+    let engine = try await RunningEngine(.nginx, stage) {
+      "proxy_cache_path \(kept) keys_zone=kept:1m;\n"
+        + $0.replacing(
+          "internal;", with: "internal; proxy_cache kept; proxy_cache_key $uri; proxy_cache_valid any 10m;")
+    }
+    for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
+    #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 3)
+    #expect(try await succeed(["find", kept, "-type", "f"]).isEmpty)
   }
 
   @Test(arguments: [
@@ -138,6 +163,32 @@ struct EngineTroubleTests {
     #expect(answer.status == 403)
     #expect(answer["authorization"] == nil)
     #expect(try await curl(["-H", "X-Proxy-Key: \(EngineStage.secret)", url]).status == 200)
+  }
+
+  @Test func `a path that is smuggled into a route's name gets no token`() async throws {
+    let other = """
+        - {name: other, path: /other/, upstream: "http://127.0.0.1:1/", application: contoso,
+           token: {as: application, scopes: [b]}}
+
+      """
+    let stage = try await EngineStage(nil, [("routes:\n", "routes:\n\(other)")])
+    func ask(_ name: String) async throws -> Answer {
+      try await curl([
+        "--path-as-is", "-H", "X-Proxy-Key: \(EngineStage.secret)", "\(stage.origin)/.bearer/authorize/\(name)",
+      ])
+    }
+    for name in [
+      "other", "other/../orders", "orders/../other", "orders/..%2fother", "orders%2f..%2fother", "orders/%2e%2e/other",
+      "orders/..;/other", "orders/..%5cother", "orders;other", "orders%00", "orders%23", "orders%3f", "%6frders",
+      "ORDERS", "/orders", "./orders", "x/../orders", "orders.", "orders%20", "",
+    ] {
+      let answer = try await ask(name)
+      #expect(400..<500 ~= answer.status, "\(name)")
+      #expect(answer["authorization"] == nil, "\(name)")
+    }
+    for name in ["orders", "orders/", "orders/7/items", "orders?x=/../other"] {
+      #expect(try await ask(name).status == 200, "\(name)")
+    }
   }
 
   @Test func `a caller of one route gets no token of another one, and none of a route that is not handed out`()
@@ -164,7 +215,7 @@ struct EngineTroubleTests {
     }
   }
 
-  @Test(arguments: judged)
+  @Test(arguments: RunningEngine.Kind.allCases)
   func `a token that was handed out is in no log, metric, status or cacheable answer`(
     kind: RunningEngine.Kind
   ) async throws {

@@ -14,7 +14,7 @@ func nginx(serving servers: String, at port: Int, in directory: TemporaryDirecto
     master_process off;
     \(getuid() == 0 ? "user root;" : "")
     pid \(directory.path)/provider.pid;
-    events {}
+    events { worker_connections 8192; }
     http {
       access_log off;
       \(temporary)
