@@ -6,6 +6,8 @@
 //   cache-writer measure PATH PREFIX COUNT     makes a cache of COUNT people with tokens of real length, and says how
 //                                              long reading it, a look-up in it, a silent hit and one renewal take
 //   cache-writer flight PATH KEY SCOPE         renews a token unless another process just did, under the refresh lock
+//
+// The environment variable KEYS may have the keys of an encrypted cache, as the bytes of which each consists: 2,1.
 
 import Bytes
 import FoundationEssentials
@@ -24,7 +26,15 @@ struct CacheWriter {
       say("usage: cache-writer refresh|add|flight|measure PATH NAME COUNT")
       exit(2)
     }
-    let store = await CacheStore.file(path: arguments[1], lockWait: .seconds(60)) { event in
+    let numbers = ProcessInfo.processInfo.environment["KEYS"]?.split(separator: ",").compactMap { UInt8($0) }
+    let seal: CacheSeal
+    do {
+      seal = try CacheSeal((numbers ?? []).map { Secret([UInt8](repeating: $0, count: 32)) })
+    } catch {
+      say("failed \(error)")
+      exit(1)
+    }
+    let store = await CacheStore.file(path: arguments[1], seal: seal, lockWait: .seconds(60)) { event in
       if case .failed(let error, _, _) = event { say("trouble \(error.description(path: arguments[1]))") }
     }
     let count = Int(arguments[3]) ?? 1

@@ -55,6 +55,12 @@ extension `Decoded settings` {
     #expect(redis.server.value.exposed([place]) == place)
   }
 
+  @Test func `the keys of an encrypted cache are read from their file`() throws {
+    let settings = try decoded(Self.smallest + "\ncache: {file: tokens, key_file: keys}")
+    #expect(settings.cacheKeys == [1, 2].map { Secret([UInt8](repeating: $0, count: 32)) })
+    #expect(try decoded(Self.smallest + "\ncache: {file: tokens}").cacheKeys.isEmpty)
+  }
+
   private static let job = """
     listeners: [{address: 127.0.0.1:8080}]
     applications: {job: {authority: 'https://id.example', client_id: j, client_secret: s3cret-of-job}}

@@ -1,5 +1,6 @@
 // Files with secrets that everybody can read.
 
+import Bytes
 import Testing
 
 @testable import Configuration
@@ -68,7 +69,10 @@ import Testing
       "applications.x.client_assertion_file"
     ),
     ("cache: {redis: 'redis://127.0.0.1', password_file: FILE}", "cache.password_file"),
+    ("cache: {file: tokens, key_file: FILE}", "cache.key_file"),
   ]
+
+  private static let key = Base64.encode([UInt8](repeating: 1, count: 32))
 
   @Test(arguments: named)
   func `a file that every user can write is refused, one that some can is warned of`(fragment: String, key: String?)
@@ -82,7 +86,9 @@ import Testing
       do throws(ConfigurationError) {
         let settings = try Settings.decode(
           yaml: Array(text.utf8), file: "dir/f.yaml", environment: [:],
-          readFile: { _, _ throws(UnreadableFile) in Array("s3cret-s3cret-s3cret".utf8) },
+          readFile: { _, _ throws(UnreadableFile) in
+            Array((key == "cache.key_file" ? Self.key : "s3cret-s3cret-s3cret").utf8)
+          },
           findWriters: { $0 == path ? writers : nil })
         return ([], settings.warnings.map(\.warning))
       } catch {

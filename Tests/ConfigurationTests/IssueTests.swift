@@ -300,6 +300,24 @@ import Testing
       "cache: {redis: redis://localhost, sentinel: main, sentinel_user: u}",
       ["cache.sentinel_user needs 'sentinel_password' or 'sentinel_password_file'"]
     ),
+    ("cache: {key_file: keys}", ["cache.key_file is about 'file' or 'redis', which cache does not have"]),
+    (
+      "cache: {file: a.json, key_file: small}",
+      [
+        "cache.key_file: dir/small must have one or two lines, each a key of 32 bytes in Base64 such as 'openssl rand "
+          + "-base64 32' prints"
+      ]
+    ),
+    (
+      "cache: {file: a.json, key_file: three-keys}",
+      [
+        "cache.key_file: dir/three-keys must have one or two lines, each a key of 32 bytes in Base64 such as 'openssl "
+          + "rand -base64 32' prints"
+      ]
+    ),
+    (
+      "cache: {file: a.json, key_file: locked}", ["cache.key_file: cannot read dir/locked: Permission denied"]
+    ),
     ("cache: {fil: tokens.json}", ["unknown key 'fil' in cache; did you mean 'file'?"]),
     ("limits: {head_bytes: 32}", ["limits.head_bytes is a size such as 512B, 64KiB or 1MiB, not '32'"]),
     ("limits: {head_bytes: 1KiB}", ["limits.head_bytes is from 4KiB to 1MiB, not '1KiB'"]),

@@ -351,6 +351,9 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
       case "dir/open-secret", "dir/open.key": return Array("from file".utf8)
       case "dir/secret": return Array("from file\r\n\n".utf8)
       case "dir/blank": return Array("\n".utf8)
+      case "dir/keys", "dir/three-keys":
+        let keys = (1...(path == "dir/keys" ? 2 : 3)).map { Base64.encode([UInt8](repeating: $0, count: 32)) }
+        return Array((keys.joined(separator: "\r\n") + "\n").utf8)
       case "dir/small": return Array("12345\n".utf8)
       case "dir/spaces": return Array("  \t  \n".utf8)
       case "dir/big": throw UnreadableFile("larger than \(limit / 1024) KiB")

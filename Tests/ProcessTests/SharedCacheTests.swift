@@ -65,6 +65,27 @@ struct SharedCacheTests {
     #expect(troubles.withLock { $0 } == [])
   }
 
+  @Test func `processes with keys share an encrypted file while the key is replaced, and nothing is lost`() async throws
+  {
+    // Half of the writers encrypt with the new key, half with the former one; each reads both.
+    let writers = try (0..<4).map { number in
+      try ChildProcess(
+        "writer-\(number)", [binary("cache-writer"), "add", path, "p\(number)x", "15"], in: directory,
+        environment: ["KEYS": number % 2 == 0 ? "1,2" : "2,1"])
+    }
+    for writer in writers { #expect(try await writer.wait(within: .seconds(90)) == 0, "\(writer.output)") }
+    let secrets = [UInt8(2), 1].map { Secret([UInt8](repeating: $0, count: 32)) }
+    let store = await CacheStore.file(path: path, seal: try CacheSeal(secrets)) { _ in }
+    #expect(await store.snapshot().accounts(environments: [SignedInPerson.environment]).count == 60)
+    try await add(SignedInPerson("last"), 0, to: store)
+    // The new key alone is enough from then on.
+    let newest = await CacheStore.file(path: path, seal: try CacheSeal([secrets[0]])) { _ in }
+    #expect(newest.trouble == nil)
+    #expect(await newest.snapshot().accounts(environments: [SignedInPerson.environment]).count == 61)
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("writer-") }
+    for name in names { #expect(!directory.read(name).contains("p0x0"), "\(name)") }
+  }
+
   @Test("single flight: of four processes one asks the provider, the others find what it left")
   func singleFlight() async throws {
     let writers = try (0..<4).map { try writer("writer-\($0)", ["flight", path, "alice", "1"]) }

@@ -4,8 +4,16 @@ internal import Bytes
 internal import Tokens
 
 extension SettingsDecoder {
-  mutating func cache(_ file: Section, _ applications: [String: DecodedApplication]) -> CacheSettings {
-    guard let section = section(file, .cache) else { return .memory }
+  /// The place of the tokens, and the keys that encrypt it.
+  mutating func cache(
+    _ file: Section, _ applications: [String: DecodedApplication]
+  ) -> (settings: CacheSettings, keys: [Secret]) {
+    guard let section = section(file, .cache) else { return (.memory, []) }
+    let keys = cacheKeys(section)
+    return (place(section, applications), keys)
+  }
+
+  private mutating func place(_ section: Section, _ applications: [String: DecodedApplication]) -> CacheSettings {
     let memory = boolean(section, .memory)
     let file = path(section, .file)
     let redis = self.redis(section, applications)
@@ -27,6 +35,26 @@ extension SettingsDecoder {
       report(node.place, "\(section.path(.memory)) is true, or 'file' says where tokens are kept instead")
     }
     return .memory
+  }
+
+  private mutating func cacheKeys(_ section: Section) -> [Secret] {
+    guard let scalar = scalar(section, .keyFile) else { return [] }
+    if section.members[.file] == nil, section.members[.redis] == nil {
+      report(scalar.place, "\(scalar.key) is about 'file' or 'redis', which \(section.path) does not have")
+    }
+    guard let (path, bytes) = contents(of: scalar, limit: 4 << 10) else { return [] }
+    reportExposure(of: path, scalar.located(path))
+    reportWriters(of: path, scalar.place, scalar.key)
+    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    let keys = lines.compactMap { Base64.decode($0) }.filter { $0.count == 32 }
+    guard (1...2).contains(lines.count), keys.count == lines.count else {
+      report(
+        scalar.place,
+        "\(scalar.key): \(path) must have one or two lines, each a key of 32 bytes in Base64 such as 'openssl rand "
+          + "-base64 32' prints")
+      return []
+    }
+    return keys.map { Secret($0) }
   }
 
   private mutating func redis(

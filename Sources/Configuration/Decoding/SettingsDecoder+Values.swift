@@ -269,7 +269,7 @@ extension SettingsDecoder {
         + "'allow_readable_secrets: true' if it has no other users")
   }
 
-  private mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {
+  mutating func contents(of scalar: Scalar, limit: Int) -> (path: String, bytes: [UInt8])? {
     let path = resolved(scalar.text)
     filesRead.insert(path)
     do throws(UnreadableFile) {

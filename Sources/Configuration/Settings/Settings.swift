@@ -15,6 +15,8 @@ package struct Settings: Sendable {
   package private(set) var admin: AdminSettings?
   package private(set) var log: LogSettings
   package let cache: CacheSettings
+  /// The keys with which the cache is encrypted where it is kept, the one that encrypts first; none: it is not.
+  package let cacheKeys: [Secret]
   /// Bounds and time limits towards callers.
   package private(set) var limits: ServiceLimits
   package private(set) var shutdown: ShutdownSettings

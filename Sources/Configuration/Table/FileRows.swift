@@ -79,6 +79,12 @@ extension SectionShape {
       for all.
       """),
     Row(
+      .keyFile, .file,
+      """
+      Encrypts the cache in its file or on its Redis server: a file with one or two keys of 32 bytes in Base64, one on \
+      each line. The first encrypts, both decrypt. MSAL libraries cannot share an encrypted file.
+      """),
+    Row(
       .memory, .choice(["true"]), default: .value("true"), without: [.file, .redis],
       "Tokens are kept in this process, until it ends."),
     Row(

@@ -7,6 +7,8 @@ public import Tokens
 public enum CacheStoreError: Error, Sendable, Hashable {
   /// The file is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
   case damaged(CacheDocumentError)
+  /// The file cannot be read with the keys. It is neither overwritten nor deleted.
+  case sealed(CacheSealError)
   /// A program ended while it wrote the file. It is written again from memory.
   case abandoned
   /// The file, or its directory, must not be used, or cannot be.
@@ -28,7 +30,7 @@ extension CacheStoreError {
   /// The value of the metrics' label.
   package var reason: String {
     switch self {
-    case .damaged, .abandoned: "damaged"
+    case .damaged, .abandoned, .sealed: "damaged"
     case .file(.system), .lock: "system"
     case .file(.changedWhileRead), .contended: "changing"
     case .file: "refused"
@@ -48,6 +50,7 @@ extension CacheStoreError {
     switch self {
     case .damaged(.text(let error)): "\(path):\(error.line):\(error.column): \(error.problem.words)"
     case .damaged(.notAnObject): "\(path):1:1: not an object"
+    case .sealed(let error): "\(path): \(error.words)"
     case .abandoned: "\(path): a program ended while it wrote the file; it is written again from memory"
     case .file(let error): "\(path): \(error.description)"
     case .locked(let holder?): "\(path).lockfile: held by process \(holder.process) (\(holder.name))"
@@ -84,6 +87,8 @@ public enum RedisFailure: Error, Sendable, Hashable {
   case refused(command: String, code: String)
   /// A shard is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
   case damaged(shard: String, CacheDocumentError)
+  /// A shard cannot be read with the keys. It is neither overwritten nor deleted.
+  case sealed(shard: String, CacheSealError)
 }
 
 extension RedisFailure {
@@ -93,7 +98,7 @@ extension RedisFailure {
     case .unreachable, .closed, .timedOut, .malformed, .noPrimary: "unreachable"
     case .credentials, .token, .nameless: "credentials"
     case .refused, .exposed: "refused"
-    case .damaged: "damaged"
+    case .damaged, .sealed: "damaged"
     }
   }
 }
@@ -115,6 +120,20 @@ extension RedisFailure: CustomStringConvertible {
     case .refused(let command, "NOPERM"): "the user may not use \(command) on these keys (NOPERM)"
     case .refused(let command, let code): "the server refuses \(command) (\(code))"
     case .damaged(let shard, _): "\(shard) is no token cache"
+    case .sealed(let shard, let error): "\(shard): \(error.words)"
+    }
+  }
+}
+
+extension CacheSealError {
+  /// The words after the name of the text.
+  fileprivate var words: String {
+    switch self {
+    case .plain: "it was encrypted, and another program has written it in clear"
+    case .keyless(let key): "it is encrypted with key \(key), and 'key_file' is not set"
+    case .otherKey(let key): "it is encrypted with key \(key), which 'key_file' does not have"
+    case .broken(let key): "it was changed, or moved from another place: key \(key) does not decrypt it"
+    case .library(let error): "it cannot be encrypted or decrypted: \(error)"
     }
   }
 }

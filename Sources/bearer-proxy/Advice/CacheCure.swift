@@ -6,7 +6,7 @@ import Platform
 /// Cures for a token cache that cannot be used.
 enum CacheCure: Cure {
   case damaged, abandoned, space, readOnly, rights, writer, size, directory, owner, contended, locked
-  case credentials, token, objectID, commands, entry, server, primary, exposed
+  case key, clear, moved, credentials, token, objectID, commands, entry, server, primary, exposed
   case host, forbiddenAddress, listening, noTLS, firewall, authority
 
   func text(_ parts: CureParts) -> String {
@@ -27,6 +27,15 @@ enum CacheCure: Cure {
     case .owner: "Look at owner and mode of the file and its directory: they have to be this user's alone."
     case .contended: "Fewer processes may have to share this cache: look at how often each of them writes it."
     case .locked: "If the process that holds the lock is gone, remove the lock file."
+    case .key:
+      "Nothing overwrites it. Add that key to the file that `key_file` of the cache names, as the second line if it is "
+        + "a former one; config/cache.md says how to print the name of a key."
+    case .clear:
+      "Find the program that writes there without the key: a proxy without `key_file`, or an MSAL. A restart of the "
+        + "proxy takes over what is there now."
+    case .moved:
+      "Restore it from a backup, at its former file name or key; or delete it, and the people whose tokens it had sign "
+        + "in again."
     case .credentials: "Check `user` and `password` of the cache against the server's access control list."
     case .token:
       "Look at that application: `bearer-proxy check --live` tries it if a route uses it. The provider must know "
@@ -81,6 +90,12 @@ enum CacheCure: Cure {
     case .file(.untrusted), .file(.obstructed): cure = .owner
     case .contended: cure = .contended
     case .locked: cure = .locked
+    case .sealed(let error), .server(.sealed(_, let error)):
+      switch error {
+      case .keyless, .otherKey, .library: cure = .key
+      case .plain: cure = .clear
+      case .broken: cure = .moved
+      }
     case .server(.credentials): cure = .credentials
     case .server(.noPrimary): cure = .primary
     case .server(.exposed): cure = .exposed

@@ -16,7 +16,7 @@ extension Settings {
     var names: [String] = []
     if options.loops == nil, first.loops != loops { names.append("loops") }
     if first.admin?.address.value != admin?.address.value { names.append("admin") }
-    if first.cache.isElsewhere(than: cache) { names.append("cache") }
+    if first.cache.isElsewhere(than: cache) || first.cacheKeys != cacheKeys { names.append("cache") }
     return names
   }
 

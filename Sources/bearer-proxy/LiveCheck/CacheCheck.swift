@@ -43,7 +43,7 @@ struct CacheCheck {
 
   /// The way to a server.
   private func way() async -> [CheckStep] {
-    guard case .redis(let server, let tls, _) = cache else { return [] }
+    guard case .redis(let server, let tls, _, _) = cache else { return [] }
     // Of several, some may be away.
     guard server.places.count == 1 else { return [] }
     let origin = Origin(host: server.places[0].host, port: server.places[0].port, tls: tls)

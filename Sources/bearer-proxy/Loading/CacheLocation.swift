@@ -12,14 +12,15 @@ import Tokens
 enum CacheLocation: Sendable {
   case memory
   /// The file's path.
-  case file(String)
+  case file(String, CacheSeal)
   /// The server, and what it is trusted by; nil is plain TCP. `entrance` has the tokens in the place of a password.
-  case redis(RedisServer, tls: TLSContext?, entrance: CacheEntrance?)
+  case redis(RedisServer, tls: TLSContext?, entrance: CacheEntrance?, CacheSeal)
 
   /// Refuses a cache file that must not be used, or a server that could not be trusted, with its place in the
   /// configuration. A file need not be there yet; its directory must. A server is not asked.
   /// - Parameter entrance: the application whose tokens open a server.
   init(_ settings: Settings, entrance: CacheEntrance? = nil) throws(ConfigurationError) {
+    let seal = try CacheSeal(of: settings)
     switch settings.cache {
     case .memory: self = .memory
     case .file(let path):
@@ -33,12 +34,12 @@ enum CacheLocation: Sendable {
       if !settings.allowsReadableSecrets, let mode = FileExposure.mode(of: path.value) {
         throw ConfigurationError([path.exposed(path.value, mode: mode)])
       }
-      self = .file(path.value)
+      self = .file(path.value, seal)
     case .redis(let redis):
       let tls =
         redis.server.value.isSecure
         ? try TLSContexts.client(caFile: redis.caFile, certificate: redis.clientCertificate, user: redis.server) : nil
-      self = .redis(redis.server.value, tls: tls, entrance: entrance)
+      self = .redis(redis.server.value, tls: tls, entrance: entrance, seal)
     }
   }
 
@@ -50,11 +51,11 @@ enum CacheLocation: Sendable {
   ) async -> CacheStore {
     switch self {
     case .memory: .memory()
-    case .file(let path): await .file(path: path, observe: observe)
-    case .redis(let server, let tls, let entrance):
+    case .file(let path, let seal): await .file(path: path, seal: seal, observe: observe)
+    case .redis(let server, let tls, let entrance, let seal):
       await .redis(
         server, tokens: entrance?.open(Fetcher(loop: loop, resolver: resolver), observe: observeTokens), tls: tls,
-        loop: loop, resolver: resolver, observe: observe)
+        seal: seal, loop: loop, resolver: resolver, observe: observe)
     }
   }
 
@@ -63,14 +64,14 @@ enum CacheLocation: Sendable {
   var place: String? {
     switch self {
     case .memory: nil
-    case .file(let path): path
-    case .redis(let server, _, _): server.description
+    case .file(let path, _): path
+    case .redis(let server, _, _, _): server.description
     }
   }
 
   /// The application whose tokens open a server.
   var entrance: CacheEntrance? {
-    if case .redis(_, _, let entrance) = self { entrance } else { nil }
+    if case .redis(_, _, let entrance, _) = self { entrance } else { nil }
   }
 
   /// The kind that the configuration chose.
@@ -79,6 +80,19 @@ enum CacheLocation: Sendable {
     case .memory: .memory
     case .file: .file
     case .redis: .redis
+    }
+  }
+}
+
+extension CacheSeal {
+  /// The encryption that the settings demand.
+  fileprivate init(of settings: Settings) throws(ConfigurationError) {
+    do throws(CryptoError) {
+      self = try CacheSeal(settings.cacheKeys)
+    } catch {
+      throw ConfigurationError([
+        ConfigurationIssue(.whole(""), "cache.key_file: the cryptography library fails: \(error)")
+      ])
     }
   }
 }

@@ -28,7 +28,9 @@ final class LoadedConfiguration: Sendable {
     (contexts, certificates) = try Self.certificates(settings, former)
     collector = former?.collector ?? WatchedCertificates(collectorOf: environment)
     watched = WatchedCertificates(settings, certificates, collector: collector)
-    if let former, !former.settings.cache.isElsewhere(than: settings.cache) {
+    if let former, !former.settings.cache.isElsewhere(than: settings.cache),
+      former.settings.cacheKeys == settings.cacheKeys
+    {
       cache = former.cache
     } else {
       cache = try CacheLocation(settings, entrance: CacheEntrance(settings, contexts, certificates))

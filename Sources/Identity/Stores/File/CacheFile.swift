@@ -21,12 +21,20 @@ enum CacheFileLook: Sendable, Hashable {
 struct CacheFile: Sendable {
   private struct Seen {
     var identity: FileIdentity
+    /// Of the file, which may be encrypted.
     var digest: ContentDigest
+    /// Of the document; nil if the file must be written again.
+    var text: ContentDigest?
     /// True if any further write must show in the identity.
     var isSettled: Bool
   }
 
   private let file: SharedFile
+  private let seal: CacheSeal
+  /// The place to which an encrypted file is bound: the file's name, without its directory.
+  private let place: String
+  /// True if the file was encrypted when it was read or written last: it may not become a plain one.
+  private var isSealed = false
   /// The contents of the last reading or writing.
   private(set) var document = CacheDocument()
   private var seen: Seen?
@@ -36,8 +44,15 @@ struct CacheFile: Sendable {
   /// Half of a write whose writer has ended.
   private var abandoned: Seen?
 
-  init(path: String) {
+  init(path: String, seal: CacheSeal = .none) {
     file = SharedFile(path: path)
+    self.seal = seal
+    place = CacheFile.place(path)
+  }
+
+  /// The place of a file for its encryption.
+  static func place(_ path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// Reads the file, unless it is the one that is known.
@@ -71,7 +86,9 @@ struct CacheFile: Sendable {
     let digest = ContentDigest(of: contents.bytes)
     let found = Seen(identity: contents.identity, digest: digest, isSettled: contents.identity.isSettled(at: now))
     if digest == seen?.digest {
+      let text = seen?.text
       (seen, unfinished, abandoned) = (found, nil, nil)
+      seen?.text = text
       return .same
     }
     return try read(contents.bytes, found, sight, at: time, now)
@@ -80,16 +97,20 @@ struct CacheFile: Sendable {
   /// Without a file the cache is empty.
   private mutating func forget() -> CacheFileLook {
     defer {
-      (seen, damage, unfinished, abandoned) = (nil, nil, nil, nil)
+      (seen, damage, unfinished, abandoned, isSealed) = (nil, nil, nil, nil, false)
       document = CacheDocument()
     }
     return seen == nil ? .same : .different
   }
 
   private mutating func read(
-    _ text: [UInt8], _ found: Seen, _ sight: LockSight, at time: MonotonicTime, _ now: WallClock.Instant
+    _ form: [UInt8], _ found: Seen, _ sight: LockSight, at time: MonotonicTime, _ now: WallClock.Instant
   ) throws(CacheStoreError) -> CacheFileLook {
     if let damage, damage.digest == found.digest { throw .damaged(damage.error) }
+    let opened: CacheSeal.Opened
+    do throws(CacheSealError) { opened = try seal.open(form, at: place) } catch { throw .sealed(error) }
+    if isSealed, !opened.isSealed, !form.isEmpty { throw .sealed(.plain) }
+    let text = opened.text
     let result: Result<CacheDocument, CacheDocumentError>
     do throws(CacheDocumentError) {
       result = .success(try CacheDocument(text: text))
@@ -120,6 +141,8 @@ struct CacheFile: Sendable {
     }
     damage = nil
     seen = found
+    isSealed = opened.isSealed
+    if opened.isCurrent { seen?.text = ContentDigest(of: text) }
     return .different
   }
 
@@ -136,16 +159,19 @@ struct CacheFile: Sendable {
   mutating func write(_ document: CacheDocument) throws(CacheStoreError) -> Int {
     let text = document.text()
     let digest = ContentDigest(of: text)
-    guard digest != seen?.digest else { return 0 }
+    guard digest != seen?.text else { return 0 }
+    let form: [UInt8]
+    do throws(CacheSealError) { form = try seal.seal(text, at: place) } catch { throw .sealed(error) }
     do throws(SharedFileError) {
-      let identity = try file.replace(with: text, old: seen?.identity)
+      let identity = try file.replace(with: form, old: seen?.identity)
       // No clock shows the new file's time for any other: the identity is enough to recognise it.
-      seen = Seen(identity: identity, digest: digest, isSettled: true)
+      seen = Seen(identity: identity, digest: ContentDigest(of: form), text: digest, isSettled: true)
     } catch {
       throw .file(error)
     }
+    isSealed = form != text
     self.document = document
-    return text.count
+    return form.count
   }
 }
 

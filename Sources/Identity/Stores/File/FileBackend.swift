@@ -16,15 +16,17 @@ extension CacheStore {
 
   /// The same, with the wait for its lock and an observer of its events.
   package static func file(
-    path: String, lockWait: TimeSpan = fileLockWait, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+    path: String, seal: CacheSeal = .none, lockWait: TimeSpan = fileLockWait,
+    observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) async -> CacheStore {
-    await open(FileBackend(path: path, lockWait: lockWait, observe: observe), observe: observe)
+    await open(FileBackend(path: path, seal: seal, lockWait: lockWait, observe: observe), observe: observe)
   }
 }
 
 /// A cache in a file: msal-extensions' protocol, with its gaps closed.
 final class FileBackend: CacheBackend {
   private let path: String
+  private let seal: CacheSeal
   private let file: Locked<CacheFile>
   private let watch = Locked<DirectoryWatch?>(nil)
   private let hints: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
@@ -47,11 +49,13 @@ final class FileBackend: CacheBackend {
   let retryPause = Duration.seconds(10)
   let isPaused = false
 
-  init(path: String, lockWait: TimeSpan, observe: @escaping @Sendable (CacheStoreEvent) -> Void) {
-    self.path = path
+  init(
+    path: String, seal: CacheSeal, lockWait: TimeSpan, observe: @escaping @Sendable (CacheStoreEvent) -> Void
+  ) {
+    (self.path, self.seal) = (path, seal)
     self.lockWait = lockWait
     self.observe = observe
-    file = Locked(CacheFile(path: path))
+    file = Locked(CacheFile(path: path, seal: seal))
     hints = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     writeLock = LockFile(path: path + ".lockfile", name: "bearer-proxy", queue: queue)
     // Another file than the lock above, which stops every writer and must not be held during a request to a provider.
@@ -62,7 +66,10 @@ final class FileBackend: CacheBackend {
     hints.continuation.finish()
   }
 
-  func text(_ name: SharedTextName) -> any SharedText { FileText(path: "\(path).\(name.rawValue)") }
+  func text(_ name: SharedTextName) -> any SharedText {
+    let path = "\(path).\(name.rawValue)"
+    return SealedText(text: FileText(path: path), seal: seal, place: CacheFile.place(path))
+  }
 
   // MARK: Reading and writing
 

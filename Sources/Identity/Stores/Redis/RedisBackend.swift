@@ -1,56 +1,6 @@
 internal import Bytes
-internal import HTTPClient
-package import Platform
-package import Tokens
-
-extension CacheStore {
-  /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. If the
-  /// server cannot be used, the cache is empty until it can.
-  /// - Parameters:
-  ///   - tokens: tokens in the place of the server's password.
-  ///   - tls: trust, and our certificate if the server asks for one; nil is plain TCP.
-  package static func redis(
-    _ server: RedisServer, tokens: RedisTokens? = nil, tls: TLSContext? = nil, loop: EventLoop, resolver: Resolver,
-    timing: RedisTiming = RedisTiming(),
-    observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
-  ) async -> CacheStore {
-    let way = RedisWay(server: server, tokens: tokens, tls: tls, loop: loop, resolver: resolver, timing: timing)
-    let client: any RedisTransport =
-      server.arrangement == .cluster
-      ? RedisCluster(way, observe: observe) : RedisClient(way, server.places[0], observe: observe)
-    return await redis(over: client, prefix: server.keyPrefix, timing: timing, observe: observe)
-  }
-
-  /// The same over another way to a server.
-  package static func redis(
-    over transport: any RedisTransport, prefix: String, timing: RedisTiming = RedisTiming(),
-    surroundings: StoreSurroundings = StoreSurroundings(), observe: @escaping @Sendable (CacheStoreEvent) -> Void
-  ) async -> CacheStore {
-    await open(
-      RedisBackend(transport, prefix: prefix, timing: timing, surroundings: surroundings),
-      surroundings: surroundings, observe: observe)
-  }
-}
-
-/// Time limits of a Redis server's answers, and the life of leases.
-package struct RedisTiming: Sendable {
-  /// To connect and authenticate.
-  package var connect = TimeSpan.seconds(2)
-  /// For a sentinel's answer.
-  package var sentinel = TimeSpan.seconds(1)
-  /// For the answers to commands that were sent together.
-  package var command = TimeSpan.seconds(5)
-  /// Interval of polls for changes: those of others are seen within a second.
-  package var look = Duration.milliseconds(500)
-  /// Life of a lease without renewal: after a replica died, the longest wait of the others.
-  package var lease = TimeSpan.seconds(6)
-  /// Wait for another server to take over, and life of a lease if one can.
-  package var failover = TimeSpan.seconds(30)
-  /// Waits between two renewals of a lease; nil: as every other pause.
-  package var leasePause: StoreSurroundings.Pause?
-
-  package init() {}
-}
+internal import Platform
+internal import Tokens
 
 /// A cache on a Redis server, divided into shards that have versions.
 ///
@@ -68,6 +18,8 @@ final class RedisBackend: CacheBackend {
     /// The connection of that reading; 0: none.
     var connection: UInt64 = 0
     var unconfirmed = UnconfirmedWrites()
+    /// The shards that are not encrypted, or with a former key, as found by the first reading.
+    var outdated: Set<String> = []
   }
 
   /// Shards read in one go.
@@ -85,13 +37,18 @@ final class RedisBackend: CacheBackend {
   private let keys: RedisKeys
   private let leases: RedisLeases
   private let timing: RedisTiming
+  private let seal: CacheSeal
   private let surroundings: StoreSurroundings
   /// The name of this process among those that write.
   private let process: String
   private let state: Locked<State>
 
-  init(_ transport: any RedisTransport, prefix: String, timing: RedisTiming, surroundings: StoreSurroundings) {
+  init(
+    _ transport: any RedisTransport, prefix: String, seal: CacheSeal, timing: RedisTiming,
+    surroundings: StoreSurroundings
+  ) {
     client = transport
+    self.seal = seal
     keys = RedisKeys(prefix: prefix, cells: transport.cells)
     leases = RedisLeases(client: transport, keys: keys, timing: timing, surroundings: surroundings)
     (self.timing, self.surroundings) = (timing, surroundings)
@@ -108,7 +65,10 @@ final class RedisBackend: CacheBackend {
   }
 
   func text(_ name: SharedTextName) -> any SharedText {
-    RedisText(client: client, key: keys.text(name), lifetime: name.lifetime, sleep: surroundings.sleep)
+    let key = keys.text(name)
+    return SealedText(
+      text: RedisText(client: client, key: key, lifetime: name.lifetime, sleep: surroundings.sleep), seal: seal,
+      place: key)
   }
 
   // MARK: Reading
@@ -123,6 +83,7 @@ final class RedisBackend: CacheBackend {
 
   /// Updates the known shards from the server; nil if nothing changed.
   private func pull() async throws(RedisFailure) -> CacheDocument? {
+    if state.withLock({ !$0.outdated.isEmpty && $0.connection > 0 }) { try await encryptAgain() }
     let answer = try await client.perform(
       (0..<keys.cells).map { RedisCommand("MGET", keys.counter($0), keys.removal($0)).about($0) })
     var (cache, counters, isSameConnection) = state.withLock {
@@ -208,16 +169,47 @@ final class RedisBackend: CacheBackend {
       ).replies
       for (name, reply) in zip(batch, replies) {
         guard let fields = reply.elements, fields.count == 2 else { throw .malformed }
+        var text: [UInt8]?
+        if case .text(let form) = fields[1] { text = try open(form, of: name) }
         do throws(CacheDocumentError) {
-          if case .text(let text) = fields[1], let version = fields[0].number {
-            try take(name, version, text)
-          } else {
-            try take(name, 0, nil)
-          }
+          try take(name, fields[0].number ?? 0, fields[0].number == nil ? nil : text)
         } catch {
           throw .damaged(shard: name, error)
         }
       }
+    }
+  }
+
+  private func open(_ form: [UInt8], of name: String) throws(RedisFailure) -> [UInt8] {
+    do throws(CacheSealError) {
+      let opened = try seal.open(form, at: keys.shard(name))
+      if opened.isCurrent { return opened.text }
+      let isTaken = state.withLock { state in
+        // A shard that this process knows as encrypted must stay so. One of a former key that comes later is left: a
+        // process that still writes with that key would change it back.
+        let isNew = state.cache.version(of: name) == 0
+        if state.connection == 0 || isNew && !opened.isSealed { state.outdated.insert(name) }
+        return opened.isSealed || isNew || state.outdated.contains(name)
+      }
+      if !isTaken { throw .plain }
+      return opened.text
+    } catch {
+      throw .sealed(shard: name, error)
+    }
+  }
+
+  /// Writes some of those shards again.
+  private func encryptAgain() async throws(RedisFailure) {
+    let (names, cache, highest) = state.withLock { state in
+      let names = Array(state.outdated.prefix(Self.readBatch))
+      state.outdated.subtract(names)
+      return (names, state.cache, state.highest)
+    }
+    for name in names where cache.version(of: name) > 0 {
+      let write = cache.restoring(name, held: cache.version(of: name))
+      let (version, _) = try await send([write], keys.cell(of: name), floor: highest)
+      // If another process was faster, it has written it.
+      if version > 0 { state.withLock { $0.cache.settle([write], version: version) } }
     }
   }
 
@@ -293,9 +285,15 @@ final class RedisBackend: CacheBackend {
     _ writes: [ShardWrite], _ cell: Int, floor: Int64
   ) async throws(RedisFailure) -> (version: Int64, isConfirmed: Bool) {
     let step = Int64(surroundings.random() % Self.step)
-    let arguments =
-      [Array("\(floor + step)".utf8)]
-      + writes.flatMap { [Array($0.name.utf8), Array("\($0.expected)".utf8), $0.text] }
+    var arguments = [Array("\(floor + step)".utf8)]
+    for write in writes {
+      do throws(CacheSealError) {
+        let form = try seal.seal(write.text, at: keys.shard(write.name))
+        arguments += [Array(write.name.utf8), Array("\(write.expected)".utf8), form]
+      } catch {
+        throw .sealed(shard: write.name, error)
+      }
+    }
     let write = RedisCommand.script(
       RedisCommand.write,
       keys: [keys.counter(cell), keys.removal(cell), keys.index(cell)] + writes.map { keys.shard($0.name) },

@@ -88,6 +88,10 @@ extension TroubleshootingPage {
       A password and tokens. **Cure:** Keep one.
     - `… has both 'sentinel' and 'cluster'; keep one`\
       A server is found in one way. **Cure:** Keep one.
+    - `… is about 'file' or 'redis', which … does not have`\
+      `key_file` encrypts what is kept there. **Cure:** Add `file` or `redis`, or remove the key.
+    - `…: … must have one or two lines, each a key of 32 bytes in Base64 such as 'openssl rand -base64 32' prints`\
+      The key file has other contents. **Cure:** Write one key, or two, the newer one first.
     - `… names several hosts, for which it needs 'sentinel' or 'cluster: true'`\
       One server listens at one place. **Cure:** Add `sentinel` or `cluster: true`, or keep one host.
     - `… ends in the number of a database, and a cluster has only one`\
@@ -178,6 +182,18 @@ extension TroubleshootingPage {
       Python leaves it when it is killed.
     - `….lockfile: held by another process`\
       The same; its name is not known. **Cure:** \#(CacheCure.locked.page)
+    - `it is encrypted with key …, and 'key_file' is not set`\
+      `key_file` is missing in the configuration. **Cure:** \#(CacheCure.key.page)
+    - `it is encrypted with key …, which 'key_file' does not have`\
+      A key was replaced, and is not the second one. **Cure:** \#(CacheCure.key.page)
+    - `it was encrypted, and another program has written it in clear`\
+      Not this proxy, nor another one with the key. **Cure:** \#(CacheCure.clear.page)
+    - `it was changed, or moved from another place: key … does not decrypt it`\
+      Damage, a file under another name, or an attack. **Cure:** \#(CacheCure.moved.page)
+    - `cache.key_file: the cryptography library fails: …`\
+      OpenSSL lacks SHA-256. **Cure:** Check the machine's OpenSSL installation.
+    - `it cannot be encrypted or decrypted: …`\
+      OpenSSL lacks AES-256 or random bytes. **Cure:** Check the machine's OpenSSL installation.
     - `the connection was closed`\
       The Redis server ended or restarted. **Cure:** \#(CacheCure.listening.page) The proxy connects again by itself.
     - `no answer within the time limit`\
