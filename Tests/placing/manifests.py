@@ -126,11 +126,10 @@ def pod_for_podman(configuration: str, authorities: str, secrets: str) -> None:
             document["data"]["demo-ca.pem"] = pathlib.Path(authorities).read_text()
         elif document["kind"] == "Deployment":
             pod = document["spec"]["template"]["spec"]
-            pod["containers"] += pod.pop("initContainers")
+            pod["containers"] += pod.pop("initContainers", [])
             pod["hostNetwork"] = True
             for volume in pod["volumes"]:
-                if "secret" in volume:
-                    del volume["secret"]
+                if volume.pop("secret", None) or volume.pop("projected", None):
                     volume["hostPath"] = {"path": secrets, "type": "Directory"}
             for container in pod["containers"]:
                 for name in ("ports", "startupProbe", "readinessProbe", "livenessProbe", "restartPolicy"):
