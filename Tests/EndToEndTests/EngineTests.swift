@@ -39,6 +39,38 @@ struct EngineTests {
     #expect(stage.api.requests == 0)
   }
 
+  /// As the recipes say, without the lines by which requests of browsers get no token.
+  private static let passingBrowsers: @Sendable (String) -> String = {
+    $0.split(separator: "\n", omittingEmptySubsequences: false)
+      .filter { !$0.contains(#/^ *(proxy_set_header|-|- exact:) (Origin|Sec-Fetch-[A-Z]|origin|sec-fetch-[a-z])/#) }
+      .joined(separator: "\n").replacing(#", "origin", "sec-fetch-site", "sec-fetch-mode""#, with: "")
+  }
+
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `a program gets the link to sign in through an engine, and a browser the page`(
+    kind: RunningEngine.Kind
+  ) async throws {
+    let port = try freePort()
+    let pages = "http://localhost:\(port)"
+    let stage = try await EngineStage(
+      nil,
+      [
+        (#"as: application, scopes: ["api://orders/.default"]"#, "scopes: [User.Read]"),
+        ("applications:\n", "  - {address: \"127.0.0.1:\(port)\", sign_in: true}\napplications:\n"),
+      ])
+    let engine = try await RunningEngine(kind, stage, changing: Self.passingBrowsers)
+    let answer = try await engine.get("free")
+    #expect(answer.status == 401)
+    #expect(answer.body.contains("\"sign_in\":\"\(pages)/.bearer/sign-in"), "\(answer.body)")
+    // Caddy sends every field of its callers along.
+    let window = ["-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: navigate"]
+    let page = try await engine.get(
+      "free", ["-H", "Accept: text/html"] + (kind == .caddy || kind == .caddyBin ? [] : window))
+    #expect(page.status == 401)
+    #expect(page["content-type"]?.hasPrefix("text/html") == true, "\(page.fields)")
+    #expect(page.body.contains("href=\"\(pages)/.bearer/sign-in"), "\(page.body)")
+  }
+
   @Test(arguments: RunningEngine.Kind.allCases)
   func `without the provider an engine's callers get our 503, and without us its own answer`(
     kind: RunningEngine.Kind
@@ -191,6 +223,7 @@ struct EngineTests {
     let told = try await succeed(
       ["python3", testsDirectory + "/peers/storm.py", "/orders/valid", "1000", "\(engine.port)"], within: .seconds(120))
     #expect(told.contains(#""statuses": {"200": 1000}"#), "\(told)")
+    #expect(try await engine.get("valid").status == 200)
     #expect(stage.api.asked.count == 2)
   }
 
