@@ -11,9 +11,22 @@ package struct RouteFieldName: Sendable, Hashable {
 
   /// The prefixes of names on which identity, routing or the proxy's own exchanges depend.
   private static let reservedPrefixes = [
-    "access-control-", "content-", "if-", "proxy-", "sec-", "x-accel-", "x-bearer-", "x-forwarded-", "x-original-",
+    "access-control-", "cf-connecting-", "content-", "if-", "proxy-", "sec-", "x-accel-", "x-arr-", "x-bearer-",
+    "x-envoy-", "x-forwarded-", "x-invoke-", "x-middleware-", "x-ms-client-principal", "x-original-", "x-real-",
     "x-rewrite-",
-  ]
+  ].map { Array($0.utf8) }
+
+  /// Further such names. Servers, frameworks and networks in front of them take from these the caller's address, the
+  /// host, the scheme, the method or the path, in place of what the request says.
+  private static let reservedNames = Set(
+    [
+      "base-url", "client-ip", "destination", "early-data", "fastly-client-ip", "fly-client-ip", "front-end-https",
+      "remote-addr", "true-client-ip", "wl-proxy-client-ip", "x-appengine-user-ip", "x-azure-clientip",
+      "x-azure-socketip", "x-client-ip", "x-cluster-client-ip", "x-host", "x-http-destinationurl",
+      "x-http-host-override", "x-http-method", "x-matched-path", "x-method-override", "x-nginx-proxy",
+      "x-originating-ip", "x-remote-addr", "x-remote-ip", "x-scheme", "x-script-name", "x-server-name",
+      "x-url-scheme", "x-waws-unencoded-url",
+    ].map { Array($0.utf8) })
 
   /// The known names that say nothing of framing, identity, path, method or a cached representation.
   private static let free = FieldNameSet(.accept).with(.acceptEncoding).with(.acceptLanguage).with(.cacheControl)
@@ -30,7 +43,7 @@ package struct RouteFieldName: Sendable, Hashable {
   /// True if no route may set or remove the field: framing, identity, path, method or the proxy itself depend on it.
   package var isReserved: Bool {
     if known != .other { return !Self.free.contains(known) }
-    return Self.reservedPrefixes.contains { plain.starts(with: $0.utf8) }
+    return Self.reservedNames.contains(plain) || Self.reservedPrefixes.contains { plain.starts(with: $0) }
   }
 
   /// True if the field can carry a credential that is sent in place of a token.

@@ -14,6 +14,14 @@ import Testing
     "CDN-Loop", "Cookie", "Set-Cookie", "Max-Forwards", "Sec-Fetch-Site", "Sec-GPC", "Range", "If-Match", "If-Schedule",
     "Content-Type", "Content-Digest", "X-HTTP-Method-Override", "X-Original-URL", "X-Original-Thing", "X-Rewrite-URL",
     "Script-Name", "PATH_INFO", "X-Request-ID", "traceparent", "tracestate", "X-Accel-Redirect", "Date",
+    "Destination", "Early-Data", "X-Host", "x_host", "X-HTTP-Host-Override", "X-Server-Name", "Base-Url",
+    "X-Envoy-Original-Path", "x-envoy-internal", "X-Middleware-Rewrite", "x-middleware-subrequest", "X-Matched-Path",
+    "x-invoke-path", "X-Waws-Unencoded-URL", "X-Script-Name", "X_SCRIPT_NAME", "X-HTTP-Destinationurl",
+    "X-HTTP-Method", "X-Method-Override", "Client-IP", "True-Client-IP", "CF-Connecting-IP", "CF-Connecting-IPv6",
+    "Fastly-Client-IP", "Fly-Client-IP", "X-Client-IP", "X-Cluster-Client-IP", "X-Azure-ClientIP", "X-Azure-SocketIP",
+    "X-AppEngine-User-IP", "X-Originating-IP", "X-Remote-IP", "X-Remote-Addr", "Remote_Addr", "WL-Proxy-Client-IP",
+    "X-Real-Port", "X-MS-Client-Principal", "X-MS-Client-Principal-Name", "X-Scheme", "X-URL-Scheme",
+    "Front-End-Https", "X-ARR-SSL", "X-NginX-Proxy",
   ])
   func `fields on which framing, identity or the path depends are no route's`(name: String) throws {
     let name = try #require(RouteFieldName(name))
@@ -23,6 +31,7 @@ import Testing
 
   @Test(arguments: [
     ("X-API-Key", true), ("Ocp-Apim-Subscription-Key", true), ("apikey", true), ("X-Tenant", true), ("From", true),
+    ("X-Hostage", true), ("X-Envoyage", true), ("X-Schemes", true), ("Destinations", true), ("CF-Access-Token", true),
     ("User-Agent", false), ("Accept", false), ("Accept-Language", false), ("Origin", false), ("Referer", false),
     ("Cache-Control", false),
   ])
