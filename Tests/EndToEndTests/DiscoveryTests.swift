@@ -20,9 +20,17 @@ struct DiscoveryTests {
       import http.server, json, sys
       challenge, answers = sys.argv[1], json.loads(sys.argv[2])
       class Handler(http.server.BaseHTTPRequestHandler):
+          def do_POST(self):
+              self.rfile.read(int(self.headers["Content-Length"]))
+              body = b'{"access_token": "token-of-the-check", "token_type": "Bearer", "expires_in": 3600}'
+              self.send_response(200)
+              self.send_header("Content-Type", "application/json")
+              self.send_header("Content-Length", str(len(body)))
+              self.end_headers()
+              self.wfile.write(body)
           def do_GET(self):
               host = "http://127.0.0.1:%d" % self.server.server_address[1]
-              print("GET", self.path, flush=True)
+              print("GET", self.path, self.headers.get("Authorization", "without"), flush=True)
               answer = answers.get(self.path)
               if answer is None:
                   self.send_response(401 if self.path.startswith("/mcp") else 404)
@@ -54,6 +62,8 @@ struct DiscoveryTests {
     var challenge = #"Bearer resource_metadata="HOST/meta""#
     var answers: [String: String]
     var words: String
+    /// What `check --live` says; nil: the same.
+    var checked: String?
   }
 
   private static func document(_ resource: String = "HOST/mcp", provider: String = "HOST/id") -> String {
@@ -73,7 +83,8 @@ struct DiscoveryTests {
       answers: [:], words: "its metadata are at another origin, http://169.254.169.254, and are not read"),
     Attack(
       testDescription: "a provider at a private address", answers: ["/meta": document(provider: "http://10.0.0.1/id")],
-      words: "http://10.0.0.1/id is not https, and is not read"),
+      words: "http://10.0.0.1/id is not https, and is not read",
+      checked: "The API takes tokens of http://10.0.0.1/id and the authority of"),
     Attack(
       testDescription: "a redirect", answers: ["/meta": "redirect HOST/other", "/other": document()],
       words: "/meta redirects elsewhere, which is not followed"),
@@ -88,12 +99,38 @@ struct DiscoveryTests {
       ],
       words: "/id' says that it is 'https://id.example', and is not used"),
     Attack(
+      testDescription: "a provider whose metadata redirect",
+      answers: [
+        "/meta": document(), "/.well-known/oauth-authorization-server/id": "redirect HOST/other", "/other": "{}",
+      ],
+      words: "/.well-known/oauth-authorization-server/id redirects elsewhere, which is not followed"),
+    Attack(
+      testDescription: "a provider whose metadata are huge",
+      answers: ["/meta": document(), "/.well-known/openid-configuration/id": "huge 65537"],
+      words: "/.well-known/openid-configuration/id is longer than 64 KiB, and is not read"),
+    Attack(
       testDescription: "a scope that is none",
       answers: ["/meta": #"{"resource":"HOST/mcp","authorization_servers":["HOST"],"scopes_supported":["a\"b"]}"#],
       words: "its scopes_supported has something that is no scope"),
-    Attack(
-      testDescription: "nothing", challenge: "Bearer", answers: [:], words: "it publishes no metadata (RFC 9728)"),
   ]
+
+  @Test func `an API without metadata is said to have none`() async throws {
+    let (process, origin) = try await api("Bearer", [:])
+    defer { withExtendedLifetime(process) {} }
+    let result = try await run([binary(), "init", "--discover", origin + "/mcp"])
+    #expect(result.status == 1 && result.errors.contains("it publishes no metadata (RFC 9728)"), "\(result.errors)")
+  }
+
+  private func configuration(_ origin: String, provider: String) throws -> String {
+    try directory.write(
+      application(provider) + """
+        listeners: [{address: "127.0.0.1:0"}]
+        routes:
+          - {name: tools, path: /tools/, upstream: "\(origin)/mcp/", application: contoso,
+             token: {as: application, scopes: [a], resource: "\(origin)/mcp"}}
+
+        """, to: "check.yaml")
+  }
 
   @Test(arguments: attacks) func `metadata that lie are refused, with a message that says so`(attack: Attack)
     async throws
@@ -103,7 +140,43 @@ struct DiscoveryTests {
     #expect(result.status == 1)
     #expect(result.errors.contains(attack.words), "\(result.errors)")
     #expect(result.output.isEmpty)
+    let check = try await run([
+      binary(), "check", "-c", try configuration(origin, provider: origin + "/id"), "--live",
+    ])
+    #expect(check.status == 1)
+    #expect(check.output.contains(attack.checked ?? attack.words), "\(check.output)")
     #expect(!process.output.contains("GET /other"))
+  }
+
+  @Test func `check reads what one bare request brings: the description, and the provider's in the order of MCP`()
+    async throws
+  {
+    let provider =
+      #"{"issuer":"HOST/id","token_endpoint":"HOST/token","grant_types_supported":["authorization_code"],"#
+      + #""scopes_supported":["b"]}"#
+    let (api, origin) = try await api(
+      #"Bearer scope="a b", resource_metadata="HOST/meta""#,
+      ["/meta": Self.document(), "/id/.well-known/openid-configuration": provider])
+    let check = try await run([
+      binary(), "check", "-c", try configuration(origin, provider: origin + "/id"), "--live",
+    ])
+    #expect(check.status == 0, "\(check.output)")
+    // The challenge's scopes count, not those of the metadata.
+    for words in [
+      "resource \(origin)/mcp, of \(origin)/id, scopes a b",
+      "scopes_supported lists b, which the route has neither in scopes nor in scopes_on_challenge",
+      "grant_types_supported does not list client_credentials",
+      "scopes_supported of the provider does not list a of the API",
+    ] { #expect(check.output.contains(words), "\(words) in \(check.output)") }
+    let requests = api.output.split(separator: "\n").filter { $0.hasPrefix("GET") }
+    #expect(requests.allSatisfy { $0.hasSuffix(" without") })
+    #expect(requests.count { $0 == "GET /mcp without" } == 1)
+    let asked = requests.filter { $0.contains("/id") }.map { $0.split(separator: " ")[1] }
+    #expect(
+      asked.suffix(3) == [
+        "/.well-known/oauth-authorization-server/id", "/.well-known/openid-configuration/id",
+        "/id/.well-known/openid-configuration",
+      ], "\(asked)")
   }
 
   @Test func `check says that an API takes another provider's tokens, and asks no stranger`() async throws {

@@ -82,11 +82,11 @@ import Tokens
     #expect(web.urls == [Self.path])
   }
 
-  @Test func `a provider that an API names is at no private address, unless the API is on this machine`() async throws {
-    for (api, refuses) in [(Self.api, true), ("http://127.0.0.1:8000/mcp", false)] {
+  @Test func `a provider that an API names is at no private address, unless the configuration has it`() async throws {
+    for refuses in [true, false] {
       let web = Web([:])
       await #expect(throws: DiscoveryFault.providerUnknown("https://id.example/a")) {
-        _ = try await ResourceDirectory.provider("https://id.example/a", namedBy: try HTTPURL(api), web.fetch)
+        _ = try await ResourceDirectory.provider("https://id.example/a", isStranger: refuses, web.fetch)
       }
       let requests = web.requests.withLock { $0 }
       #expect(requests.map(\.refusesPrivateAddresses) == [refuses, refuses, refuses])

@@ -58,8 +58,8 @@ package actor ResourceDirectory {
     return nil
   }
 
-  /// The address of the description in the challenge with which an API refuses a request without a token.
-  package static func challenge(of api: HTTPURL, _ fetch: Fetch) async throws(DiscoveryFault) -> String? {
+  /// The challenge with which an API refuses a request without a token; nil if it does not, or not in a usable way.
+  package static func challenge(of api: HTTPURL, _ fetch: Fetch) async throws(DiscoveryFault) -> BearerChallenge? {
     var request = FetchRequest(.get, api, fields: [("accept", "application/json, text/event-stream")])
     request.bodyLimit = ProtectedResource.limit
     let response: FetchResponse
@@ -76,16 +76,16 @@ package actor ResourceDirectory {
     var list = AuthenticationChallengeList()
     for field in response.fields where field.name == "www-authenticate" { list.read(Array(field.value.utf8).span) }
     guard case .usable(let challenge) = BearerChallengeReading(list) else { return nil }
-    return challenge.resourceMetadata
+    return challenge
   }
 
-  /// Fetches the metadata of a provider that an API names. It is at no private address, unless the API is on this
-  /// machine.
+  /// Fetches the metadata of a provider that an API names.
+  /// - Parameter isStranger: true if the configuration does not have it. Then it may be at no private address.
   package static func provider(
-    _ issuer: String, namedBy api: HTTPURL, _ fetch: Fetch
+    _ issuer: String, isStranger: Bool, _ fetch: Fetch
   ) async throws(DiscoveryFault) -> (metadata: ProviderMetadata, members: [String: JSONValue]) {
     for place in try ProtectedResource.places(ofProvider: issuer) {
-      if let json = try await document(place, fetch, isStranger: !api.isLoopback) {
+      if let json = try await document(place, fetch, isStranger: isStranger) {
         return try ProtectedResource.provider(issuer, json: json, at: place)
       }
     }

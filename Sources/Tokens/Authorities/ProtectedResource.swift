@@ -65,7 +65,7 @@ package struct ProtectedResource: Sendable, Hashable {
   /// The issuers of its tokens, in its order; at least one.
   package let issuers: [String]
   /// The scopes that it knows; none if it does not say.
-  package let scopes: ScopeSet
+  package private(set) var scopes: ScopeSet
 
   /// The largest document that is read, in bytes.
   package static let limit = 64 * 1024
@@ -108,6 +108,13 @@ package struct ProtectedResource: Sendable, Hashable {
     var words: [String] = []
     if case .array(let values)? = members["scopes_supported"] { words = values.compactMap(\.text) }
     do throws(ScopeSetError) { scopes = try ScopeSet(words) } catch { throw .scopes }
+  }
+
+  /// The same with the scopes of the challenge, if that names any: it is the authority for what the API needs.
+  package func challenging(for scopes: ScopeSet) -> ProtectedResource {
+    var resource = self
+    if !scopes.isEmpty { resource.scopes = scopes }
+    return resource
   }
 
   /// The addresses of a provider's metadata in the order that MCP prescribes: RFC 8414's form, then OpenID's with the

@@ -18,14 +18,19 @@ struct DiscoverCommand {
     let fetch = network.fetcher.bound(tls: try trust(), proxy: proxy(context.environment))
     do throws(DiscoveryFault) {
       let challenge = try await ResourceDirectory.challenge(of: api, fetch)
-      guard let resource = try await ResourceDirectory.description(of: api, challenge: challenge, fetch) else {
+      guard
+        let resource = try await ResourceDirectory.description(
+          of: api, challenge: challenge?.resourceMetadata, fetch)
+      else {
         return failure("it publishes no metadata (RFC 9728): its documentation says which tokens it takes")
       }
       let issuer = resource.issuers[0]
-      let (metadata, members) = try await ResourceDirectory.provider(issuer, namedBy: api, fetch)
-      return CommandAnswer(
-        text: DiscoveredAPI(api: api, resource: resource, metadata: metadata, members: members).text, status: .done,
-        stream: .output)
+      let (metadata, members) = try await ResourceDirectory.provider(
+        issuer, isStranger: !api.isLoopback, fetch)
+      let found = DiscoveredAPI(
+        api: api, resource: resource.challenging(for: challenge?.scopes ?? .none),
+        provider: DiscoveredProvider(metadata: metadata, members: members))
+      return CommandAnswer(text: found.text, status: .done, stream: .output)
     } catch {
       return failure(error.words)
     }
@@ -53,19 +58,18 @@ struct DiscoverCommand {
 struct DiscoveredAPI {
   let api: HTTPURL
   let resource: ProtectedResource
-  let metadata: ProviderMetadata
-  let members: [String: JSONValue]
+  let provider: DiscoveredProvider
 
   /// The configuration, and below it what is to be registered.
   var text: String {
     var first = FirstConfiguration(secretFile: "app.secret")
-    first.authority = metadata.issuer
+    first.authority = provider.metadata.issuer
     first.clientID = "CHANGE"
     first.upstream = api.target.hasSuffix("/") ? "\(api)" : "\(api)/"
     first.path = first.suggestedPath
     first.scopes = resource.scopes.words.filter { !ScopeSet.reserved.contains($0) }
     first.resource = TokenParameters.normalResource(resource.resource)
-    return first.yaml() + "\n# To register at \(metadata.issuer), by hand:\n"
+    return first.yaml() + "\n# To register at \(provider.metadata.issuer), by hand:\n"
       + gaps.map { "# - \($0.printable(limit: 600))\n" }.joined()
   }
 
@@ -80,21 +84,34 @@ struct DiscoveredAPI {
         : "scope: \(resource.scopes)",
       "resource: \(TokenParameters.normalResource(resource.resource)), if the provider restricts resources (RFC 8707)",
     ]
-    if !metadata.supportsPKCE {
+    gaps += provider.gaps(grants: ["authorization_code", "client_credentials"], scopes: resource.scopes)
+    if resource.issuers.count > 1 {
+      gaps.append("the API also takes tokens of \(resource.issuers.dropFirst().joined(separator: ", "))")
+    }
+    return gaps
+  }
+}
+
+/// The metadata of a provider that an API names.
+struct DiscoveredProvider {
+  let metadata: ProviderMetadata
+  let members: [String: JSONValue]
+
+  /// What the provider does not list of that which requests for an API's tokens need, in its words.
+  func gaps(grants: [String], scopes: ScopeSet) -> [String] {
+    var gaps: [String] = []
+    if grants.contains("authorization_code"), !metadata.supportsPKCE {
       gaps.append("code_challenge_methods_supported does not list S256: with require_pkce, people cannot sign in")
     }
-    let grants = texts("grant_types_supported")
-    for grant in ["authorization_code", "client_credentials"] where grants?.contains(grant) == false {
+    let known = texts("grant_types_supported")
+    for grant in grants where known?.contains(grant) == false {
       gaps.append("grant_types_supported does not list \(grant)")
     }
     if let known = texts("scopes_supported") {
-      let missing = resource.scopes.words.filter { !known.contains($0) }
+      let missing = scopes.words.filter { !known.contains($0) }
       if !missing.isEmpty {
         gaps.append("scopes_supported of the provider does not list \(missing.joined(separator: " ")) of the API")
       }
-    }
-    if resource.issuers.count > 1 {
-      gaps.append("the API also takes tokens of \(resource.issuers.dropFirst().joined(separator: ", "))")
     }
     return gaps
   }

@@ -203,36 +203,65 @@ struct RouteChain: Sendable {
     }
   }
 
-  /// The API's description of its tokens (RFC 9728), beside what the route has; nil if there is none, or the route adds
-  /// no token of a provider's.
+  /// The API's description of its tokens (RFC 9728) and that of its provider, beside what the route has; nil if there
+  /// is none, or the route adds no token of a provider's. One request without a token brings the API's challenge.
   private func description() async -> CheckStep? {
-    let api = route.upstream.value
+    var api = route.upstream.value
     guard let subscription, let application, application.managedIdentity == nil,
       api.scheme == .https || api.isLoopback
     else { return nil }
+    // The API by its name as a resource, to which servers of MCP answer.
+    if api.target.hasSuffix("/"), api.target.count > 1 { api.target.removeLast() }
     let began = MonotonicTime.now
     func step(_ verdict: CheckVerdict, _ detail: String, _ advice: String?) -> CheckStep {
       CheckStep(
         name: .description, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: detail,
         advice: advice)
     }
+    var isNamed = false
     do throws(DiscoveryFault) {
-      let fetch = route.fetch(fetcher, tls)
-      guard let found = try await ResourceDirectory.description(of: api, challenge: nil, fetch) else { return nil }
+      let fetch = route.fetch(fetcher, tls, within: .seconds(10))
+      let challenge = try await ResourceDirectory.challenge(of: api, fetch)
+      isNamed = challenge?.resourceMetadata != nil
+      guard
+        let found = try await ResourceDirectory.description(
+          of: api, challenge: challenge?.resourceMetadata, fetch)?.challenging(for: challenge?.scopes ?? .none)
+      else { return nil }
       let detail =
         "resource \(found.resource), of \(found.issuers.joined(separator: ", ")), scopes "
         + (found.scopes.isEmpty ? "not said" : found.scopes.description)
-      guard found.issuers.contains(where: { application.authority.value.isIssuer($0) }) else {
+      guard let issuer = found.issuers.first(where: { application.authority.value.isIssuer($0) }) else {
         return step(.failed, detail, advisor.otherProvider(found.issuers))
       }
-      let gaps = found.gaps(of: subscription.key, allowed: route.tokenRules.scopesOnChallenge)
+      let gaps =
+        found.gaps(of: subscription.key, allowed: route.tokenRules.scopesOnChallenge)
+        + (try await providerGaps(issuer, subscription.key))
       return step(.ok, detail, gaps.isEmpty ? nil : gaps.joined(separator: "; "))
     } catch {
       switch error {
       // A server may answer anything at a path that it does not know.
-      case .notJSON, .redirect, .tooLarge, .status, .unreached: return nil
+      case .notJSON, .redirect, .tooLarge, .status, .unreached:
+        return isNamed ? step(.failed, error.words, advisor.descriptionAdvice) : nil
       default: return step(.failed, error.words, advisor.descriptionAdvice)
       }
+    }
+  }
+
+  /// What the metadata of the application's provider, found as MCP prescribes, lack for the route.
+  private func providerGaps(_ issuer: String, _ key: AcquisitionKey) async throws(DiscoveryFault) -> [String] {
+    let grants: [String] =
+      switch route.token {
+      case .account: ["authorization_code"]
+      case .application: ["client_credentials"]
+      default: []
+      }
+    do throws(DiscoveryFault) {
+      let (metadata, members) = try await ResourceDirectory.provider(issuer, isStranger: false, provider)
+      return DiscoveredProvider(metadata: metadata, members: members).gaps(grants: grants, scopes: key.scopes)
+    } catch {
+      if case .otherIssuer = error { throw error }
+      // Tokens come from the configured authority, which has a step of its own.
+      return [error.words]
     }
   }
 
@@ -287,10 +316,12 @@ struct RouteChain: Sendable {
 
 extension RouteSettings {
   /// The way to the upstream for small documents, with the route's trust and proxy.
-  func fetch(_ fetcher: Fetcher, _ tls: TLSContext?) -> Fetch {
+  /// - Parameter limit: limit of the wait for an answer, if that is shorter than the route's.
+  func fetch(_ fetcher: Fetcher, _ tls: TLSContext?, within limit: TimeSpan? = nil) -> Fetch {
     let proxy = proxy
     return fetcher.bound(
-      tls: tls, serverName: self.tls.serverName, timeout: timeouts.responseHead, proxy: { _ in proxy })
+      tls: tls, serverName: self.tls.serverName, timeout: min(timeouts.responseHead, limit ?? timeouts.responseHead),
+      proxy: { _ in proxy })
   }
 }
 
