@@ -154,8 +154,9 @@ struct MCPTests {
   private func adding(
     _ token: String, to server: MCPServer, _ issuer: String
   ) async throws -> ProxyUnderTest {
+    // A file of its own: another proxy of the test would read it, too.
     try await ProxyUnderTest(
-      in: directory,
+      in: directory, place: { try $0.write($1, to: "proxy-\(UUID().uuidString).yaml") },
       application(issuer) + """
         cache: {file: cache.json}
         routes:
@@ -202,6 +203,79 @@ struct MCPTests {
         try await mcpClient(library, "http://127.0.0.1:\(personal.port)/tools").isComplete
       })
     #expect(server.requests.last.map { $0.subject != OpenIDProvider.client && $0.subject != "-" } == true)
+  }
+
+  /// The stream goes on after the file is there, and that is after the server has seen the next token.
+  @Test(arguments: ["renewal", "reload"])
+  func `a new token in the middle of a session and of an open stream disturbs neither`(cause: String) async throws {
+    let (provider, server) = try await protected(
+      .mcp, scopes: ["mcp.use"], lifetime: cause == "renewal" ? 10 : 3600)
+    let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
+    let file = directory.file("go-on")
+    async let running = mcpClient(.mcp, "http://127.0.0.1:\(proxy.port)/tools", ["--waits", file])
+    // Initialization, its notification, the first call, and the stream: one session, which the client keeps open.
+    #expect(try await eventually { server.requests.count { $0.method == "POST" && $0.token != "-" } >= 4 })
+    #expect(try await eventually { server.process.output.contains("waiting") })
+    let first = server.requests.map(\.token).filter { $0 != "-" }
+    if cause == "reload" {
+      try proxy.reconfigure { $0.replacing("scopes: [mcp.use]", with: "scopes: [mcp.use, mcp.admin]") }
+    }
+    #expect(
+      try await eventually {
+        _ = try await proxy.get("/tools", ["-X", "POST"])
+        return server.requests.contains { $0.token != "-" && !first.contains($0.token) }
+      })
+    #expect(!server.process.output.contains("waited"))
+    _ = try directory.write("", to: "go-on")
+    let report = try await running
+    #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
+    #expect(server.process.output.contains("waited"))
+    let sessions = server.requests.filter { $0.session != "-" && $0.method == "POST" }
+    #expect(Set(sessions.map(\.session)).count == 1)
+    #expect(sessions.last.map { !first.contains($0.token) } == true, "\(sessions)")
+  }
+
+  @Test(arguments: MCPLibrary.allCases)
+  func `a demand for claims before the first byte of an answer brings another token, and the client sees none of it`(
+    library: MCPLibrary
+  ) async throws {
+    let api = try DemandingAPI()
+    let server = try await MCPServer(library, in: directory, demands: "before")
+    let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, api.issuer)
+    let report = try await mcpClient(library, "http://127.0.0.1:\(proxy.port)/tools")
+    #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
+    #expect(api.asked == ["", "alpha"])
+  }
+
+  @Test(arguments: MCPLibrary.allCases)
+  func `a demand for claims within a stream of events is the client's, and nothing is sent again`(
+    library: MCPLibrary
+  ) async throws {
+    let api = try DemandingAPI()
+    var requests: [Int] = []
+    for demands in [nil, "within"] {
+      let server = try await MCPServer(library, in: directory, demands: demands)
+      // Both servers of the directory write one file.
+      let before = server.requests.count { $0.method == "POST" }
+      let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, api.issuer)
+      let report = try await mcpClient(library, "http://127.0.0.1:\(proxy.port)/tools")
+      #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
+      requests.append(server.requests.count { $0.method == "POST" } - before)
+      if demands == nil { continue }
+      // As curl sees it: the first bytes, the demand, and the rest.
+      let hello =
+        #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#
+        + #""capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}"#
+      let answer = try await proxy.get(
+        "/tools",
+        [
+          "-H", "Content-Type: application/json", "-H", "Accept: application/json, text/event-stream", "-d", hello,
+        ])
+      #expect(answer.status == 200 && answer["www-authenticate"] == nil)
+      #expect(answer.body.contains("insufficient_claims") && answer.body.contains("serverInfo"), "\(answer.body)")
+    }
+    #expect(Set(requests).count == 1, "\(requests)")
+    #expect(!api.asked.contains("alpha"), "\(api.asked)")
   }
 
   @Test func `a server that demands more scopes without naming them gets those of its metadata that the route lists`()

@@ -32,7 +32,9 @@ struct OnBehalfOfTests {
         listeners:
           - address: "127.0.0.1:\(port)"
             callers:
-              bearer: {authority: "\(services.issuer)", audiences: [\(client)], ca_file: "\(settings.authorityPath)"}
+              bearer: {authority: "\(services.issuer)", audiences: [\(client)], ca_file: "\(settings.authorityPath)",
+                scopes: [\(name == "gateway" ? "Gateway" : "Branch").Access],
+                public_url: "http://127.0.0.1:\(port)"}
         applications:
           \(name):
             authority: "\(services.issuer)"

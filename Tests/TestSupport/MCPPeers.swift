@@ -18,6 +18,7 @@ package struct MCPServer: Sendable {
 
   /// A request that it got: `-` for a part that was missing.
   package struct Request: Sendable {
+    package var method: String
     package var session: String
     package var subject: String
     /// The digest of the token.
@@ -25,15 +26,17 @@ package struct MCPServer: Sendable {
   }
 
   /// Starts it; with an issuer it demands tokens with all of the scopes.
+  /// - Parameter demands: the place where it demands claims: `before` an answer, or `within` a stream.
   package init(
     _ library: MCPLibrary, in directory: TemporaryDirectory, port: Int? = nil, issuer: String? = nil,
-    scopes: [String] = []
+    scopes: [String] = [], demands: String? = nil
   ) async throws {
     self.port = try port ?? freePort()
     process = try ChildProcess(
       "mcp-server",
       [pinnedPython(), testsDirectory + "/peers/mcp_server.py", library.rawValue, "--port", "\(self.port)"]
-        + (issuer.map { ["--issuer", $0] } ?? []) + scopes.flatMap { ["--scope", $0] }, in: directory)
+        + (issuer.map { ["--issuer", $0] } ?? []) + scopes.flatMap { ["--scope", $0] }
+        + (demands.map { ["--demands", $0] } ?? []), in: directory)
     try await waitForPort(self.port, of: process)
   }
 
@@ -41,7 +44,7 @@ package struct MCPServer: Sendable {
   package var requests: [Request] {
     process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { line in
       let words = line.split(separator: " ").map(String.init)
-      return Request(session: words[2], subject: words[3], token: words[4])
+      return Request(method: words[1], session: words[2], subject: words[3], token: words[4])
     }
   }
 }

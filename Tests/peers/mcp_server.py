@@ -1,11 +1,12 @@
 """An MCP server of the SDK's (`mcp`) or of fastmcp's, for the end-to-end tests.
 
-    mcp_server.py KIND --port PORT [--issuer URL --scope S…]
+    mcp_server.py KIND --port PORT [--issuer URL --scope S… | --demands before|within]
 
 Without --issuer it knows no OAuth. With it, it is a resource server as its library makes one: it publishes metadata
 (RFC 9728), takes JWTs of the issuer that are for its own URL and have all scopes, and challenges every other request.
 Tools: `add` answers in one message; `count` reports progress in events, as many as it is asked for, and waits after the
-first until there is a file, if it is told to.
+first until there is a file, if it is told to. --demands: it wants tokens that begin with `alpha`, and says so with
+claims, before the first byte of an answer or within a stream of events.
 
 Prints `listening PORT`, and for each request `request METHOD SESSION SUBJECT TOKEN`: the token's digest, and `-` for
 what is not there.
@@ -58,8 +59,11 @@ class Verifier:
 async def counted(context, count, until):
     for number in range(count):
         await context.report_progress(number + 1, count)
-        while until and number == 0 and not os.path.exists(until):
-            await asyncio.sleep(0.05)
+        if until and number == 0:
+            print("waiting", flush=True)
+            while not os.path.exists(until):
+                await asyncio.sleep(0.05)
+            print("waited", flush=True)
     return count
 
 
@@ -107,13 +111,45 @@ def fast_server(arguments, resource):
     return server.http_app(path="/mcp")
 
 
+def demanding(app, place):
+    claims = base64.b64encode(b'{"access_token":{"acrs":{"essential":true,"value":"alpha"}}}').decode()
+    challenge = 'Bearer error="insufficient_claims", claims="%s"' % claims
+
+    async def demand(scope, receive, send):
+        token = dict(scope.get("headers", [])).get(b"authorization", b"")
+        if scope["type"] != "http" or token.startswith(b"Bearer alpha"):
+            return await app(scope, receive, send)
+        if place == "before":
+            await send({
+                "type": "http.response.start", "status": 401, "headers": [(b"www-authenticate", challenge.encode())]})
+            return await send({"type": "http.response.body", "body": b"another token"})
+        is_stream, said = False, False
+
+        async def within(message):
+            nonlocal is_stream, said
+            if message["type"] == "http.response.start":
+                is_stream = dict(message["headers"]).get(b"content-type", b"").startswith(b"text/event-stream")
+            await send(message)
+            if is_stream and not said and message["type"] == "http.response.body" and message.get("more_body"):
+                said = True
+                event = "event: challenge\r\ndata: WWW-Authenticate: %s\r\n\r\n" % challenge
+                await send({"type": "http.response.body", "body": event.encode(), "more_body": True})
+
+        await app(scope, receive, within)
+
+    return demand
+
+
 def identity(fields):
     token = fields.get(b"authorization", b"").decode().partition(" ")[2]
     if not token:
         return "- -"
     part = token.split(".")[1]
-    claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    return claims["sub"] + " " + hashlib.sha256(token.encode()).hexdigest()[:16]
+    try:
+        subject = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))["sub"]
+    except (ValueError, TypeError):
+        subject = "-"
+    return subject + " " + hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
 def watched(app):
@@ -139,9 +175,12 @@ def main():
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--issuer")
     parser.add_argument("--scope", action="append", default=[])
+    parser.add_argument("--demands", choices=["before", "within"])
     arguments = parser.parse_args()
     resource = f"http://127.0.0.1:{arguments.port}/mcp"
     app = (sdk_server if arguments.kind == "mcp" else fast_server)(arguments, resource)
+    if arguments.demands:
+        app = demanding(app, arguments.demands)
     Server(uvicorn.Config(watched(app), host="127.0.0.1", port=arguments.port, log_level="warning")).run()
 
 

@@ -147,6 +147,9 @@ def surfaced(scene, path, token):
     check(status == 401 and 'error="insufficient_claims"' in (field or ""), "the claims come up", (status, field, body))
     claims = claims_of(field)
     if not scene.options.engine:
+        place = scene.options.gateway + "/.well-known/oauth-protected-resource/" + path.split("/")[1]
+        check('resource_metadata="%s"' % place in field and 'scope="Gateway.Access"' in field,
+              "beside the place of the metadata and the scopes", field)
         check(json.loads(body)["claims"] == claims or json.loads(json.loads(body)["claims"]) == json.loads(claims),
               "challenge and document say the same", body)
     return claims
