@@ -106,6 +106,7 @@ struct TokenFileTests {
     #expect(try await eventually { memory.text != first && !memory.text.isEmpty })
     #expect(try await up("orders") == "1")
     #expect(try await metricSum(proxy, "bearer_proxy_token_file_writes_total", #"outcome="written""#) >= 2)
+    #expect(try await metricSum(proxy, "bearer_proxy_tokens_handed_out_total", #"program="file",route="orders""#) >= 2)
     #expect(try await metricSum(proxy, "bearer_proxy_token_file_expiry_seconds", "orders") > 0)
     #expect(try await proxy.admin("/status").body.contains("; in \(memory.file)\n"))
     #expect(try await proxy.admin("/status?format=json").body.contains("\"token_file\":{\"expires_on\":"))

@@ -101,6 +101,16 @@ struct TokenHelperTests {
     proxy.send(SIGTERM)
     #expect(try await proxy.wait() == 0)
     #expect(!proxy.errors.contains(plain.output.dropLast()))
+    let metrics = try await curl([
+      "--unix-socket", directory.file("admin.sock"), "http://localhost/metrics",
+    ]).body
+    // Each is counted, by the program it is for.
+    let counted = metrics.split(separator: "\n").filter { $0.hasPrefix("bearer_proxy_tokens_handed_out_total{") }
+    #expect(
+      counted.contains(#"bearer_proxy_tokens_handed_out_total{program="plain",route="git"} 1"#)
+        && counted.contains { $0.hasPrefix(#"bearer_proxy_tokens_handed_out_total{program="git",route="git"} "#) },
+      "\(counted)")
+    #expect(!metrics.contains(plain.output.dropLast()))
   }
 
   @Test func `kubectl, docker and scripts get their forms`() async throws {

@@ -13,6 +13,8 @@ struct AdminRequest: Sendable {
   var level: String?
   /// The value of `route` in the query, if there is one.
   var route: String?
+  /// The program that a token is for, which the query names as `program`.
+  var taker: TokenTaker
   /// GET or HEAD.
   var isRead: Bool
   var isPost: Bool
@@ -28,6 +30,8 @@ struct AdminRequest: Sendable {
     isVerbose = parameters.contains("verbose")
     level = parameters.first { $0.hasPrefix("level=") }.map { String($0.dropFirst(6)) }
     route = parameters.first { $0.hasPrefix("route=") }.map { String($0.dropFirst(6)) }
+    let program = parameters.first { $0.hasPrefix("program=") }?.dropFirst(8)
+    taker = program.flatMap { TokenTaker(rawValue: String($0)) } ?? .plain
     isRead = head.method == .get || head.method == .head
     isPost = head.method == .post
     caller = callers.judge(head, bytes, from: peer)

@@ -9,8 +9,11 @@ internal import Telemetry
 internal import Tokens
 
 extension AdminServer {
+  /// Seconds that a token lives at least that a command gets, if a renewal can bring that: as `least_life` of programs.
+  private static let leastLife: Int64 = 300
+
   /// Answers a request for the token of a route.
-  func token(ofRoute name: String?) async -> ServerResponse {
+  func token(ofRoute name: String?, for taker: TokenTaker) async -> ServerResponse {
     let service = service
     guard let name, let route = service.routes.first(where: { $0.name == name }) else {
       return Self.refusal(404, "unknown_route", "the running proxy has no such route; has it been reloaded?")
@@ -19,9 +22,10 @@ extension AdminServer {
       return Self.refusal(400, "no_token", "the route has no token of its own")
     }
     do throws(AcquisitionError) {
-      let value = try await service.broker.bearer(for: service.subscriptions[slot])
-      service.registry.shared.add(service.metrics.handedOut[route.index])
-      service.log.debug("token given to a command", ["route": .string(route.name)])
+      let value = try await service.broker.bearer(for: service.subscriptions[slot], leastLife: Self.leastLife)
+      service.registry.shared.add(service.metrics.handedOut[taker.row, route.index])
+      service.log.debug(
+        "token given to a command", ["program": .string(taker.rawValue), "route": .string(route.name)])
       let now = UnixTime(WallClock.now.seconds)
       return .json(
         JSONValue.object([

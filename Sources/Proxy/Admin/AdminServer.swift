@@ -127,7 +127,7 @@ package final class AdminServer: Sendable {
       let text = service.description.configuration(request.form)
       return request.form == .json ? .json(text) : .text(200, text)
     case "/log": return .text(200, "\(service.log.level.rawValue)\n")
-    case "/token": return await token(ofRoute: request.route)
+    case "/token": return await token(ofRoute: request.route, for: request.taker)
     default:
       return .text(404, "try /healthz, /readyz, /metrics, /status, /config, /log or POST /quitquitquit\n")
     }

@@ -74,8 +74,10 @@ package struct ServiceMetrics: Sendable {
       "bearer_proxy_request_tokens_total", help: "Requests, by route and source of their token.", by: route,
       and: MetricLabel("source", ["none", "cache", "shared_cache", "identity_provider"]))
     handedOut = catalog.counters(
-      "bearer_proxy_tokens_handed_out_total", help: "Tokens handed out to engines and commands, by route.",
-      by: MetricLabel("route", routes))
+      "bearer_proxy_tokens_handed_out_total",
+      help: "Tokens handed out to engines, for commands and in files, by the program they are for and route.",
+      by: MetricLabel("program", TokenTaker.allCases.map(\.rawValue)), and: MetricLabel("route", routes),
+      isSparse: true)
     programTokens = catalog.counters(
       "bearer_proxy_program_tokens_total", help: "Tokens given to programs, by program and route.",
       by: MetricLabel("program", programs), and: route, isSparse: true)
@@ -188,6 +190,15 @@ package struct ServiceMetrics: Sendable {
     default: 0
     }
   }
+}
+
+/// The program to which a token is handed out without an entry under `programs`: a proxy in front, the program that
+/// calls `token --format`, or the readers of a token file.
+enum TokenTaker: String, CaseIterable {
+  case engine, plain, json, git, kubectl, docker, file
+
+  /// The position in metrics.
+  var row: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// The state of a route, in the words of metrics and `/status`.

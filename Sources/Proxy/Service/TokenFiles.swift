@@ -150,6 +150,9 @@ package actor TokenFiles {
     entries[path]?.failure = failure
     if let records {
       records.registry.shared.add(records.metrics.tokenFileWrites[entry.file.row, failure == nil ? 0 : 1])
+      if failure == nil {
+        records.registry.shared.add(records.metrics.handedOut[TokenTaker.file.row, entry.file.row])
+      }
     }
     guard let failure else {
       log.debug("token file written", ["file": .string(path)])

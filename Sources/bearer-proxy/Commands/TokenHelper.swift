@@ -59,7 +59,8 @@ struct TokenHelper {
     for door in doors {
       let response: FetchResponse
       do throws(FetchError) {
-        response = try await door.fetch(fetcher, within: .seconds(30))(door.question("/token?route=\(options.route)"))
+        let question = door.question("/token?route=\(options.route)&program=\(format.rawValue)")
+        response = try await door.fetch(fetcher, within: .seconds(30))(question)
       } catch {
         continue
       }

@@ -157,7 +157,7 @@ final class ChallengeBench: Sendable {
   }
 
   /// The value of `bearer_proxy_tokens_handed_out_total`.
-  var handedOut: Int { value("bearer_proxy_tokens_handed_out_total{route=\"all\"} ") }
+  var handedOut: Int { max(value("bearer_proxy_tokens_handed_out_total{program=\"engine\",route=\"all\"} "), 0) }
 
   private func value(_ name: String) -> Int {
     let text = String(decoding: proxy.service.registry.prometheusText(), as: UTF8.self)
