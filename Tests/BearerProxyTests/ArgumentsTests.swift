@@ -46,6 +46,12 @@ import Testing
         ExecOptions(
           configuration: "f", program: "kafka", logLevel: .error, logFormat: nil, words: ["run", "--loops", "--", "x"]))
     ),
+    (
+      ["exec", "-c", "f", "--keep-variable", "A", "--keep-variable=B", "--", "x"],
+      .exec(
+        ExecOptions(
+          configuration: "f", program: nil, logLevel: .error, logFormat: nil, keptVariables: ["A", "B"], words: ["x"]))
+    ),
     (["status"], .status(StatusOptions(configuration: "env.yaml", form: .text))),
     (["status", "--wait", "--json"], .status(StatusOptions(configuration: "env.yaml", form: .json, wait: 60))),
     (["status", "--wait=5", "-c", "f"], .status(StatusOptions(configuration: "f", form: .text, wait: 5))),

@@ -86,9 +86,33 @@ struct ExecTests {
     #expect(unknown.status == 2 && unknown.errors.contains("there is no program 'kafka'"))
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP, SIGUSR1, SIGINT])
+  @Test func `a program gets no variable that a secret of the configuration comes from, unless it is kept`()
+    async throws
+  {
+    let text = textOfFile(configuration).replacing("\"\(OpenIDProvider.secret)\"", with: "\"${APP_SECRET}\"")
+      .replacing(provider.issuer, with: "${ISSUER}")
+    let file = try directory.write(text, to: "variables.yaml")
+    chmod(file, 0o600)
+    let variables = ["APP_SECRET": OpenIDProvider.secret, "ISSUER": provider.issuer, "OTHER": "other"]
+    func seen(_ options: [String]) async throws -> CommandResult {
+      let words = [try binary(), "exec", "-c", file, "--program", "consumer"] + options
+      return try await run(words + ["--", "env"], environment: variables)
+    }
+    let plain = try await seen([])
+    #expect(plain.status == 0 && plain.output.contains("OTHER=other"), "\(plain.errors)")
+    #expect(plain.output.contains("ISSUER=\(provider.issuer)\n"))
+    #expect(plain.output.contains("BEARER_PROXY_CLIENT_SECRET="))
+    #expect(!plain.output.contains("APP_SECRET") && !plain.output.contains(OpenIDProvider.secret))
+    #expect(try await seen(["--keep-variable", "APP_SECRET"]).output.contains("APP_SECRET=\(OpenIDProvider.secret)\n"))
+    let mistaken = try await seen(["--keep-variable", "OTHER"])
+    #expect(mistaken.status == 2)
+    #expect(mistaken.errors.contains("no secret of the configuration is in it"), "\(mistaken.errors)")
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGWINCH])
   func `signals are the program's, and no secret is an argument`(signal: Int32) async throws {
-    let script = "trap 'echo got; exit 5' TERM HUP USR1 INT; echo ready; while :; do sleep 0.1 & wait $!; done"
+    let script =
+      "trap 'echo got; exit 5' TERM HUP USR1 USR2 INT QUIT WINCH; echo ready; while :; do sleep 0.1 & wait $!; done"
     let process = try ChildProcess("exec", try words("reports", ["sh", "-c", script]), in: directory)
     #expect(try await eventually { process.output.contains("ready") })
     let arguments = textOfFile("/proc/\(process.identifier)/cmdline")

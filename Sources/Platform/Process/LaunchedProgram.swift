@@ -36,12 +36,12 @@ package final class LaunchedProgram: Sendable {
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
     var signals = none
-    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD] { sigaddset(&signals, signal) }
+    for signal in Self.passedOn.map(\.number) + [SIGPIPE, SIGCHLD] { sigaddset(&signals, signal) }
     posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     // Until it is known to whom signals go, they wait.
     var (held, former) = (none, none)
-    for signal in Self.passedOn { sigaddset(&held, signal) }
+    for signal in Self.passedOn { sigaddset(&held, signal.number) }
     sigprocmask(SIG_BLOCK, &held, &former)
     defer { sigprocmask(SIG_SETMASK, &former, nil) }
     let arguments = words.map { strdup($0) } + [nil]
@@ -54,14 +54,17 @@ package final class LaunchedProgram: Sendable {
     // Those that come before a `ProcessSignal` listens are the program's, too: they must not end this process and leave
     // the program behind. Blocking them would not do, as Dispatch unblocks all in the main thread.
     earlyReceiver = process
-    for number in Self.passedOn {
-      signal(number) { number in
-        if number != SIGINT || !LaunchedProgram.sharesTerminal { kill(earlyReceiver, number) }
+    for name in Self.passedOn {
+      signal(name.number) { number in
+        if !LaunchedProgram.isOfTerminal(number) { kill(earlyReceiver, number) }
       }
     }
   }
 
-  private static let passedOn = [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2]
+  /// The signals that are the program's.
+  package static let passedOn: [ProcessSignal.Name] = [
+    .terminate, .hangUp, .userOne, .userTwo, .interrupt, .quit, .windowChanged,
+  ]
 
   /// The end of the program; nil while it runs.
   package var end: End? {
@@ -75,16 +78,19 @@ package final class LaunchedProgram: Sendable {
     }
   }
 
-  /// Passes a signal on.
+  /// Passes a signal on, unless the terminal sends it to both.
   package func send(_ signal: ProcessSignal.Name) {
+    if Self.isOfTerminal(signal.number) { return }
     known.withLock { known in
       // A number that was waited for may be another program's by now.
       if known == nil { kill(identifier, signal.number) }
     }
   }
 
-  /// True if the terminal sends its signals to the program, too.
-  package static var sharesTerminal: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+  /// True if a terminal sends a signal to the program, too. Signal handlers call it: it allocates nothing.
+  private static func isOfTerminal(_ number: Int32) -> Bool {
+    (number == SIGINT || number == SIGQUIT || number == SIGWINCH) && tcgetpgrp(STDIN_FILENO) == getpgrp()
+  }
 }
 
 /// The program that gets signals before a `ProcessSignal` listens. It is set by the only thread.

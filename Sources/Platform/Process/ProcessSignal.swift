@@ -15,6 +15,9 @@ package final class ProcessSignal: @unchecked Sendable {
     /// Open log files again.
     case userOne
     case userTwo
+    /// For a program that this process started: some end in good order with these (nginx, Apache).
+    case quit
+    case windowChanged
     /// A program that this process started has ended.
     case childEnded
 
@@ -25,6 +28,8 @@ package final class ProcessSignal: @unchecked Sendable {
       case .hangUp: SIGHUP
       case .userOne: SIGUSR1
       case .userTwo: SIGUSR2
+      case .quit: SIGQUIT
+      case .windowChanged: SIGWINCH
       case .childEnded: SIGCHLD
       }
     }

@@ -163,7 +163,7 @@ struct Arguments {
       return .exec(
         ExecOptions(
           configuration: try configuration(), program: value(.program)?.text, logLevel: try choice(.logLevel),
-          logFormat: try choice(.logFormat), words: program))
+          logFormat: try choice(.logFormat), keptVariables: repeated[.keepVariable] ?? [], words: program))
     case .completion:
       if let names = operand.flatMap({ NameList(rawValue: $0) }) {
         return .names(names, configuration: try configuration())

@@ -98,6 +98,8 @@ struct ExecOptions: Equatable {
   var logLevel: LogLevel?
   /// Instead of the file's.
   var logFormat: LogFormat?
+  /// Variables that stay in the program's environment, although secrets of the configuration come from them.
+  var keptVariables: [String] = []
   /// The program's file, then its arguments.
   var words: [String]
 }

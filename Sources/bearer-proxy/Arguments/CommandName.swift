@@ -38,7 +38,7 @@ enum CommandName: String, CaseIterable {
     case .status: [.config, .json, .wait]
     case .initialise: [.config, .discover]
     case .engine, .completion: [.config]
-    case .exec: [.config, .program, .logLevel, .logFormat]
+    case .exec: [.config, .program, .keepVariable, .logLevel, .logFormat]
     case .man: []
     case .version: [.json]
     }
@@ -82,6 +82,7 @@ enum Option: String, CaseIterable {
   case loops
   case route
   case program
+  case keepVariable = "keep-variable"
   case json
   case reveal
   case format
@@ -122,6 +123,7 @@ enum Option: String, CaseIterable {
     case .loops: "NUMBER"
     case .route: "NAME"
     case .program: "NAME"
+    case .keepVariable: "VARIABLE"
     case .format: "FORMAT"
     case .username: "NAME"
     case .application: "NAME"
@@ -165,7 +167,7 @@ enum Option: String, CaseIterable {
   }
 
   /// True if it may be repeated, each time with another value.
-  var isRepeatable: Bool { self == .extraScope }
+  var isRepeatable: Bool { self == .extraScope || self == .keepVariable }
 
   /// The environment variable that replaces the option.
   var variable: String? {
@@ -174,9 +176,9 @@ enum Option: String, CaseIterable {
     case .logLevel: "BEARER_PROXY_LOG_LEVEL"
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
-    case .route, .program, .json, .reveal, .format, .username, .revoke, .application, .deviceCode, .prompt, .loginHint,
-      .domainHint,
-      .extraScope, .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .discover, .help:
+    case .route, .program, .keepVariable, .json, .reveal, .format, .username, .revoke, .application, .deviceCode,
+      .prompt, .loginHint, .domainHint, .extraScope,
+      .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .discover, .help:
       nil
     }
   }

@@ -159,9 +159,9 @@ extension CommandName {
       NAME is one of 'programs' in the configuration; its shape decides which variables PROGRAM gets: \
       IDENTITY_ENDPOINT and IDENTITY_HEADER, or BEARER_PROXY_TOKEN_URL, \
       BEARER_PROXY_CLIENT_ID and BEARER_PROXY_CLIENT_SECRET. Port and secret are of this run alone. Listeners of the \
-      configuration are not opened.
-      Passes signals on, and ends with PROGRAM's status: 128 and the signal if one ended it, 126 or 127 if it cannot \
-      be started.
+      configuration are not opened. PROGRAM does not get the variables that secrets of the configuration come from.
+      Passes SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and SIGWINCH on, and ends with PROGRAM's status: 128 \
+      and the signal if one ended it, 126 or 127 if it cannot be started.
       """
     case .completion:
       """
@@ -207,6 +207,7 @@ extension Option {
     case .application where command == .logout: "Sign out at the identity provider of this application."
     case .application: "Sign in to this application, for all its routes of one account."
     case .program: "The program, by its name in the configuration; the only one unless said."
+    case .keepVariable: "Leave PROGRAM this variable, although a secret of the configuration is in it. May be repeated."
     case .deviceCode: "Show a code to type in on any device, instead of opening a browser here."
     case .prompt: "What to show: select_account, consent, login, create, or none to succeed or fail at once."
     case .loginHint: "Whom the provider is told to expect."

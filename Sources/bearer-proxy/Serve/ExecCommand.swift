@@ -42,7 +42,8 @@ final class ProgramLaunch: Sendable {
   private let running = Locked<LaunchedProgram?>(nil)
 
   init(_ options: ExecOptions, _ context: CommandContext) throws(CommandError) {
-    let programs = try context.settings(options.configuration).listeners.flatMap(\.programs)
+    let settings = try context.settings(options.configuration)
+    let programs = settings.listeners.flatMap(\.programs)
     let names = programs.map(\.name)
     if programs.isEmpty {
       throw .usage("the configuration has no 'programs' at a listener: exec starts one of them")
@@ -67,7 +68,20 @@ final class ProgramLaunch: Sendable {
     } catch {
       throw .failed("cannot listen on 127.0.0.1: \(error.reason)")
     }
-    (words, environment) = (options.words, context.environment)
+    var environment = context.environment
+    let secrets = settings.secretVariables(of: environment)
+    for name in options.keptVariables where !secrets.contains(name) {
+      throw .usage("--keep-variable \(name): \(Self.notSecret(secrets))")
+    }
+    for name in secrets where !options.keptVariables.contains(name) { environment[name] = nil }
+    (words, self.environment) = (options.words, environment)
+  }
+
+  private static func notSecret(_ secrets: Set<String>) -> String {
+    secrets.isEmpty
+      ? "no secret of the configuration comes from a variable, so the program gets all of them"
+      : "no secret of the configuration is in it, so the program gets it; secrets are in "
+        + secrets.sorted().joined(separator: ", ")
   }
 
   /// The settings of the process: this program's listener, and no other.
@@ -91,7 +105,8 @@ final class ProgramLaunch: Sendable {
 
   func send(_ signal: ProcessSignal.Name) { running.withLock { $0 }?.send(signal) }
 
-  /// The variables of this process with those of the shape, and without those that Azure's SDKs prefer.
+  /// The variables of this process with those of the shape, and without those that Azure's SDKs prefer and those of the
+  /// configuration's secrets.
   private var variables: [String] {
     let origin = "http://\(socket.address)"
     var variables = environment

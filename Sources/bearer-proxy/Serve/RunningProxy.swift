@@ -234,13 +234,9 @@ struct ProcessEvents {
     self.tell = tell
     if let launch {
       let ended: @Sendable () -> Void = { if launch.end != nil { tell.yield(.endSignal) } }
-      let names: [ProcessSignal.Name] = [.terminate, .hangUp, .userOne, .userTwo]
       signals =
-        names.map { name in ProcessSignal(name) { launch.send(name) } } + [
-          // A terminal sends it to both.
-          ProcessSignal(.interrupt) { if !LaunchedProgram.sharesTerminal { launch.send(.interrupt) } },
-          ProcessSignal(.childEnded, handler: ended),
-        ]
+        LaunchedProgram.passedOn.map { name in ProcessSignal(name) { launch.send(name) } }
+        + [ProcessSignal(.childEnded, handler: ended)]
       // It may have ended before it was listened to.
       ended()
       return
