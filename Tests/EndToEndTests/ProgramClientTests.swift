@@ -103,6 +103,34 @@ struct ProgramClientTests {
     #expect(try await stage.given(to: "reports") == 2)
   }
 
+  private static let azureCLI = testsDirectory + "/../.venv-azure-cli/bin/python"
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: azureCLI), "Tests/run makes .venv-azure-cli"))
+  func `az login --identity signs in, and gets tokens of further resources`() async throws {
+    let stage = try await ProgramStage(["--claim", "tid=c0a7050d-0000-4000-8000-000000000001"])
+    let authority = try await CertificateAuthority(in: stage.directory)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
+    try stage.proxy.reconfigure {
+      $0.replacing(
+        "resources: [\(Self.resource)]}\n",
+        with: "resources: [\(Self.resource), \"https://management.core.windows.net\"]}\n")
+    }
+    _ = try await eventually { try await stage.proxy.admin("/config").body.contains("management.core") }
+    for (resource, isListed) in [(Self.resource, true), ("https://unknown.example", false)] {
+      let environment = [
+        "AZURE_CONFIG_DIR": stage.directory.file("azure-\(isListed)"), "AZURE_CORE_COLLECT_TELEMETRY": "false",
+        "REQUESTS_CA_BUNDLE": authority.file,
+      ]
+      let result = try await ProgramResult(
+        ["azure-cli", "https://127.0.0.1:\(api.tlsPort)", resource], python: Self.azureCLI,
+        environment: stage.appService.merging(environment) { $1 })
+      #expect(result.word == (isListed ? "token" : "error"), "\(result.text)")
+      if isListed { #expect(try await stage.isKnown(result.text)) }
+    }
+    #expect(api.requests.contains("200 /subscriptions"))
+    #expect(try await stage.given(to: "reports") >= 3)
+  }
+
   @Test func `Kafka's client in C asks for the shape of virtual machines`() async throws {
     let stage = try await ProgramStage()
     let url = "http://127.0.0.1:\(stage.machinePort)/metadata/identity/oauth2/token"
@@ -185,6 +213,54 @@ struct ProgramClientTests {
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.output) \(result.errors)")
   }
 
+  @Test func `the clients of the recipes are programs of their configuration, and ask where it listens`() throws {
+    let configuration = textOfFile(Self.recipes + "proxy.yaml")
+    let origin = "http://\(try #require(configuration.firstMatch(of: /address: (127[\d.:]+)/)).1)"
+    for (file, path, names) in [
+      ("prometheus.yml", "/oauth2/token", ["prometheus"]), ("fluent-bit.yaml", "/oauth2/token", ["fluent-bit"]),
+      ("envoy.yaml", "/oauth2/token", ["envoy"]), ("kafka.properties", "/oauth2/token", ["orders-consumer"]),
+      ("compose.yaml", "/msi/token", []), ("kubernetes.yaml", "/msi/token", []),
+    ] {
+      let text = textOfFile(Self.recipes + file)
+      #expect(text.contains(origin + path), "\(file)")
+      let clients = text.matches(of: /(?:client_id: |client\.id=|clientId=")([\w-]+)/).map { String($0.1) }
+      #expect(Set(clients) == Set(names), "\(file)")
+      for client in clients { #expect(configuration.contains("\n      \(client):\n"), "\(file)") }
+    }
+  }
+
+  /// The proxy and the variables of the recipe, with a provider of the test and the program's own library.
+  @Test(arguments: ["compose.yaml", "kubernetes.yaml"])
+  func `an Azure SDK beside the proxy gets its token as the recipe says`(file: String) async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try await OpenIDProvider(
+      in: directory, ["--scope", "https://storage.azure.com/.default", "--scope", "https://vault.azure.net/.default"])
+    let port = try freePort()
+    for name in ["orders-consumer", "prometheus", "fluent-bit", "envoy", "reports"] {
+      chmod(try directory.write("secret-of-\(name)-0123456789", to: name), 0o600)
+    }
+    chmod(try directory.write(OpenIDProvider.secret, to: "contoso.secret"), 0o600)
+    let text = try EngineStage.replacing(
+      textOfFile(Self.recipes + "proxy.yaml"),
+      [
+        ("00000000-0000-0000-0000-000000000000", OpenIDProvider.client),
+        ("https://login.microsoftonline.com/contoso.onmicrosoft.com", provider.issuer),
+        ("127.0.0.1:8081", "127.0.0.1:\(port)"), ("admin: {address: 127.0.0.1:9901}\n", ""),
+      ])
+    let proxy = try await ProxyUnderTest(in: directory, port: port, text)
+    let recipe = textOfFile(Self.recipes + file)
+    let endpoint = try #require(recipe.firstMatch(of: /IDENTITY_ENDPOINT[:,] (?:value: ")?([^"\s]+)/)).1
+    #expect(recipe.contains("IDENTITY_HEADER"))
+    let variables = [
+      "IDENTITY_ENDPOINT": String(endpoint).replacing("127.0.0.1:8081", with: "127.0.0.1:\(port)"),
+      "IDENTITY_HEADER": "secret-of-reports-0123456789",
+    ]
+    for resource in ["https://storage.azure.com", "https://vault.azure.net"] {
+      let result = try await ProgramResult(["chain", resource], environment: variables)
+      #expect(result.word == "token", "\(result.text) \(proxy.process.errors)")
+    }
+  }
+
   private static let recipes = testsDirectory + "/../config/recipes/programs/"
 }
 
@@ -205,8 +281,13 @@ struct ProgramAPI {
     tlsPort = try #require(process.output.firstMatch(of: /tls ([0-9]+)/).flatMap { Int($0.1) })
   }
 
-  /// Each answer's status and path, oldest first.
-  var requests: [String] {
-    process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { String($0.dropFirst(8)) }
+  private var records: [[Substring]] {
+    process.output.split(separator: "\n").map { $0.split(separator: " ") }.filter { $0.first == "request" }
   }
+
+  /// Each answer's status and path, oldest first.
+  var requests: [String] { records.map { "\($0[1]) \($0[2])" } }
+
+  /// The digests of the tokens that it took.
+  var tokens: Set<String> { Set(records.filter { $0[1] == "200" && $0.count > 3 }.map { String($0[3]) }) }
 }

@@ -93,6 +93,15 @@ struct ProgramStage {
     try await metricSum(proxy, "bearer_proxy_responses_total", "code=\"\(status)\"")
   }
 
+  /// Ends the proxy, and starts it again with the same configuration and ports. The result keeps it running.
+  func restart() async throws -> ChildProcess {
+    proxy.process.send(SIGTERM)
+    #expect(try await proxy.process.wait() == 0)
+    let next = try ChildProcess("bearer-proxy", [binary(), "run", "-c", proxy.configuration], in: directory)
+    for port in [proxy.adminPort, port, machinePort] { try await waitForPort(port, of: next) }
+    return next
+  }
+
   /// The number of tokens that a program got.
   func given(to program: String) async throws -> Int {
     try await metricSum(proxy, "bearer_proxy_program_tokens_total", "program=\"\(program)\"")
@@ -105,12 +114,15 @@ struct ProgramResult {
   let word: String
   let text: String
 
-  /// Runs one.
-  init(_ arguments: [String], environment: [String: String] = [:]) async throws {
+  /// Runs one, with the Python of the environment that has its library.
+  init(_ arguments: [String], python: String? = nil, environment: [String: String] = [:]) async throws {
     let script = testsDirectory + "/peers/program_clients.py"
     let result = try await run(
-      [pinnedPython(), script] + arguments, environment: environment, within: .seconds(180))
-    let line = result.output.split(separator: "\n").last { !$0.isEmpty } ?? "error none \(result.errors)"
+      [python ?? pinnedPython(), script] + arguments, environment: environment, within: .seconds(180))
+    self.init(line: result.output.split(separator: "\n").last { !$0.isEmpty } ?? "error none \(result.errors)")
+  }
+
+  init(line: Substring) {
     let parts = line.split(separator: " ", maxSplits: 1)
     (word, text) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
   }

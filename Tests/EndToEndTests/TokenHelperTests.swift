@@ -12,6 +12,8 @@ struct TokenHelperTests {
   private let server: Int
   private let nginx: ChildProcess
   private let file: String
+  /// The port for requests that are forwarded.
+  private let port: Int
 
   /// A provider, and a server of git repositories that demands a token: at `/bearer/` by Bearer, at `/basic/` as the
   /// password of `oauth2`.
@@ -41,9 +43,10 @@ struct TokenHelperTests {
           }
         }
         """, at: server, in: directory)
+    port = try freePort()
     file = try directory.write(
       """
-      listeners: [{address: "127.0.0.1:\(try freePort())"}]
+      listeners: [{address: "127.0.0.1:\(port)"}]
       admin: {address: "unix:\(directory.file("admin.sock"))"}
       cache: {memory: true}
       \(application(provider.issuer))
@@ -98,9 +101,6 @@ struct TokenHelperTests {
       let kept = try await token(["git", operation], input: "protocol=http\nhost=127.0.0.1:\(server)\n\n")
       #expect(kept.status == 0 && kept.output == "")
     }
-    proxy.send(SIGTERM)
-    #expect(try await proxy.wait() == 0)
-    #expect(!proxy.errors.contains(plain.output.dropLast()))
     let metrics = try await curl([
       "--unix-socket", directory.file("admin.sock"), "http://localhost/metrics",
     ]).body
@@ -111,6 +111,60 @@ struct TokenHelperTests {
         && counted.contains { $0.hasPrefix(#"bearer_proxy_tokens_handed_out_total{program="git",route="git"} "#) },
       "\(counted)")
     #expect(!metrics.contains(plain.output.dropLast()))
+    proxy.send(SIGTERM)
+    #expect(try await proxy.wait() == 0)
+    #expect(!proxy.errors.contains(plain.output.dropLast()))
+  }
+
+  /// git says from 2.46 on that it knows other schemes than Basic.
+  private func knowsBearer() async throws -> Bool {
+    let words = try await succeed(["git", "version"]).split(separator: " ")
+    let numbers = (words.count > 2 ? words[2] : "").split(separator: ".").compactMap { Int($0) }
+    return numbers.count > 1 && (numbers[0], numbers[1]) >= (2, 46)
+  }
+
+  @Test func `git clones from a server that demands Bearer, and pushes to it`() async throws {
+    let server = try ChildProcess(
+      "git-server",
+      [
+        "python3", testsDirectory + "/peers/git_server.py", "--provider", provider.issuer, "--root", directory.path,
+      ], in: directory)
+    let address = "http://127.0.0.1:\(try await announcedPort(of: server))"
+    let text = textOfFile(file).replacing("http://127.0.0.1:\(self.server)/", with: address + "/")
+    try Data(text.utf8).write(to: URL(filePath: file))
+    let proxy = try await proxy()
+    try await waitForPort(port, of: proxy)
+    let token = try await token(["plain"]).output.dropLast()
+    var ways = [
+      ("field", address, ["-c", "http.extraHeader=Authorization: Bearer \(token)"]),
+      ("proxy", "http://127.0.0.1:\(port)/git", []),
+    ]
+    if try await knowsBearer() {
+      let helper = "credential.helper=!\(try binary()) token -c \(file) --route git --format git"
+      ways.append(("helper", address, ["-c", helper]))
+    }
+    let alone =
+      ["git", "-C", directory.path, "-c", "credential.helper="] + ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+    let quiet = ["GIT_TERMINAL_PROMPT": "0"]
+    let refused = try await run(alone + ["clone", "\(address)/repo.git", "refused"], environment: quiet)
+    #expect(refused.status != 0)
+    for (name, origin, options) in ways {
+      let git = alone + options
+      let clone = try await run(git + ["clone", "-q", "\(origin)/repo.git", name], environment: quiet)
+      #expect(clone.status == 0, "\(name): \(clone.errors)")
+      // More than a pipe or a buffer takes.
+      _ = try directory.write((0..<40_000).map { "\($0) \(name)\n" }.joined(), to: "\(name)/file-\(name)")
+      try await succeed(git + ["-C", name, "add", "."])
+      try await succeed(git + ["-C", name, "commit", "-q", "-m", name])
+      let push = try await run(
+        git + ["-C", name, "push", "-q", "origin", "HEAD:refs/heads/\(name)"], environment: quiet)
+      #expect(push.status == 0, "\(name): \(push.errors)")
+    }
+    let branches = try await succeed(["git", "-C", directory.file("repo.git"), "branch"])
+    for (name, _, _) in ways { #expect(branches.contains(name), "\(branches)") }
+    #expect(server.output.contains("request 200 POST /repo.git/git-receive-pack"))
+    proxy.send(SIGTERM)
+    #expect(try await proxy.wait() == 0)
   }
 
   @Test func `kubectl, docker and scripts get their forms`() async throws {

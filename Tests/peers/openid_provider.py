@@ -257,6 +257,7 @@ def provider(issuer, arguments, ca_file, mutual=None):
         def get_extra_claims(self, client, grant_type, user, scope):
             # Real providers' tokens are about 1.2 KB and more; so is this one.
             claims = {"padding": "x" * arguments.padding} if arguments.padding else {}
+            claims.update(claim.split("=", 1) for claim in arguments.claim)
             if client.get_client_id() in handshakes:
                 claims["cnf"] = {"x5t#S256": thumbprint(shown_certificate())}
             return claims
@@ -596,6 +597,7 @@ def main():
     parser.add_argument("--clock", type=int, default=0, metavar="SECONDS", help="how far its clock is ahead")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     parser.add_argument("--padding", type=int, default=400, metavar="BYTES")
+    parser.add_argument("--claim", action="append", default=[], metavar="NAME=VALUE", help="a claim of every token")
     parser.add_argument("--origin", metavar="URL", help="where others find it, if that is not where it listens")
     parser.add_argument("--certificate", metavar="FILE", help="serve https: with this certificate chain and --key")
     parser.add_argument("--key", metavar="FILE")

@@ -4,11 +4,13 @@ one of its own.
 /metrics                  Prometheus' text
 /container/blob           a blob, as Azure Storage has it
 /secrets/NAME/            a secret, as Azure Key Vault has it; without a token a challenge that names RESOURCE
+/subscriptions            one subscription, as Azure's management API has it
 
-Prints `listening PORT`, then `tls PORT`, then for each request `request STATUS PATH`.
+Prints `listening PORT`, then `tls PORT`, then for each request `request STATUS PATH TOKEN`: the token's digest.
 """
 
 import argparse
+import hashlib
 import http.server
 import json
 import ssl
@@ -37,7 +39,8 @@ def handler(provider, resource):
                 return False
 
         def answer(self, status, body, fields):
-            say("request", status, self.path.split("?")[0])
+            token = self.headers.get("Authorization", "").encode()
+            say("request", status, self.path.split("?")[0], hashlib.sha256(token).hexdigest()[:16])
             self.send_response(status)
             for name, value in fields.items():
                 self.send_header(name, value)
@@ -60,6 +63,11 @@ def handler(provider, resource):
                 host = "https://" + self.headers["Host"]
                 body = json.dumps({"value": "hello secret", "id": "%s/%s/1" % (host, name), "attributes": {}})
                 return self.answer(200, body.encode(), {"Content-Type": "application/json"})
+            if self.path.startswith("/subscriptions?"):
+                subscription = {
+                    "id": "/subscriptions/0b0e", "subscriptionId": "0b0e", "displayName": "sample", "state": "Enabled"}
+                return self.answer(
+                    200, json.dumps({"value": [subscription]}).encode(), {"Content-Type": "application/json"})
             return self.answer(404, b"", {})
 
         def log_message(self, *_):

@@ -6,11 +6,15 @@ one answer of an API, and prints it: `token T`, `answer A`, or `error CLASS TEXT
     program_clients.py identity|chain|msal RESOURCE [CLIENT_ID]      with the variables of a managed identity
     program_clients.py probe RESOURCE                                the chain's question whether there is an identity
     program_clients.py blob|vault ORIGIN CA                          the same, at an API
-    program_clients.py kafka-oidc URL CLIENT SECRET | kafka-imds [URL] RESOURCE
+    program_clients.py azure-cli ORIGIN RESOURCE                     `az login --identity`, and a token for the resource
+    program_clients.py kafka-oidc URL CLIENT SECRET [SCOPE] | kafka-imds [URL] RESOURCE
+    program_clients.py each
 
-The kafka programs speak to a broker of this file, which ends the conversation when the token has come.
+The kafka programs speak to a broker of this file, which ends the conversation when the token has come. `each` reads one
+JSON object a line from standard input, {"words": […], "environment": {…}}, and prints the result of each on a line.
 """
 
+import json
 import os
 import socket
 import struct
@@ -102,6 +106,19 @@ def vault(origin, authority):
     return client.get_secret("name").value
 
 
+def azure_cli(origin, resource):
+    """Azure CLI's own code, from azure-cli-core: the environment of its packages has nothing else."""
+    from azure.cli.core import get_default_cli
+    from azure.cli.core._profile import Profile
+
+    cli = get_default_cli()
+    cli.cloud.endpoints.resource_manager = origin
+    profile = Profile(cli_ctx=cli)
+    subscriptions = profile.login_with_managed_identity()
+    assert [each["name"] for each in subscriptions] == ["sample"], subscriptions
+    return profile.get_raw_token(resource=resource)[0][1]
+
+
 class Broker(threading.Thread):
     """As much of a Kafka broker as comes before the token (KIP-43, KIP-152): versions, handshake, authentication."""
 
@@ -164,10 +181,11 @@ def kafka(settings):
     raise TimeoutError(str(problems))
 
 
-def kafka_oidc(url, client, secret):
+def kafka_oidc(url, client, secret, scope=None):
+    scopes = {"sasl.oauthbearer.scope": scope} if scope else {}
     return kafka({
         "sasl.oauthbearer.token.endpoint.url": url, "sasl.oauthbearer.client.id": client,
-        "sasl.oauthbearer.client.secret": secret})
+        "sasl.oauthbearer.client.secret": secret, **scopes})
 
 
 def kafka_imds(url, resource):
@@ -180,20 +198,31 @@ PROGRAMS = {
     "oauthlib": oauthlib, "authlib-basic": authlib("client_secret_basic"),
     "authlib-form": authlib("client_secret_post"),
     "authlib-metadata": metadata, "identity": identity, "chain": chain, "msal": msal, "probe": probe, "blob": blob,
-    "vault": vault, "kafka-oidc": kafka_oidc, "kafka-imds": kafka_imds,
+    "vault": vault, "azure-cli": azure_cli, "kafka-oidc": kafka_oidc, "kafka-imds": kafka_imds,
 }
 
 
-def main():
-    name, *arguments = sys.argv[1:]
+def result(name, *arguments):
     try:
-        result = PROGRAMS[name](*arguments)
+        answer = PROGRAMS[name](*arguments)
     except Exception as error:
-        print("error", type(error).__name__, str(error).replace("\n", " "), flush=True)
-        # Threads of a library may wait for its next attempt.
-        os._exit(1)
-    print("answer" if name in ("blob", "vault", "authlib-metadata") else "token", result, flush=True)
-    os._exit(0)
+        return " ".join(["error", type(error).__name__, str(error).replace("\n", " ")])
+    return " ".join(["answer" if name in ("blob", "vault", "authlib-metadata") else "token", answer])
+
+
+def main():
+    if sys.argv[1:] == ["each"]:
+        inherited = dict(os.environ)
+        for line in sys.stdin:
+            row = json.loads(line)
+            os.environ.clear()
+            os.environ.update(inherited | row["environment"])
+            print(result(*row["words"]), flush=True)
+        os._exit(0)
+    line = result(*sys.argv[1:])
+    print(line, flush=True)
+    # Threads of a library may wait for its next attempt.
+    os._exit(1 if line.startswith("error") else 0)
 
 
 if __name__ == "__main__":

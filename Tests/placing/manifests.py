@@ -107,6 +107,31 @@ def check_compose(file: pathlib.Path) -> None:
     print("  compose-spec accepts compose.yaml")
 
 
+def check_programs(directory: pathlib.Path) -> None:
+    """The recipes for a program with an SDK of Azure, beside the proxy."""
+    endpoint = "http://127.0.0.1:8081/msi/token"
+    documents = list(yaml.safe_load_all((directory / "kubernetes.yaml").read_text()))
+    for document in documents:
+        for version in KUBERNETES:
+            kubernetes_validate.validate(document, version, strict=True)
+    pod = documents[0]["spec"]["template"]["spec"]
+    (proxy,), (program,) = pod["initContainers"], pod["containers"]
+    expect(proxy["restartPolicy"] == "Always", "programs: the proxy is a native sidecar")
+    mounted = {mount["name"] for mount in proxy["volumeMounts"]}
+    expect(mounted == {volume["name"] for volume in pod["volumes"]}, "programs: every mount has its volume")
+    expect("volumeMounts" not in program, "programs: the program sees no file of the proxy's")
+    variables = {variable["name"]: variable for variable in program["env"]}
+    expect(variables["IDENTITY_ENDPOINT"]["value"] == endpoint and "valueFrom" in variables["IDENTITY_HEADER"],
+           "programs: the program has its variables, the secret from a Secret")
+    text = (directory / "compose.yaml").read_text()
+    PyCompose.from_yaml(text).validate()
+    services = yaml.safe_load(text)["services"]
+    expect(services["reports"]["network_mode"] == "service:bearer-proxy", "programs: they share loopback")
+    expect(services["reports"]["environment"]["IDENTITY_ENDPOINT"] == endpoint, "programs: compose has the address")
+    expect("volumes" not in services["reports"], "programs: compose mounts nothing of the proxy's in the program")
+    print("  Kubernetes and compose-spec accept the recipes for programs")
+
+
 def check_sbom(file: pathlib.Path) -> None:
     problem = JsonStrictValidator(SchemaVersion.V1_5).validate_str(file.read_text())
     expect(problem is None, f"{file}: {problem}")
@@ -143,6 +168,7 @@ def main() -> None:
     deploy = pathlib.Path(sys.argv[1])
     check_kubernetes(deploy / "kubernetes")
     check_compose(deploy / "compose.yaml")
+    check_programs(deploy.parent / "config/recipes/programs")
     for file in sys.argv[2:]:
         check_sbom(pathlib.Path(file))
 

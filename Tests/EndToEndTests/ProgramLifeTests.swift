@@ -1,0 +1,232 @@
+// What happens to programs over the life of a proxy, with the libraries by which others get their tokens here: the
+// first token, a renewal, wrong secrets and resources, a reload, a provider that is away, a restart.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(10)))
+struct ProgramLifeTests {
+  private enum Shape { case tokenEndpoint, appService, imds }
+
+  /// Programs that ask once and end, by their names in Tests/peers/program_clients.py.
+  private static let clients: [(name: String, shape: Shape)] = [
+    ("oauthlib", .tokenEndpoint), ("authlib-basic", .tokenEndpoint), ("authlib-form", .tokenEndpoint),
+    ("kafka-oidc", .tokenEndpoint), ("identity", .appService), ("msal", .appService), ("identity", .imds),
+    ("msal", .imds), ("kafka-imds", .imds),
+  ]
+
+  private struct Row: Encodable {
+    var words: [String]
+    var environment: [String: String]
+  }
+
+  /// The result of each client, in their order.
+  /// - Parameters:
+  ///   - secret: in place of both programs' own.
+  ///   - unknown: a scope or resource that is none of the programs'.
+  private func results(
+    _ stage: ProgramStage, _ clients: [(name: String, shape: Shape)] = clients, secret: String? = nil,
+    unknown: String? = nil
+  ) async throws -> [ProgramResult] {
+    let resource = unknown ?? ProgramStage.resource
+    let rows = clients.map { name, shape in
+      switch shape {
+      case .tokenEndpoint:
+        let words = [name, stage.tokenURL, "consumer", secret ?? ProgramStage.secret]
+        return Row(words: words + (unknown.map { [$0] } ?? []), environment: [:])
+      case .appService:
+        var environment = stage.appService
+        if let secret { environment["IDENTITY_HEADER"] = secret }
+        return Row(words: [name, resource], environment: environment)
+      case .imds:
+        let url = "http://127.0.0.1:\(stage.machinePort)/metadata/identity/oauth2/token"
+        return Row(
+          words: name == "kafka-imds" ? [name, url, resource] : [name, resource], environment: stage.machine)
+      }
+    }
+    let encoder = JSONEncoder()
+    let lines = try rows.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
+    let result = try await run(
+      [pinnedPython(), testsDirectory + "/peers/program_clients.py", "each"],
+      input: stage.directory.write(lines, to: "rows"), within: .seconds(300))
+    let found = result.output.split(separator: "\n").map { ProgramResult(line: $0) }
+    try #require(found.count == rows.count, "\(result.output) \(result.errors)")
+    return found
+  }
+
+  /// True if each result is a token of the provider's. It may have ended by now.
+  private func areTokens(_ results: [ProgramResult], of stage: ProgramStage) -> Bool {
+    results.allSatisfy { result in
+      let part = result.text.split(separator: ".").dropFirst().first ?? ""
+      let text = part.replacing("-", with: "+").replacing("_", with: "/")
+      let claims = Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)) ?? Data()
+      return result.word == "token" && String(decoding: claims, as: UTF8.self).contains(stage.provider.issuer)
+    }
+  }
+
+  @Test func `every library gets tokens all through the life of a proxy, and is told what is wrong`() async throws {
+    let stage = try await ProgramStage(["--expires-in", "20"])
+    let first = try await results(stage)
+    #expect(areTokens(first, of: stage), "\(first)")
+    for program in ["consumer", "reports", "machine"] { #expect(try await stage.given(to: program) >= 2) }
+
+    // The renewal: each program gets another token than its first.
+    let before = try await stage.provider.requests(to: "token")
+    #expect(try await eventually { try await stage.provider.requests(to: "token") >= before + 2 })
+    let renewed = try await results(stage)
+    #expect(areTokens(renewed, of: stage), "\(renewed)")
+    for (one, other) in zip(first, renewed) { #expect(one.text != other.text) }
+
+    // A wrong secret, and what is none of theirs.
+    let refused = try await results(stage, Self.clients.filter { $0.shape != .imds }, secret: "wrong-secret-0123456789")
+    #expect(refused.allSatisfy { $0.word == "error" }, "\(refused)")
+    #expect(try await stage.answers(401) >= refused.count)
+    let unknown = try await results(stage, unknown: "https://unknown.example")
+    #expect(unknown.allSatisfy { $0.word == "error" }, "\(unknown)")
+
+    // A reload with other secrets. Programs show different ones.
+    let (consumer, reports) = ("next-secret-of-the-consumer", "next-secret-of-the-reports")
+    for (file, secret) in [("consumer", consumer), ("reports", reports)] {
+      ProxyLedger.current?.add(secret: secret)
+      try Data(secret.utf8).write(to: URL(filePath: stage.directory.file(file)))
+    }
+    let form = "grant_type=client_credentials"
+    #expect(try await eventually { try await stage.ask(form, ["-u", "consumer:\(consumer)"]).status == 200 })
+    let endpoint = Self.clients.filter { $0.shape == .tokenEndpoint }
+    let services = Self.clients.filter { $0.shape == .appService }
+    let reloaded =
+      try await results(stage, endpoint, secret: consumer) + results(stage, services, secret: reports)
+    #expect(areTokens(reloaded, of: stage), "\(reloaded)")
+    let former = try await results(stage, endpoint + services)
+    #expect(former.allSatisfy { $0.word == "error" }, "\(former)")
+    for (file, secret) in [("consumer", ProgramStage.secret), ("reports", ProgramStage.otherSecret)] {
+      try Data(secret.utf8).write(to: URL(filePath: stage.directory.file(file)))
+    }
+    #expect(try await eventually { try await stage.ask(form).status == 200 })
+
+    // The provider is away until the held token has ended. azure-identity waits for it; ProgramClientTests has that.
+    try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
+    #expect(try await eventually { try await stage.ask(form).status == 503 })
+    let away = try await results(stage, Self.clients.filter { $0.name != "identity" })
+    #expect(away.allSatisfy { $0.word == "error" }, "\(away)")
+    try await stage.provider.behave("{}")
+    #expect(try await eventually { try await stage.ask(form).status == 200 })
+    let back = try await results(stage)
+    #expect(areTokens(back, of: stage), "\(back)")
+
+    // A restart: nothing is held, and nothing of the programs changes.
+    let restarted = try await stage.restart()
+    let after = try await results(stage)
+    #expect(areTokens(after, of: stage), "\(after)")
+    for (one, other) in zip(back, after) { #expect(one.text != other.text) }
+    withExtendedLifetime(restarted) {}
+  }
+
+  /// A program that runs on and renews its token itself.
+  private struct Server {
+    let process: ChildProcess
+    /// A URL that makes it call the API; nil: it does so by itself.
+    let url: String?
+
+    static let recipes = testsDirectory + "/../config/recipes/programs/"
+
+    init(_ name: String, _ stage: ProgramStage, _ api: ProgramAPI, scope: String? = nil) async throws {
+      let port = try freePort()
+      let arguments: [String]
+      if name == "prometheus" {
+        let file = try stage.directory.write(
+          "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\n"
+            + EngineStage.replacing(
+              textOfFile(Self.recipes + "prometheus.yml"),
+              [
+                ("orders.example:443", "127.0.0.1:\(api.port)"), ("scheme: https", "scheme: http"),
+                ("client_id: prometheus", "client_id: consumer" + (scope.map { "\n      scopes: [\($0)]" } ?? "")),
+                ("/etc/prometheus/bearer-proxy.secret", try Self.secret(of: stage)),
+                ("http://127.0.0.1:8081/oauth2/token", stage.tokenURL),
+              ]), to: "prometheus-\(port).yml")
+        arguments = [
+          "prometheus", "--config.file=\(file)", "--storage.tsdb.path=\(stage.directory.file("tsdb-\(port)"))",
+          "--web.listen-address=127.0.0.1:\(port)",
+        ]
+        url = nil
+      } else {
+        let scopes = scope.map { "\n                          scopes: [\($0)]" } ?? ""
+        let file = try stage.directory.write(
+          EngineStage.replacing(
+            textOfFile(Self.recipes + "envoy.yaml"),
+            [
+              ("port_value: 8000", "port_value: \(port)"), ("port_value: 8081", "port_value: \(stage.port)"),
+              ("port_value: 9000", "port_value: \(api.port)"), ("client_id: envoy", "client_id: consumer"),
+              ("/etc/envoy/bearer-proxy.secret", try Self.secret(of: stage)),
+              (
+                "                          client_credentials:",
+                "\(scopes.dropFirst())\n                          client_credentials:"
+              ),
+            ]), to: "envoy-\(port).yaml")
+        arguments = [
+          testsDirectory + "/../.venv/bin/envoy", "-c", file, "--base-id", "\(port)", "-l", "warning",
+          "--concurrency", "1",
+        ]
+        url = "http://127.0.0.1:\(port)/metrics"
+      }
+      process = try ChildProcess("\(name)-\(port)", arguments, in: stage.directory)
+      try await waitForPort(port, of: process)
+    }
+
+    /// The program's own copy of the secret, which stays when the proxy's changes.
+    private static func secret(of stage: ProgramStage) throws -> String {
+      try stage.directory.write(ProgramStage.secret, to: "secret-of-the-server")
+    }
+  }
+
+  @Test(arguments: ["prometheus", "envoy"])
+  func `a program that runs on is back with another token after each thing that happens`(name: String) async throws {
+    let stage = try await ProgramStage(["--expires-in", "20"])
+    let authority = try await CertificateAuthority(in: stage.directory)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: ProgramStage.resource)
+    let server = try await Server(name, stage, api)
+    func call() async throws {
+      if let url = server.url { _ = try await curl([url]) }
+    }
+    /// Waits for a call that the API answers, with a token that it has not seen in one before.
+    func goesOn() async throws -> Bool {
+      let seen = api.tokens
+      return try await eventually(within: .seconds(180)) {
+        try await call()
+        return !api.tokens.subtracting(seen).isEmpty
+      }
+    }
+    func isRefused(with status: Int) async throws -> Bool {
+      let before = try await stage.answers(status)
+      return try await eventually(within: .seconds(180)) {
+        try await call()
+        return try await stage.answers(status) > before
+      }
+    }
+    #expect(try await goesOn(), "\(server.process.errors) \(api.requests)")
+    // The next token, of the program's own accord.
+    #expect(try await goesOn(), "\(server.process.errors) \(api.requests)")
+
+    try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
+    #expect(try await isRefused(with: 503))
+    try await stage.provider.behave("{}")
+    #expect(try await goesOn(), "\(server.process.errors) \(api.requests)")
+
+    try Data("another-secret-of-the-consumer".utf8).write(to: URL(filePath: stage.directory.file("consumer")))
+    #expect(try await isRefused(with: 401))
+    try Data(ProgramStage.secret.utf8).write(to: URL(filePath: stage.directory.file("consumer")))
+    #expect(try await goesOn(), "\(server.process.errors) \(api.requests)")
+
+    let restarted = try await stage.restart()
+    #expect(try await goesOn(), "\(server.process.errors) \(api.requests)")
+    let other = try await Server(name, stage, api, scope: "other")
+    #expect(
+      try await eventually(within: .seconds(180)) {
+        if let url = other.url { _ = try await curl([url]) }
+        return try await stage.answers(400) > 0
+      }, "\(other.process.errors)")
+    withExtendedLifetime((restarted, server, other)) {}
+  }
+}
