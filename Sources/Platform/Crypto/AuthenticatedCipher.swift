@@ -1,14 +1,14 @@
-// Authenticated encryption for texts that are kept elsewhere: without the key they cannot be read, and no change to them
-// goes unnoticed.
+// Authenticated encryption for texts that are kept elsewhere: without the key they cannot be read, and no change to
+// them goes unnoticed.
 
 internal import Bytes
 internal import COpenSSL
 
-/// XAES-256-GCM (https://c2sp.org/XAES-256-GCM): AES-256-GCM (NIST SP 800-38D) under a key of its own for each text, which
-/// CMAC derives from the key and the first half of the nonce (NIST SP 800-108r1).
+/// XAES-256-GCM (https://c2sp.org/XAES-256-GCM): AES-256-GCM (NIST SP 800-38D) under a key of its own for each text,
+/// which CMAC derives from the key and the first half of the nonce (NIST SP 800-108r1).
 ///
-/// A nonce has 192 bits. With AES-256-GCM alone, it has 96, and a key is spent after 2³² random ones: thousands of proxies
-/// that renew tokens for a million people get there within a year.
+/// A nonce has 192 bits. With AES-256-GCM alone, it has 96, and a key is spent after 2³² random ones: proxies that
+/// renew tokens for a million people get there within a year.
 package enum AuthenticatedCipher {
   package static let keyCount = 32
   package static let nonceCount = 24

@@ -98,8 +98,7 @@ final class RedisBackend: CacheBackend {
       if isSameConnection, counts[0] == counters[cell] { continue }
       let isWhole = !isSameConnection || counts[0] < counters[cell] || counts[1] > counters[cell]
       let known = isWhole ? names[cell] ?? cache.names.filter { keys.cell(of: $0) == cell } : []
-      let isCellDifferent = try await pull(
-        cell, at: counts[0], since: counters[cell], known: isWhole ? known : nil, into: &cache)
+      let isCellDifferent = try await pull(cell, since: counters[cell], known: isWhole ? known : nil, into: &cache)
       isDifferent = isDifferent || isCellDifferent
       counters[cell] = counts[0]
     }
@@ -117,16 +116,17 @@ final class RedisBackend: CacheBackend {
   /// Updates the shards of a cell; returns true if any changed.
   /// - Parameter known: the cell's known shards, if all are to be compared; nil for those of later writes.
   private func pull(
-    _ cell: Int, at counter: Int64, since before: Int64, known: [String]?, into cache: inout ShardedCache
+    _ cell: Int, since before: Int64, known: [String]?, into cache: inout ShardedCache
   ) async throws(RedisFailure) -> Bool {
-    let listing = try await self.listing(cell, after: known == nil ? before : nil)
-    // Their writes are lost, as the counter shows. They are restored below.
-    let lost = Set(counter < before ? (known ?? []).filter { cache.version(of: $0) > counter } : [])
-    let changed = listing.filter { name, version in
-      // Another version may be an older one: of a server that took over.
-      known == nil
-        ? cache.version(of: name) < version : cache.version(of: name) != version && !lost.contains(name)
-    }
+    let (listing, removal) = try await self.listing(cell, after: known == nil ? before : nil)
+    // The server has an older version, or none although nothing was removed since: it has lost writes. They are
+    // restored below, from whichever process has seen them.
+    let lost = Set(
+      (known ?? []).filter { [cache] name in
+        let version = cache.version(of: name)
+        return listing[name].map { $0 < version } ?? (version > removal)
+      })
+    let changed = listing.filter { name, version in cache.version(of: name) < version }
     var isDifferent = try await read(changed.keys.sorted(), into: &cache)
     for name in known ?? [] where listing[name] == nil && !lost.contains(name) {
       cache.remove(name)
@@ -136,18 +136,23 @@ final class RedisBackend: CacheBackend {
     return isDifferent || !lost.isEmpty
   }
 
-  /// The shards of a cell and their versions: all, or those of later writes.
-  private func listing(_ cell: Int, after version: Int64?) async throws(RedisFailure) -> [String: Int64] {
-    let reply = try await client.perform(
+  /// The shards of a cell and their versions, all or those of later writes, and the counter at the last removal.
+  private func listing(
+    _ cell: Int, after version: Int64?
+  ) async throws(RedisFailure) -> (listing: [String: Int64], removal: Int64) {
+    let replies = try await client.perform([
       RedisCommand("ZRANGEBYSCORE", keys.index(cell), version.map { "(\($0)" } ?? "-inf", "+inf", "WITHSCORES")
-        .about(cell))
-    guard let elements = reply.elements, elements.count % 2 == 0 else { throw .malformed }
+        .about(cell),
+      // Second: a shard that is removed meanwhile is in the list, or the removal is known.
+      RedisCommand("GET", keys.removal(cell)).about(cell),
+    ]).replies
+    guard let elements = replies[0].elements, elements.count % 2 == 0 else { throw .malformed }
     var listing: [String: Int64] = [:]
     for index in stride(from: 0, to: elements.count, by: 2) {
       guard let name = elements[index].string, let version = elements[index + 1].number else { throw .malformed }
       listing[name] = version
     }
-    return listing
+    return (listing, replies[1].number ?? 0)
   }
 
   /// Reads shards; returns true if there were any.
