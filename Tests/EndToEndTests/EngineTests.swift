@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTests {
-  private static let envoys = [RunningEngine.Kind.envoy, .envoyExtAuthz, .envoyTwoListeners]
+  private static let envoys = [RunningEngine.Kind.envoy, .envoyExtAuthz, .envoyGRPC, .envoyTwoListeners]
 
   @Test(arguments: RunningEngine.Kind.allCases)
   func `one token serves an engine's callers, and a challenge that no token answers reaches them`(
@@ -117,7 +117,7 @@ struct EngineTests {
     }
   }
 
-  @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin, .envoy, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin, .envoy, .envoyGRPC, .envoyTwoListeners])
   func `an engine mends a missing scope that the route allows`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage(
       nil, [(#"["api://orders/.default"]"#, "[alpha], scopes_on_challenge: [gamma]")])
@@ -146,6 +146,28 @@ struct EngineTests {
     let alone = try await run([binary(), "check", "-c", file, "--live"])
     #expect(alone.status == 0)
     #expect(alone.output.contains(#/skipped +hand out .*no bearer-proxy answers/#), "\(alone.output)")
+  }
+
+  @Test func `Envoy proves itself with a secret in its call, and forwards nothing without it or without a route`()
+    async throws
+  {
+    let stage = try await EngineStage()
+    for (secret, route, status) in [
+      (EngineStage.secret, "orders", 200), ("wrong", "orders", 503), (EngineStage.secret, "x", 404),
+    ] {
+      let origin = stage.origin.dropFirst("http://127.0.0.1:".count)
+      let socket = "pipe: {path: \"\(stage.socket)\"}"
+      let field = "\n                        initial_metadata: [{key: x-proxy-key, value: \(secret)}]\n"
+      let engine = try await RunningEngine(.envoyGRPC, stage) {
+        $0.replacing(socket, with: "socket_address: {address: 127.0.0.1, port_value: \(origin)}")
+          .replacing("authority: localhost}\n", with: "authority: localhost}\(field)")
+          .replacing("{route: \"orders\", metadata", with: "{route: \(route), metadata")
+      }
+      let answer = try await engine.get("free")
+      #expect(answer.status == status, "\(answer)")
+      if status == 404 { #expect(answer.body.contains("urn:bearer-proxy:problem:no-route")) }
+    }
+    #expect(stage.api.requests == 1)
   }
 
   // MARK: What engines carry beside requests
@@ -211,7 +233,7 @@ struct EngineTests {
     #expect(stage.api.asked.count == 3)
   }
 
-  @Test(arguments: [RunningEngine.Kind.nginx, .envoy, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.nginx, .envoy, .envoyGRPC, .envoyTwoListeners])
   func `a thousand callers of an engine with one refused token cost one token request`(
     kind: RunningEngine.Kind
   ) async throws {
@@ -236,7 +258,7 @@ struct EngineTests {
     }
   }
 
-  @Test(arguments: [RunningEngine.Kind.envoy, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.envoy, .envoyGRPC, .envoyTwoListeners])
   func `Envoy sends a request again with another token and its body`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage()
     let engine = try await RunningEngine(kind, stage)

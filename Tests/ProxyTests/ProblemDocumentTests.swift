@@ -70,6 +70,7 @@ import Tokens
     Row(failure: .choiceRefused, status: 400, kind: "choice-refused"),
     Row(failure: .handOut(.browser), status: 403, kind: "cross-site-request"),
     Row(failure: .handOut(.content), status: 400, kind: "bad-request"),
+    Row(failure: .handOut(.message), status: 400, kind: "bad-request"),
     Row(failure: .handOut(.description), status: 400, kind: "bad-request"),
     Row(failure: .handOut(.fields), status: 400, kind: "bad-request"),
     Row(failure: .handOut(.overtaken), status: 503, kind: "identity-provider-unavailable", retryAfter: 1),
@@ -111,6 +112,7 @@ import Tokens
     Row(failure: .unreachable(.proxy(.credentials)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .delivery(.upstreamClosed), status: 502, kind: "upstream-closed"),
     Row(failure: .maxForwards, status: 400, kind: "bad-request"),
+    Row(failure: .callTimeout, status: 400, kind: "bad-request"),
     Row(failure: .loop, status: 508, kind: "loop-detected"),
     Row(failure: .suspectedLoop, status: 508, kind: "loop-detected"),
     Row(failure: .delivery(.upstreamMalformed(.fieldLine)), status: 502, kind: "upstream-malformed"),
@@ -123,11 +125,11 @@ import Tokens
     case head, headStalled, framing, path, methodRefused, targetRefused, schemeRefused, maxForwards, loop, expectation
     case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
-    case missingScope
+    case missingScope, callTimeout
     case methodNotAllowed, tooLarge, content, contentCut, contentStalled, contentTooSlow, providerUnavailable, rejected
     case choiceRefused, suspectedLoop, refusedToken, program
     case handOutBrowser, handOutContent, handOutDescription, handOutFields, handOutRoute, handOutOvertaken
-    case handOutOtherRoute
+    case handOutOtherRoute, handOutMessage
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
     case connect, tls, timedOut, proxyUnreachable, proxy
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
@@ -142,6 +144,7 @@ import Tokens
       case .targetRefused: self = .targetRefused
       case .schemeRefused: self = .schemeRefused
       case .maxForwards: self = .maxForwards
+      case .callTimeout: self = .callTimeout
       case .loop: self = .loop
       case .suspectedLoop: self = .suspectedLoop
       case .expectation: self = .expectation
@@ -160,6 +163,7 @@ import Tokens
       case .program: self = .program
       case .handOut(.browser): self = .handOutBrowser
       case .handOut(.content): self = .handOutContent
+      case .handOut(.message): self = .handOutMessage
       case .handOut(.description): self = .handOutDescription
       case .handOut(.fields): self = .handOutFields
       case .handOut(.route): self = .handOutRoute

@@ -2,6 +2,9 @@
 
     grpc_peer.py serve         answers every call with the Authorization that it was shown, then what it is sent
     grpc_peer.py call TARGET   calls /orders.Orders/Get and /orders.Orders/Chat there, and prints what happened as JSON
+    grpc_peer.py fail TARGET METHOD…
+                               calls each METHOD there, unary and as a stream of messages, and prints a line for each:
+                               the code, the message, and the challenge that came with it
 
 The server prints `listening PORT`.
 """
@@ -43,7 +46,23 @@ def call(target):
     print(json.dumps(result))
 
 
+def fail(target, methods):
+    with grpc.insecure_channel(target) as channel:
+        for method in methods:
+            for kind in ("unary", "stream"):
+                try:
+                    if kind == "unary":
+                        channel.unary_unary(method)(b"message", timeout=60)
+                    else:
+                        list(channel.stream_stream(method)(iter([b"x" * 1000] * 100), timeout=60))
+                except grpc.RpcError as error:
+                    challenge = dict(error.trailing_metadata() or ()).get("www-authenticate", "-")
+                    print(method, kind, error.code().name, error.details(), challenge, sep=" | ")
+
+
 if sys.argv[1] == "serve":
     serve()
+elif sys.argv[1] == "fail":
+    fail(sys.argv[2], sys.argv[3:])
 else:
     call(sys.argv[2])

@@ -25,6 +25,8 @@ enum ExchangeFailure: Error {
   /// `Max-Forwards` of an OPTIONS request is repeated or no number, so that it cannot be counted down (RFC 9110
   /// §7.6.2).
   case maxForwards
+  /// `grpc-timeout` of a gRPC call is repeated or has another form.
+  case callTimeout
   case caller(CallerRefusal)
   /// The keys of callers' tokens cannot be fetched.
   case callerIssuerUnavailable

@@ -98,6 +98,8 @@ struct ProblemDocument {
         retryAfter: 5)
     case .maxForwards:
       self.init(400, .badRequest, "Bad request", "Max-Forwards is not one decimal number.")
+    case .callTimeout:
+      self.init(400, .badRequest, "Bad request", "grpc-timeout is not a number of at most 8 digits and a unit.")
     case .loop:
       self.init(
         508, .loopDetected, "Loop detected",
@@ -155,7 +157,9 @@ struct ProblemDocument {
     case .delivery(.upstreamStalled):
       self.init(504, .upstreamTimeout, "Upstream timeout", "The upstream did not answer in time.")
     case .delivery(.exchangeTimedOut):
-      self.init(504, .exchangeTimeout, "Exchange timeout", "The exchange took longer than the route allows.")
+      self.init(
+        504, .exchangeTimeout, "Exchange timeout",
+        "The exchange took longer than the route, or the call's deadline, allows.")
     }
   }
 
@@ -233,6 +237,8 @@ struct ProblemDocument {
           + "that vouches for the browser removes them.")
     case .content:
       ProblemDocument(400, .badRequest, "Bad request", "A request for a token has no content.")
+    case .message:
+      ProblemDocument(400, .badRequest, "Bad request", "The content is not one CheckRequest without compression.")
     case .description:
       ProblemDocument(
         400, .badRequest, "Bad request",

@@ -15,17 +15,18 @@ extension Exchange {
   @inline(never)
   @discardableResult
   func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
-    request.trace?.problem = "\(ProblemDocument(failure).type.word)"
-    if let page = await signInPage(insteadOf: failure) {
-      write(failure, page, keepsConnection: keepsConnection)
-    } else {
-      write(failure, nil, keepsConnection: keepsConnection)
-    }
+    await write(failure, keepsConnection: keepsConnection)
     let isDelivered = await flush()
     finish()
     // Nothing was waited for. A caller that sends such requests back to back must not have the loop for itself.
     if keepsConnection { await Task.yield() }
     return isDelivered && keepsConnection
+  }
+
+  /// Writes a problem document, or the page in its place.
+  func write(_ failure: ExchangeFailure, keepsConnection: Bool) async {
+    request.trace?.problem = "\(ProblemDocument(failure).type.word)"
+    write(failure, await signInPage(insteadOf: failure), keepsConnection: keepsConnection)
   }
 
   /// Grants a browser's preflight, so that the page of another site goes on.
@@ -60,7 +61,7 @@ extension Exchange {
 
   /// The reader of an answer of the proxy's own.
   var audience: ResponseAudience {
-    request.hasHead ? request.headBytes.withBytes { ResponseAudience(request.head, $0) } : .program
+    request.hasHead && !isCall ? request.headBytes.withBytes { ResponseAudience(request.head, $0) } : .program
   }
 
   /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
@@ -90,15 +91,20 @@ extension Exchange {
     var response = ErrorResponse(
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
-    let isForProgram = caller.facts.listener.programs != nil
-    if isForProgram {
+    let (isForProgram, isCall) = (caller.facts.listener.programs != nil, isCall)
+    if isForProgram || isCall {
       let words = problem.interaction?.words(
         route: request.route?.name ?? "", link: signInLink(problem), state.service.description.commands)
-      response = ErrorResponse(ProgramError(failure, problem, words: words))
+      response =
+        isCall
+        ? ErrorResponse(call: failure, problem, words: words)
+        : ErrorResponse(ProgramError(failure, problem, words: words))
     }
     if response.status >= 500, let status = request.handOut?.unavailableStatus { response.status = status }
     if let page { (response.body, response.fields) = (page.body, page.fields) }
-    beginAnswer(response.status)
+    // A call's answer has its status in a field. The record and the metrics keep the one that it would have here.
+    HeadWriter.statusLine(isCall ? 200 : response.status, into: &caller.buffers.output)
+    request.record.status = UInt16(response.status)
     for field in response.fields {
       HeadWriter.field(field.name, Array(field.value.utf8).span, into: &caller.buffers.output)
     }

@@ -57,7 +57,7 @@ extension Exchange {
       }
       do throws(AcquisitionError) {
         let broker = state.service.broker
-        let value = try await caller.answer(request.scope(spans: spans), key: subscription.key) {
+        let value = try await caller.answer(request.scope(spans: spans), key: subscription.key, until: request.whole) {
           () async throws(AcquisitionError) in
           try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
         }

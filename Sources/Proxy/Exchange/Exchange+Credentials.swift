@@ -231,7 +231,7 @@ extension Exchange {
     defer { request.record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
       let broker = state.service.broker
-      let value = try await caller.answer(request.scope(spans: spans), key: subscription.key) {
+      let value = try await caller.answer(request.scope(spans: spans), key: subscription.key, until: request.whole) {
         () async throws(AcquisitionError) in try await broker.bearer(for: subscription, leastLife: leastLife)
       }
       if value.origin.source == .cache { request.record.tokenSource = .sharedCache }
@@ -254,13 +254,13 @@ extension Caller {
   /// Time that a token is waited for before the caller makes room for others if connections run out.
   private static let courtesy = TimeSpan.seconds(1)
 
-  /// The broker's answer to a question, which is asked in a task of its own.
+  /// The broker's answer to a question, which is asked in a task of its own, for as long as the exchange has time.
   ///
   /// A caller that is gone ends the wait. One that has ended its direction may have sent its whole request, or may be
   /// gone: only sending shows which. So it is waited for, and makes room for others if connections run out, as does one
   /// that has waited for long.
   func answer<Value: Sendable>(
-    _ scope: RequestScope?, key: AcquisitionKey,
+    _ scope: RequestScope?, key: AcquisitionKey, until deadline: MonotonicTime,
     to ask: @escaping @Sendable () async throws(AcquisitionError) -> Value
   ) async throws(AcquisitionError) -> Value {
     let pending = PendingAnswer(waiter.loop) { () -> Result<Value, AcquisitionError> in
@@ -275,12 +275,12 @@ extension Caller {
     var isCourteous = false
     while true {
       if let result = pending.value { return try result.get() }
-      if hasLeft || mustEnd {
+      if hasLeft || mustEnd || waiter.loop.now >= deadline {
         throw .providerUnavailable(.unreached(.timedOut(host: key.authority.url.host)), retryAfter: 1)
       }
       waiter.watch(pending, .read)
       watch(isCourteous ? .leaving : [.leaving, .end])
-      switch await waiter.wait(until: isCourteous ? .distantFuture : slow) {
+      switch await waiter.wait(until: isCourteous ? deadline : min(slow, deadline)) {
       case .ready, .timedOut: (isCourteous, makesRoom) = (true, true)
       case .signalled: continue
       }

@@ -12,9 +12,18 @@ internal import Tokens
 extension Exchange {
   /// Answers a request for a token.
   func handOut(_ path: HandOutPath) async -> Bool {
+    let keepsConnection = await writeHandOut(path, callers: caller.facts.listener.callers)
+    let isDelivered = await flush()
+    finish()
+    return isDelivered && keepsConnection
+  }
+
+  /// Writes the answer to a request for a token. False: the connection does not go on behind it.
+  /// - Parameter callers: the rule for the caller; nil if it was judged by another head.
+  func writeHandOut(_ path: HandOutPath, callers: CallerCheck?) async -> Bool {
     var keepsConnection = mayGoOn
     do throws(ExchangeFailure) {
-      let wish = try admit(path)
+      let wish = try admit(path, callers)
       // It has no content.
       keepsConnection = mayGoOn(isRead: true)
       if try !believesCallerToken() { try await judgeCallerToken() }
@@ -30,21 +39,23 @@ extension Exchange {
       }
       if wish.wantsRefusal { throw .handOut(.overtaken) }
     } catch {
-      return await answer(error, keepsConnection: keepsConnection && error.leavesConnectionUsable)
+      keepsConnection = keepsConnection && error.leavesConnectionUsable
+      await write(error, keepsConnection: keepsConnection)
+      // As for other answers of this kind.
+      if keepsConnection { await Task.yield() }
+      return keepsConnection
     }
     writeToken(keepsConnection: keepsConnection)
-    let isDelivered = await flush()
-    finish()
-    return isDelivered && keepsConnection
+    return keepsConnection
   }
 
   @inline(never)
-  private func admit(_ path: HandOutPath) throws(ExchangeFailure) -> HandOutRequest {
+  private func admit(_ path: HandOutPath, _ callers: CallerCheck?) throws(ExchangeFailure) -> HandOutRequest {
     request.path.removeAll()
     if let refusal = caller.facts.refusal { throw .caller(refusal) }
     defer { request.record.route = request.route?.index }
     let admission = try HandOutAdmission(
-      path, request.head, request.headBytes, callers: caller.facts.listener.callers, table: state.service.table,
+      path, request.head, request.headBytes, callers: callers, table: state.service.table,
       normalPath: &request.path, found: &request.route)
     request.handOut = admission.request
     return admission.request

@@ -32,7 +32,9 @@ struct Exchange {
     if listener.describesItself, let resource = describedResource() {
       return await answerMetadata(of: resource)
     }
-    if listener.reservesPaths, listener.programs != nil || reservedPath() == .reserved { return await answerReserved() }
+    if listener.reservesPaths, listener.programs != nil || reservedPath() == .reserved || asksForCheck {
+      return await answerReserved()
+    }
     switch admit() {
     case .forward(let admitted): request.admitted = admitted
     case .preflight: return await answerPreflight(keepsConnection: mayGoOn)
@@ -48,13 +50,14 @@ struct Exchange {
     let route = route
     if let limit = route.timeouts.whole { request.whole = request.start + limit }
     do throws(ExchangeFailure) {
+      if request.admitted.version == .http2 { try takeDeadline() }
       if try !believesCallerToken() { try await judgeCallerToken() }
       if try !takeHeldCredential(for: route) { request.credential = try await obtainCredential(for: route) }
       let goesOn = try await forward(to: route)
       finish()
       return goesOn
     } catch {
-      return await refuse(error)
+      return await refuse(inTime(error))
     }
   }
 
@@ -78,6 +81,31 @@ struct Exchange {
   func mayGoOn(isRead: Bool) -> Bool {
     Persistence.afterAnswer(to: .after(request: request.head), isRead: isRead, isEnding: caller.isLast)
       == .keepAlive
+  }
+
+  /// True if the request is a gRPC call.
+  var isCall: Bool {
+    request.hasHead && request.headBytes.withBytes { GRPCCall.isOne(request.head, $0) }
+  }
+
+  /// Takes over the time that a gRPC call has, if it is less than the route's.
+  @inline(never)
+  func takeDeadline() throws(ExchangeFailure) {
+    guard isCall else { return }
+    switch request.headBytes.withBytes({ GRPCTimeout(request.head, $0) }) {
+    case .none: break
+    case .limit(let limit): request.whole = min(request.whole, request.start + limit)
+    case .invalid: throw .callTimeout
+    }
+  }
+
+  /// The failure, or the end of the exchange's time if a wait ended for that.
+  private func inTime(_ failure: ExchangeFailure) -> ExchangeFailure {
+    switch failure {
+    case .unreachable(.timedOut), .token(.providerUnavailable):
+      state.loop.now < request.whole ? failure : .delivery(.exchangeTimedOut)
+    default: failure
+    }
   }
 
   // MARK: Before the upstream

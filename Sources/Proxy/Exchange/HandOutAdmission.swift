@@ -7,10 +7,11 @@ struct HandOutAdmission {
   let route: Route
   let request: HandOutRequest
 
-  /// Judges the request whose head `input` begins with. `found` receives the route also if the request is refused
-  /// after that was found, and `normalPath`, which is empty, the normal form of the path that the engine describes.
+  /// Judges the request whose head `input` begins with; `callers` is nil if its caller was judged by another head.
+  /// `found` receives the route also if the request is refused after that was found, and `normalPath`, which is empty,
+  /// the normal form of the path that the engine describes.
   init(
-    _ path: HandOutPath, _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
+    _ path: HandOutPath, _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: CallerCheck?,
     table: borrowing RouteTable, normalPath: inout ByteBuffer, found: inout Route?
   ) throws(ExchangeFailure) {
     let bytes = input.bytes
@@ -20,7 +21,7 @@ struct HandOutAdmission {
     } catch {
       throw .framing(error)
     }
-    if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
+    if let refusal = callers?.judge(head, bytes) { throw .caller(refusal) }
     if head.method == .connect || head.method == .trace { throw .methodRefused }
     do throws(HandOutRefusal) {
       request = try HandOutRequest(head, bytes, framing)

@@ -83,9 +83,7 @@ final class RequestContext: Reusable {
   var capacity: Int { headBytes.capacity + path.capacity + identity.capacity + replay.capacity }
 
   func clear() {
-    parser = RequestHeadParser()
-    head.reset()
-    headBytes.removeAll()
+    dropHead()
     path.removeAll()
     identity.removeAll()
     content = .empty
@@ -108,6 +106,23 @@ final class RequestContext: Reusable {
 
   /// True if there is a valid head.
   var hasHead: Bool { !headBytes.isEmpty }
+
+  /// Puts another head in the place of the one that was received.
+  func replaceHead(_ bytes: inout ByteBuffer, _ limits: HeadLimits) throws(RequestHeadError) {
+    dropHead()
+    switch bytes.withBytes({ parser.parse($0, into: &head, limits: limits) }) {
+    case .complete(let byteCount): takeHead(byteCount, from: &bytes)
+    case .invalid(let error): throw error
+    case .needsMore: preconditionFailure("a whole head was written")
+    }
+  }
+
+  /// Forgets the head.
+  func dropHead() {
+    parser = RequestHeadParser()
+    head.reset()
+    headBytes.removeAll()
+  }
 
   /// Takes the head that was parsed out of the caller's bytes.
   func takeHead(_ byteCount: Int, from input: inout ByteBuffer) {

@@ -68,6 +68,7 @@ enum Shell: String, CaseIterable {
 enum Engine: String, CaseIterable {
   case nginx
   case envoy
+  case envoyGRPC = "envoy-grpc"
   case envoyExtAuthz = "envoy-ext-authz"
   case envoyTwoListeners = "envoy-two-listeners"
   case caddy

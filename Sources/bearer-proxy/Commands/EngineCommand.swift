@@ -38,6 +38,8 @@ extension Engine {
     case .haproxy, .haproxyLua:
       guard listener.callers.rules.certificateNames != nil else { return nil }
       return "HAProxy's scripts cannot show a certificate; name HAProxy by callers.unix or callers.header"
+    case .envoyGRPC:
+      return listener.http2 ? nil : "Envoy calls with gRPC, and the listener has 'http2: false'"
     case .nginx, .envoy, .envoyExtAuthz, .envoyTwoListeners, .caddy: return nil
     }
   }
@@ -47,6 +49,7 @@ extension Engine {
     switch self {
     case .nginx: NginxConfiguration(settings: settings).text
     case .envoy: EnvoyConfiguration(settings: settings, form: .retrying).text
+    case .envoyGRPC: EnvoyConfiguration(settings: settings, form: .calling).text
     case .envoyExtAuthz: EnvoyConfiguration(settings: settings, form: .asking).text
     case .envoyTwoListeners: EnvoyConfiguration(settings: settings, form: .twoListeners).text
     case .caddy: CaddyConfiguration(settings: settings).text

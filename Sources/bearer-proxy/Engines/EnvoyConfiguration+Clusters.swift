@@ -26,14 +26,14 @@ extension EnvoyConfiguration {
     let protocols = layout(
       """
       \(isSecured ? "auto_config: {}" : Self.sameAsCallers)
-      \(form == .retrying ? reporting : "")
+      \(retries ? reporting : "")
       """)
     let tls = Self.tls(name: route.certificateName, trust: settings.trust(of: route), certificate ?? "")
     return Self.cluster(
       route.word, Self.named, "socket_address: {address: \(upstream.host.quoted), port_value: \(upstream.port)}",
       layout(
         """
-        \(form == .retrying ? Self.retries : "")
+        \(retries ? Self.manyRetries : "")
         \(Self.protocols(protocols))
         \(isSecured ? tls : "")
         """))

@@ -10,12 +10,17 @@ struct EnvoyConfiguration {
     case asking
     /// A filter of the API's cluster reports it, and the request is sent again.
     case retrying
+    /// The same, and the question is a call of gRPC.
+    case calling
     /// A filter of a listener reports it, and a listener before that one sends the request again.
     case twoListeners
   }
 
   let settings: EngineSettings
   let form: Form
+
+  /// True if the API's cluster has the filter.
+  var retries: Bool { form == .retrying || form == .calling }
 
   var text: String {
     let isDouble = form == .twoListeners
@@ -38,6 +43,7 @@ struct EnvoyConfiguration {
     switch form {
     case .asking: .envoyExtAuthz
     case .retrying: .envoy
+    case .calling: .envoyGRPC
     case .twoListeners: .envoyTwoListeners
     }
   }
@@ -50,6 +56,11 @@ struct EnvoyConfiguration {
       """
       # ext_authz asks for a token. A token that the API refuses is replaced once, and the request is sent again with
       # its body.
+      """
+    case .calling:
+      """
+      # ext_authz asks for a token with gRPC. A token that the API refuses is replaced once, and the request is sent
+      # again with its body.
       """
     case .twoListeners:
       """
@@ -120,9 +131,7 @@ struct EnvoyConfiguration {
   /// The listener that asks for tokens.
   private var tokenListener: String {
     let isDouble = form == .twoListeners
-    let rest = layout(
-      """
-      \(isDouble ? "skip_xff_append: true" : Self.edge)
+    let unavailable = """
       # ext_authz passes no status from 500 up on whole. It gets 429 if the provider is away.
       local_reply_config:
         mappers:
@@ -133,9 +142,14 @@ struct EnvoyConfiguration {
                   - status_code_filter:
                       comparison: {op: EQ, value: {default_value: 429, runtime_key: unused}}
             status_code: 503
+      """
+    let rest = layout(
+      """
+      \(isDouble ? "skip_xff_append: true" : Self.edge)
+      \(form == .calling ? "" : unavailable)
       http_filters:
         \(form != .asking && !tokenFields.isEmpty ? keptFields : "")
-        \(externalAuthorization)
+        \(form == .calling ? call : externalAuthorization)
         \(isDouble ? script : "")
         \(Self.router)
       route_config:
@@ -187,6 +201,32 @@ struct EnvoyConfiguration {
           http_service:
             server_uri: {uri: "\(settings.scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
             path_prefix: /.bearer/authorize/-
+      """)
+  }
+
+  /// The same question as a call.
+  private var call: String {
+    let secret = settings.secretField.map {
+      """
+      initial_metadata:
+        # CHANGE: the secret of callers.header.
+        - {key: \($0.lowercased()), value: SECRET}
+      """
+    }
+    return layout(
+      """
+      - name: envoy.filters.http.ext_authz
+        typed_config:
+          "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthz
+          transport_api_version: V3
+          status_on_error: {code: ServiceUnavailable}
+          # All fields of the caller go along. Requests of browsers get no token. If Envoy itself decides which
+          # pages may call, add disallowed_headers with origin and sec-fetch-….
+          # Each route names its token below. Of one that does not, method, host and path choose it.
+          grpc_service:
+            envoy_grpc: {cluster_name: bearer_proxy, authority: localhost}
+            timeout: 30s
+            \(secret ?? "")
       """)
   }
 
@@ -273,6 +313,23 @@ struct EnvoyConfiguration {
     let secret = settings.secretField.map {
       "# CHANGE: the secret of callers.header.\n- {key: \($0.lowercased()), value: SECRET}"
     }
+    let question = layout(
+      """
+      http_service:
+        server_uri: {uri: "\(settings.scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
+        path_prefix: \("/.bearer/authorize/\(route.name)".quoted)
+        authorization_request:
+          # These replace fields of the caller.
+          headers_to_add:
+            - {key: x-original-method, value: "%REQ(:method)%"}
+            - {key: x-original-uri, value: "%REQ(:path)%"}
+            - {key: x-bearer-unavailable, value: "429"}
+            \(secret ?? "")
+        authorization_response:
+          allowed_upstream_headers: {patterns: [{exact: \(route.credentialField.lowercased())}]}
+          \(reports(route) ? "dynamic_metadata_from_headers: {patterns: [{exact: authorization}]}" : "")
+      """)
+    let extensions = "context_extensions: {route: \(route.name.quoted)\(reports(route) ? ", metadata: token" : "")}"
     return layout(
       """
       - match: {prefix: \(route.path.quoted)}
@@ -282,29 +339,17 @@ struct EnvoyConfiguration {
           \(route.preserveHost ? "" : "host_rewrite_literal: \(upstream.authority.quoted)")
           timeout: 0s
           \(Self.upgrades([route]))
-          \(form == .retrying ? Self.retry : "")
+          \(retries ? Self.retry : "")
         # Fields that APIs may take for path or method, or that chose the token.
         request_headers_to_remove:
           \(route.removedFields.map { "- \($0)" })
-        \(form == .retrying ? "response_headers_to_remove: [x-bearer-again]" : "")
+        \(retries ? "response_headers_to_remove: [x-bearer-again]" : "")
         \(form == .asking ? "" : "metadata: {filter_metadata: {envoy.filters.http.lua: {route: \(route.name.quoted)}}}")
         typed_per_filter_config:
           envoy.filters.http.ext_authz:
             "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthzPerRoute
             check_settings:
-              http_service:
-                server_uri: {uri: "\(settings.scheme)://localhost", cluster: bearer_proxy, timeout: 30s}
-                path_prefix: \("/.bearer/authorize/\(route.name)".quoted)
-                authorization_request:
-                  # These replace fields of the caller.
-                  headers_to_add:
-                    - {key: x-original-method, value: "%REQ(:method)%"}
-                    - {key: x-original-uri, value: "%REQ(:path)%"}
-                    - {key: x-bearer-unavailable, value: "429"}
-                    \(secret ?? "")
-                authorization_response:
-                  allowed_upstream_headers: {patterns: [{exact: \(route.credentialField.lowercased())}]}
-                  \(reports(route) ? "dynamic_metadata_from_headers: {patterns: [{exact: authorization}]}" : "")
+              \(form == .calling ? extensions : question)
       """)
   }
 
@@ -325,13 +370,20 @@ struct EnvoyConfiguration {
       """
     let tls = Self.tls(
       name: "localhost", trust: "/etc/envoy/bearer-proxy-ca.pem", settings.needsCertificate ? certificate : "")
-    return Self.cluster("bearer_proxy", "STATIC", address, settings.listener.tls == nil ? "" : tls)
+    let http2 = Self.protocols("explicit_http_config: {http2_protocol_options: {}}")
+    return Self.cluster(
+      "bearer_proxy", "STATIC", address,
+      layout(
+        """
+        \(form == .calling ? http2 : "")
+        \(settings.listener.tls == nil ? "" : tls)
+        """))
   }
 
   private static let innerCluster = cluster(
-    "tokens", "STATIC", "pipe: {path: /run/envoy/tokens.sock}", retries + "\n" + protocols(sameAsCallers))
+    "tokens", "STATIC", "pipe: {path: /run/envoy/tokens.sock}", manyRetries + "\n" + protocols(sameAsCallers))
 
-  static let retries = """
+  static let manyRetries = """
     # The default is 3, and a token is refused to all callers at once.
     circuit_breakers: {thresholds: [{max_retries: 1024}]}
     """

@@ -97,6 +97,9 @@ extension TroubleshootingPage {
       The app sends `GET https://…` to a plain listener. **Cure:** `http://…`, the path alone, or `tls` at the listener.
     - `Max-Forwards is not one decimal number.`\
       The hops of an `OPTIONS` request cannot be counted. **Cure:** Send one `Max-Forwards` with digits only.
+    - `grpc-timeout is not a number of at most 8 digits and a unit.`\
+      A gRPC client's library, or a proxy before this one, writes the field in another form, or twice. **Cure:** Correct
+      it; the units are H, M, S, m, u and n.
     - `The request has passed this proxy before: Via or CDN-Loop names it. An upstream leads back here.`\
       A route's upstream, or something behind it, sends requests to this proxy. **Cure:** Use the API's own address as
       `upstream`.
@@ -147,6 +150,9 @@ extension TroubleshootingPage {
     - `A request for a token has no content.`\
       The proxy in front sends its caller's content along. **Cure:** Turn that off (nginx:
       `proxy_pass_request_body off`).
+    - `The content is not one CheckRequest without compression.`\
+      Envoy, or what calls in its name, sends another message to `Authorization/Check`. **Cure:** Use
+      `transport_api_version: V3`, and no compression for this cluster.
     - `Without a route in its path, a request for a token has the fields X-Forwarded-Method, -Uri and -Host, or
       X-Original-Method and -URI, each once, and not both kinds.`\
       The proxy in front does not describe its request, or a caller sent the other kind. **Cure:** Name the route in the
@@ -197,8 +203,8 @@ extension TroubleshootingPage {
     - `The upstream did not answer in time.`\
       The upstream is slower than `timeouts.response_head`, or stalled for `timeouts.idle`. **Cure:** Raise the limit,
       or repair the upstream.
-    - `The exchange took longer than the route allows.`\
-      The exchange exceeded `timeouts.exchange`. **Cure:** Raise it.
+    - `The exchange took longer than the route, or the call's deadline, allows.`\
+      The exchange exceeded `timeouts.exchange`, or the time that a gRPC client set. **Cure:** Raise it.
     - `The request target is longer than the limit.`\
       The target is longer than `limits.target_bytes`. **Cure:** Raise it.
     - `The request head is longer, or has more fields, than the limits.`\

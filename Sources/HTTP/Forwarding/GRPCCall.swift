@@ -1,0 +1,135 @@
+// gRPC over HTTP/2 as a proxy sees it, by gRPC's own document (grpc/grpc, doc/PROTOCOL-HTTP2.md).
+
+package import Bytes
+
+/// The rule for requests that are gRPC calls.
+package enum GRPCCall {
+  /// True if a request is a call: HTTP/2, and the media type `application/grpc`, perhaps with the name of a format behind
+  /// a plus. gRPC-Web has media types of its own.
+  @inline(__always)
+  package static func isOne(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    head.version == .http2 && hasMediaType(head, bytes)
+  }
+
+  private static func hasMediaType(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    guard let line = head.fields.first(.contentType) else { return false }
+    let (value, name): (_, StaticString) = (bytes.extracting(line.value), "application/grpc")
+    let length = name.utf8CodeUnitCount
+    guard value.count >= length, value.extracting(first: length).equalsIgnoringCase(name) else { return false }
+    if value.count == length { return true }
+    switch value[length] {
+    case UInt8(ascii: "+"), ASCII.semicolon, ASCII.space, ASCII.tab: return true
+    default: return false
+    }
+  }
+
+  /// Bytes before a message: if it is compressed, and its length.
+  private static let prefixLength = 5
+
+  /// The only message in the content of a call; nil if there is not one, or it is compressed.
+  package static func message(of content: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    let prefix = content.prefix(prefixLength)
+    guard prefix.count == prefixLength, prefix.first == 0 else { return nil }
+    let length = prefix.dropFirst().reduce(0) { $0 << 8 | Int($1) }
+    let message = content.dropFirst(prefixLength)
+    return message.count == length ? message : nil
+  }
+
+  /// The bytes before a message of so many bytes.
+  package static func prefix(_ count: Int) -> [UInt8] {
+    [0] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
+  }
+}
+
+/// The time that a caller gives to a call.
+///
+///     Timeout = "grpc-timeout" TimeoutValue TimeoutUnit, a number of at most 8 digits and H / M / S / m / u / n
+package enum GRPCTimeout: Sendable, Hashable {
+  /// The caller sets no limit.
+  case none
+  case limit(TimeSpan)
+  /// The field is repeated, or has another form.
+  case invalid
+
+  private static let name = Array("grpc-timeout".utf8)
+
+  /// Reads the head of a call.
+  package init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
+    self = .none
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      guard line.known == .other, bytes.extracting(line.name).equalsIgnoringCase(Self.name.span) else { continue }
+      guard self == .none else {
+        self = .invalid
+        return
+      }
+      self = Self.span(bytes.extracting(line.value)).map { .limit($0) } ?? .invalid
+      if self == .invalid { return }
+    }
+  }
+
+  private static func span(_ value: Span<UInt8>) -> TimeSpan? {
+    guard (2...9).contains(value.count) else { return nil }
+    var number: UInt64 = 0
+    for index in 0..<value.count - 1 {
+      let digit = value[index] &- ASCII.zero
+      if digit > 9 { return nil }
+      number = number * 10 + UInt64(digit)
+    }
+    let unit: UInt64
+    switch value[value.count - 1] {
+    case UInt8(ascii: "H"): unit = 3_600_000_000_000
+    case UInt8(ascii: "M"): unit = 60_000_000_000
+    case UInt8(ascii: "S"): unit = 1_000_000_000
+    case UInt8(ascii: "m"): unit = 1_000_000
+    case UInt8(ascii: "u"): unit = 1_000
+    case UInt8(ascii: "n"): unit = 1
+    default: return nil
+    }
+    // Eight digits of hours are longer than a TimeSpan, which is as good as no limit.
+    let (product, isOver) = number.multipliedReportingOverflow(by: unit)
+    return TimeSpan(nanoseconds: isOver ? .max : product)
+  }
+}
+
+/// A status of gRPC that the proxy gives (grpc/grpc, doc/statuscodes.md).
+package enum GRPCStatus: UInt8, Sendable, Hashable {
+  case ok = 0
+  case unknown = 2
+  case deadlineExceeded = 4
+  case permissionDenied = 7
+  case resourceExhausted = 8
+  case unimplemented = 12
+  case `internal` = 13
+  case unavailable = 14
+  case unauthenticated = 16
+
+  /// The meaning of an HTTP status: that of doc/http-grpc-status-mapping.md, and those that are more exact for an answer
+  /// of the proxy's own.
+  package init(http status: Int) {
+    self =
+      switch status {
+      case 400, 417, 431: .internal
+      case 401: .unauthenticated
+      case 403: .permissionDenied
+      case 404, 405, 421, 501: .unimplemented
+      case 408: .deadlineExceeded
+      case 413: .resourceExhausted
+      case 429, 502, 503, 504: .unavailable
+      default: .unknown
+      }
+  }
+
+  /// A text in the form of `grpc-message`: printable ASCII, and all else percent-encoded.
+  package static func message(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if byte >= 0x20, byte < 0x7F, byte != ASCII.percent {
+        bytes.append(byte)
+      } else {
+        PercentEncoding.encode(byte, keeping: "".utf8, into: &bytes)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

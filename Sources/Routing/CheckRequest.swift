@@ -1,0 +1,160 @@
+// Envoy's question in its gRPC form (envoy.service.auth.v3.Authorization/Check, the fields of envoy/service/auth/v3).
+// It becomes a request for a token in the HTTP form, so that one set of rules judges both.
+
+package import Bytes
+package import HTTP
+
+/// The parts of a `CheckRequest` that decide about a token.
+package struct CheckRequest: Sendable, Hashable {
+  /// The path of the method.
+  package static let path: StaticString = "/envoy.service.auth.v3.Authorization/Check"
+
+  /// A field of the request that Envoy is about to forward.
+  package struct Field: Sendable, Hashable {
+    package var name: ArraySlice<UInt8>
+    package var value: ArraySlice<UInt8>
+  }
+
+  /// The name of the route, from `context_extensions`; nil if the request itself chooses it.
+  package private(set) var route: ArraySlice<UInt8>?
+  /// True if Envoy wants the token in its dynamic metadata, too.
+  package private(set) var wantsMetadata = false
+  package private(set) var method: ArraySlice<UInt8>?
+  /// With the query.
+  package private(set) var target: ArraySlice<UInt8>?
+  package private(set) var host: ArraySlice<UInt8>?
+  package private(set) var fields: [Field] = []
+
+  /// Reads the message. Fields that decide nothing are skipped.
+  package init(_ message: ArraySlice<UInt8>) throws(ProtobufError) {
+    var attributes: ArraySlice<UInt8>?
+    try Self.each(message) { field throws(ProtobufError) in
+      if field.number == 1 { try Self.once(&attributes, field) }
+    }
+    var request: ArraySlice<UInt8>?
+    try Self.each(attributes ?? []) { field throws(ProtobufError) in
+      switch field.number {
+      case 4: try Self.once(&request, field)
+      case 10: try takeExtension(try field.bytes())
+      default: break
+      }
+    }
+    var http: ArraySlice<UInt8>?
+    try Self.each(request ?? []) { field throws(ProtobufError) in
+      if field.number == 2 { try Self.once(&http, field) }
+    }
+    try Self.each(http ?? []) { field throws(ProtobufError) in
+      switch field.number {
+      case 2: try Self.once(&method, field)
+      case 3: fields.append(try Self.entry(try field.bytes()))
+      case 4: try Self.once(&target, field)
+      case 5: try Self.once(&host, field)
+      case 13:
+        try Self.each(try field.bytes()) { header throws(ProtobufError) in
+          if header.number == 1 { fields.append(try Self.entry(try header.bytes())) }
+        }
+      default: break
+      }
+    }
+  }
+
+  private mutating func takeExtension(_ bytes: ArraySlice<UInt8>) throws(ProtobufError) {
+    let entry = try Self.entry(bytes)
+    if entry.name.elementsEqual("route".utf8) {
+      guard route == nil else { throw .repeated }
+      route = entry.value
+    } else if entry.name.elementsEqual("metadata".utf8) {
+      wantsMetadata = entry.value.elementsEqual("token".utf8)
+    }
+  }
+
+  private static func each(
+    _ message: ArraySlice<UInt8>, _ body: (ProtobufField) throws(ProtobufError) -> Void
+  ) throws(ProtobufError) {
+    var reader = ProtobufReader(message)
+    while let field = try reader.next() { try body(field) }
+  }
+
+  private static func once(
+    _ value: inout ArraySlice<UInt8>?, _ field: ProtobufField
+  ) throws(ProtobufError) {
+    guard value == nil else { throw .repeated }
+    value = try field.bytes()
+  }
+
+  /// An entry of a map of texts, or a `HeaderValue`, whose third field has a value as it was sent.
+  private static func entry(_ bytes: ArraySlice<UInt8>) throws(ProtobufError) -> Field {
+    var (name, value): (ArraySlice<UInt8>?, ArraySlice<UInt8>?)
+    try each(bytes) { field throws(ProtobufError) in
+      switch field.number {
+      case 1: try once(&name, field)
+      case 2, 3: if try !field.bytes().isEmpty { try once(&value, field) }
+      default: break
+      }
+    }
+    return Field(name: name ?? [], value: value ?? [])
+  }
+
+  // MARK: The HTTP form
+
+  /// Appends the head of the same question in the HTTP form, with HTTP/1.1. The fields of a refusal, `X-Bearer-…`, are
+  /// those of Envoy's own head, `engine`; a caller's are left out.
+  package func writeHead(
+    _ engine: borrowing RequestHead, _ bytes: Span<UInt8>, limit: Int, into head: inout ByteBuffer
+  ) throws(RequestHeadError) {
+    var path = Array("/.bearer/authorize".utf8)
+    if let route {
+      // A name, and nothing behind it.
+      guard !route.isEmpty, route.allSatisfy({ !"/?#%".utf8.contains($0) }) else { throw .target }
+      path += [ASCII.slash] + route
+    }
+    let lines: [(StaticString, ArraySlice<UInt8>?)] = [
+      (":method", ArraySlice("POST".utf8)), (":scheme", ArraySlice("http".utf8)), (":path", path[...]),
+      (":authority", ArraySlice("localhost".utf8)), ("x-forwarded-method", method), ("x-forwarded-uri", target),
+      ("x-forwarded-host", host),
+    ]
+    var block = FieldBlock(limit: limit)
+    var isFine = true
+    for case (let name, let value?) in lines {
+      isFine = block.add(Array("\(name)".utf8).span, value.span) && isFine
+    }
+    for field in fields where Self.passes(field) { isFine = block.add(field.name.span, field.value.span) && isFine }
+    for index in 0..<engine.fields.count {
+      let line = engine.fields[index]
+      // Names are in lower case in HTTP/2.
+      let name = bytes.extracting(line.name)
+      if Self.isReport(name) { isFine = block.add(name, bytes.extracting(line.value)) && isFine }
+    }
+    if block.isTooLarge { throw .headTooLarge }
+    guard isFine, block.writeHead(hasContent: false, isSecure: false, into: &head) else { throw .field(.value) }
+  }
+
+  private static func isReport(_ name: Span<UInt8>) -> Bool {
+    let prefix: StaticString = "x-bearer-"
+    let length = prefix.utf8CodeUnitCount
+    return name.count > length && name.extracting(first: length).equalsIgnoringCase(prefix)
+  }
+
+  // Not what is about Envoy's connection, nor what only Envoy may say. `Host` and the pseudo-fields are in the
+  // attributes.
+  private static func passes(_ field: Field) -> Bool {
+    let name = field.name.span
+    if name.isEmpty || name[0] == ASCII.colon || isReport(name) { return false }
+    switch FieldName(name) {
+    case .host, .contentLength, .transferEncoding, .connection, .keepAlive, .proxyConnection, .upgrade, .te, .expect,
+      .xForwardedHost, .lookalike:
+      return false
+    case .other: return !name.equalsIgnoringCase("x-forwarded-method") && !name.equalsIgnoringCase("x-original-method")
+    case let known: return !PathOverride.names.contains(known)
+    }
+  }
+
+  /// The names of fields that must not reach an API, because it could take them for its path or for other fields, as on
+  /// a request that the proxy forwards itself.
+  package var strayNames: [ArraySlice<UInt8>] {
+    fields.map(\.name).filter {
+      let known = FieldName($0.span)
+      return known == .lookalike || PathOverride.names.contains(known)
+    }
+  }
+}

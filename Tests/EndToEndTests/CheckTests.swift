@@ -1,0 +1,132 @@
+// Envoy's question for a token in its gRPC form, asked by grpcio with messages that Google's protobuf writes and reads.
+
+import Testing
+import TestSupport
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
+struct CheckTests {
+  private static let secret = #""metadata": {"x-proxy-key": "\#(EngineStage.secret)"}"#
+  private static let http = #""http": {"method": "GET", "path": "/orders/free?a=b", "host": "api.example:8443"}"#
+
+  /// The answers to questions at the listener with an address.
+  private static func ask(_ stage: EngineStage, _ questions: [String]) async throws -> [String] {
+    let printed = try await succeed(
+      [pinnedPython(), testsDirectory + "/peers/check_peer.py", String(stage.origin.dropFirst("http://".count))]
+        + questions, within: .seconds(120))
+    let lines = printed.split(separator: "\n").map(String.init)
+    try #require(lines.count == questions.count, "\(printed)")
+    return lines
+  }
+
+  @Test func `a question is answered with the token, by the route's name or by the request that it describes`()
+    async throws
+  {
+    let stage = try await EngineStage()
+    let answers = try await Self.ask(
+      stage,
+      [
+        "{\(Self.secret), \(Self.http)}", #"{\#(Self.secret), "extensions": {"route": "orders"}, \#(Self.http)}"#,
+        #"{\#(Self.secret), "extensions": {"route": "orders", "metadata": "token"}}"#,
+      ])
+    for (index, answer) in answers.enumerated() {
+      #expect(answer.contains(#""header": {"key": "authorization", "value": "Bearer plain.1."}"#), "\(answer)")
+      #expect(answer.contains(#""action": 2"#) && answer.contains(#""status": {}"#))
+      #expect(!answer.contains("denied") && !answer.contains("removed"))
+      #expect(
+        answer.contains(#""metadata": {"fields": {"authorization": {"text": "Bearer plain.1."}}}"#) == (index == 2))
+    }
+    // The second and the third were warm.
+    #expect(stage.api.asked.count == 1)
+    #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 3)
+    #expect(stage.proxy.process.output.contains(#""path":"/.bearer/authorize/orders""#))
+  }
+
+  @Test func `fields that must not reach the API are named, and a caller's own reports are not believed`() async throws
+  {
+    let stage = try await EngineStage(
+      nil,
+      [(#"as: application, "#, #"as: application, choice: {field: X-Part, values: {b: {scopes: [beta/.default]}}}, "#)])
+    let fields = """
+      "x-bearer-refused": "Bearer x", "x-bearer-status": "402", ":path": "/other", "x-part": "b", "x-rewrite-url": "/x",
+      "x_http_method_override": "PUT", "authorization": "Bearer own", "content-length": "5", "te": "trailers",
+      "x-original-method": "PUT", "x-forwarded-uri": "/other", "x-forwarded-host": "h", "cookie": "a=b"
+      """
+    let answer = try await Self.ask(
+      stage,
+      [
+        #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/free", "host": "h", "headers": {\#(fields)}}}"#
+      ])[0]
+    #expect(answer.contains(#""value": "Bearer "#), "\(answer)")
+    for name in ["x-part", "x-rewrite-url", "x_http_method_override", "x-forwarded-uri"] {
+      #expect(answer.between(#""removed": ["#, "]")?.contains("\"\(name)\"") == true, "\(answer)")
+    }
+    #expect(answer.between(#""removed": ["#, "]")?.contains("authorization") == false)
+  }
+
+  @Test func `a refusal is a whole answer for Envoy's caller`() async throws {
+    let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
+    let stage = try await EngineStage(nil, [person])
+    let long = String(repeating: "x", count: 33_000)
+    let answers = try await Self.ask(
+      stage,
+      [
+        "{\(Self.secret), \(Self.http)}", #"{\#(Self.secret), "extensions": {"route": "other"}, \#(Self.http)}"#,
+        #"{\#(Self.secret), "http": {"method": "GET", "path": "/elsewhere", "host": "h"}}"#, "{\(Self.secret)}",
+        #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/../x", "host": "h"}}"#,
+        #"{\#(Self.secret), "extensions": {"route": "orders/x"}}"#,
+        #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/x", "host": "h", "headers": {"origin": "x"}}}"#,
+        #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/x", "host": "h", "headers": {"a": "b\r\nc"}}}"#,
+        #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/x", "host": "h", "headers": {"a": "\#(long)"}}}"#,
+      ])
+    let expected = [(16, 401), (12, 404), (7, 403), (13, 400), (7, 403), (13, 400), (7, 403), (13, 400), (13, 431)]
+    for (answer, (code, status)) in zip(answers, expected) {
+      #expect(answer.contains(#""status": {"code": \#(status)}}, "status": {"code": \#(code)}"#), "\(answer)")
+      #expect(answer.contains(#"\"status\":\#(status),"#) && !answer.contains(#""allowed": {"#), "\(answer)")
+      #expect(answer.contains(#"{"key": "Content-Type", "value": "application/problem+json"}"#))
+    }
+    #expect(answers[0].contains(#"{"key": "WWW-Authenticate", "value": "Bearer realm="#), "\(answers[0])")
+    #expect(stage.api.requests == 0)
+  }
+
+  @Test func `a call that is not a question of a known engine's is a status of gRPC`() async throws {
+    let stage = try await EngineStage()
+    let body = String(repeating: "x", count: 1000)
+    // A field that is skipped.
+    let long = "12807d" + String(repeating: "00", count: 16_000)
+    let answers = try await Self.ask(
+      stage,
+      [
+        "{\(Self.http)}", #"{"metadata": {"x-proxy-key": "wrong"}, \#(Self.http)}"#,
+        #"{"metadata": {"x-proxy-key": "\#(EngineStage.secret)", "origin": "https://evil.example"}, \#(Self.http)}"#,
+        #"{\#(Self.secret), "raw": "0a"}"#, #"{\#(Self.secret), "raw": "ffffffffffffffffffff01"}"#,
+        #"{\#(Self.secret), "raw": "0b0c"}"#, #"{\#(Self.secret), "compressed": true, "http": {"body": "\#(body)"}}"#,
+        #"{\#(Self.secret), "raw": "\#(long)", "times": 9}"#,
+      ])
+    let expected = [
+      "PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "INTERNAL", "INTERNAL", "INTERNAL", "INTERNAL",
+      "RESOURCE_EXHAUSTED",
+    ]
+    for (answer, code) in zip(answers, expected) { #expect(answer.contains(#"{"code": "\#(code)""#), "\(answer)") }
+    #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 0)
+    // Other listeners know no such method: there it is a path like any other.
+    #expect(try await stage.ask().status == 200)
+  }
+
+  @Test func `a refused token in the call's metadata brings another one`() async throws {
+    let stage = try await EngineStage()
+    #expect(try await stage.ask().status == 200)
+    let report = #"""
+      {"metadata": {"x-proxy-key": "\#(EngineStage.secret)", "x-bearer-refused": "Bearer plain.1.",
+       "x-bearer-status": "401", "x-bearer-challenge": "Bearer error=\"invalid_token\""}, \#(Self.http)}
+      """#
+    let answer = try await Self.ask(stage, [report])[0]
+    #expect(answer.contains(#""value": "Bearer plain.2."}"#), "\(answer)")
+  }
+
+  @Test func `without the provider the caller gets the 503 whole`() async throws {
+    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
+    let answer = try await Self.ask(stage, ["{\(Self.secret), \(Self.http)}"])[0]
+    #expect(answer.contains(#""status": {"code": 503}}, "status": {"code": 14}"#), "\(answer)")
+    #expect(answer.contains(#"{"key": "Retry-After", "value": ""#))
+  }
+}
