@@ -126,4 +126,48 @@ struct SlowProviderTests {
     // One for each of the 30 that came later, and of the other route at most.
     #expect((30...33).contains(answered), "\(answered) made room")
   }
+
+  @Test func `connections with HTTP 2 whose streams all wait for a slow provider make room, and others do not`()
+    async throws
+  {
+    let provider = try await OpenIDProvider(in: directory)
+    try await provider.behave(#"{"delay": 40, "endpoint": "token"}"#)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      "limits: {connections: 19}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
+        + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
+    // The first five have a stream beside it that an upstream serves.
+    let script = """
+      import sys, time
+      sys.path.insert(0, sys.argv[1])
+      from http2_cases import *
+      callers = []
+      for number in range(14):
+          caller = Connection(int(sys.argv[2]))
+          caller.send(headers(1, fields(path="/orders/seen")))
+          if number < 5: caller.send(headers(3, fields(path="/open/slow/20")))
+          callers.append(caller)
+      print("listening 1", flush=True)
+      for caller in callers:
+          seen = []
+          for frame in caller.frames(time.monotonic() + 60):
+              if frame is None: break
+              if isinstance(frame, frames.HeadersFrame):
+                  seen.append(dict(caller.decoder.decode(frame.data))[":status"])
+              if isinstance(frame, frames.GoAwayFrame): seen.append("goaway")
+              if seen.count("goaway") and len(seen) > 1 or len(seen) == 2: break
+          print(*seen, sep=",")
+      """
+    let callers = try ChildProcess(
+      "callers", [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(proxy.port)"], in: directory)
+    _ = try await announcedPort(of: callers)
+    let began = ContinuousClock.now
+    for _ in 1...5 { #expect(try await proxy.get("/open/seen").status == 200) }
+    #expect(ContinuousClock.now - began < .seconds(8))
+    #expect(try await callers.wait(within: .seconds(120)) == 0)
+    let ends = callers.output.split(separator: "\n").dropFirst().map(String.init)
+    #expect(ends.prefix(5).allSatisfy { $0 == "503,200" }, "\(ends)")
+    #expect(ends.contains { $0.hasSuffix("503") && $0.contains("goaway") || $0 == "503,goaway" }, "\(ends)")
+  }
 }

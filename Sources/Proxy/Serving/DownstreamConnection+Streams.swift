@@ -137,6 +137,8 @@ extension DownstreamConnection {
       beginsUnfinished(since: headSince)
     } else if let idleSince = times.idleSince {
       waitingSince = times.isNew ? idleSince + Self.newcomersTime : idleSince
+    } else {
+      waitingSince = multiplexer.makesRoomSince
     }
     isIdle = true
     return Pause(until: times.deadline(limits, isEnding: isLeaving), isUnfinished: headSince != nil)
@@ -204,7 +206,10 @@ extension DownstreamConnection {
       isEnding: isLeaving, mustEnd: mustEnd, isAnswered: session.pongCount > 0, limits, at: home.loop.now)
     {
     case .announced: session.announceEnd()
-    case .final: session.refuseMore()
+    case .final:
+      session.refuseMore()
+      // What waits for a token is answered now if the place is needed.
+      if mustEnd { for stream in multiplexer.streams.values { stream.waiter.signal() } }
     case .some(.none), nil: break
     }
   }

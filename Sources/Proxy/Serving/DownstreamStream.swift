@@ -27,10 +27,16 @@ final class DownstreamStream: RequestCarrier {
   override var isEnding: Bool { false }
   override var mustEnd: Bool { connection.mustEnd }
   override var isCutOff: Bool { connection.isCutOff }
-  // Its connection is busy, and makes no room.
+  /// The time since when the stream would give up its connection's place; nil if it would not.
+  @exclusivity(unchecked) private(set) var makesRoomSince: MonotonicTime?
   override var makesRoom: Bool {
-    get { false }
-    set {}
+    get { makesRoomSince != nil }
+    set {
+      if newValue == makesRoom { return }
+      makesRoomSince = newValue ? connection.home.loop.now : nil
+      // The connection looks at all of its streams before it waits on.
+      connection.waiter.signal()
+    }
   }
   override var connectionChannel: Channel { connection.stream.channel }
 

@@ -12,6 +12,17 @@ final class Multiplexer {
   @exclusivity(unchecked) var streams: [Int32: DownstreamStream] = [:]
   @exclusivity(unchecked) var times: SessionTimes
 
+  /// The time since when all streams would give up the connection's place; nil if one of them would not, or there is
+  /// none.
+  var makesRoomSince: MonotonicTime? {
+    var since: MonotonicTime?
+    for stream in streams.values {
+      guard let began = stream.makesRoomSince else { return nil }
+      since = since.map { max($0, began) } ?? began
+    }
+    return since
+  }
+
   init(_ session: CallerSession, at now: MonotonicTime) {
     self.session = session
     times = SessionTimes(at: now)
