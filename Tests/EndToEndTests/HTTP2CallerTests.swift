@@ -1,4 +1,4 @@
-// Callers with HTTP/2: curl, nghttp, h2load and httpx, a table of RFC 9113, and floods while others are served.
+// Callers with HTTP/2: curl, nghttp, h2load, httpx and Chromium, a table of RFC 9113, and floods while others are served.
 
 import Glibc
 import Testing
@@ -124,6 +124,33 @@ struct HTTP2CallerTests {
       """
     let answered = try await succeed([pinnedPython(), "-c", script, stage.proxy.url("")], within: .seconds(240))
     #expect(answered == "True\n")
+  }
+
+  @Test func `status shows connections with HTTP 2 and their requests in progress`() async throws {
+    let stage = try await Stage()
+    async let slow = stage.get("/slow/15")
+    let isShown = try await eventually {
+      let report = try await stage.proxy.admin("/status?format=json").body
+      return report.contains(#""http2_connections":1,"http2_streams":1"#)
+    }
+    #expect(isShown)
+    let text = try await stage.proxy.admin("/status").body
+    let line = #/\(callers\) +\d connections, 1 of them with HTTP/2, on which 1 requests are served/#
+    #expect(text.contains(line), "\(text)")
+    _ = try await slow
+    #expect(
+      try await eventually { try await !stage.proxy.admin("/status").body.contains("(callers)") })
+  }
+
+  @Test(.enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver"))
+  func `Chromium is served over TLS by ALPN`() async throws {
+    let stage = try await Stage()
+    let shown = try await run(
+      [
+        "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--ignore-certificate-errors", "--dump-dom",
+        "--user-data-dir=\(stage.directory.file("browser"))", "https://localhost:\(stage.tlsPort)/seen",
+      ], within: .seconds(120))
+    #expect(shown.output.contains("Via: 2 bearer-proxy"), "\(shown)")
   }
 
   @Test func `the server keeps the rules of RFC 9113 and RFC 7541`() async throws {

@@ -163,10 +163,15 @@ package final class AdminServer: Sendable {
     let service = service
     let now = UnixTime(WallClock.now.seconds)
     let routes = await service.routeStatuses(at: now)
+    let (registry, metrics) = (service.registry, service.metrics)
     return StatusReport(
       description: service.description, startedAt: startedAt, now: now,
       isDraining: isDraining.load(ordering: .relaxed), readiness: await readinessReport(now),
       routes: routes, programs: service.programStatuses(routes), reload: reloads.report,
+      callers: (
+        registry.value(of: metrics.connectionsOpen), registry.value(of: metrics.http2Connections),
+        registry.value(of: metrics.http2Streams)
+      ),
       lostRecords: service.accessLog?.droppedLines ?? 0, accessLogFailure: service.accessLog?.failure)
   }
 

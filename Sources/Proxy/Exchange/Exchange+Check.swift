@@ -26,16 +26,17 @@ extension Exchange {
     } catch {
       return await answer(error)
     }
+    let path: HandOutPath
     do throws(ExchangeFailure) {
-      let path = try take(question)
-      _ = await writeHandOut(path, callers: nil)
+      path = try take(question)
     } catch {
       await write(error, keepsConnection: false)
+      writeResponse(to: question)
+      let isDelivered = await flush()
+      finish()
+      return isDelivered
     }
-    writeResponse(to: question)
-    let isDelivered = await flush()
-    finish()
-    return isDelivered
+    return await handOut(path, to: question)
   }
 
   /// The framing of the content of a caller that may ask.
@@ -119,7 +120,7 @@ extension Exchange {
 
   /// Turns the answer that was written into a message, with its head and its trailer section.
   @inline(never)
-  private func writeResponse(to question: CheckRequest) {
+  func writeResponse(to question: CheckRequest) {
     let route = request.route
     let response = CheckResponse(
       credentialField: route?.fixedCredential?.name.text ?? "Authorization",

@@ -11,19 +11,11 @@ internal import Tokens
 
 extension Exchange {
   /// Answers a request for a token.
-  func handOut(_ path: HandOutPath) async -> Bool {
-    let keepsConnection = await writeHandOut(path, callers: caller.facts.listener.callers)
-    let isDelivered = await flush()
-    finish()
-    return isDelivered && keepsConnection
-  }
-
-  /// Writes the answer to a request for a token. False: the connection does not go on behind it.
-  /// - Parameter callers: the rule for the caller; nil if it was judged by another head.
-  func writeHandOut(_ path: HandOutPath, callers: CallerCheck?) async -> Bool {
+  /// - Parameter question: the question in gRPC's form that became this request. Its caller was judged.
+  func handOut(_ path: HandOutPath, to question: CheckRequest? = nil) async -> Bool {
     var keepsConnection = mayGoOn
     do throws(ExchangeFailure) {
-      let wish = try admit(path, callers)
+      let wish = try admit(path, isJudged: question != nil)
       // It has no content.
       keepsConnection = mayGoOn(isRead: true)
       if try !believesCallerToken() { try await judgeCallerToken() }
@@ -38,25 +30,27 @@ extension Exchange {
         request.credential = .bearer(try await tokenToHandOut(for: route))
       }
       if wish.wantsRefusal { throw .handOut(.overtaken) }
+      writeToken(keepsConnection: keepsConnection)
     } catch {
       keepsConnection = keepsConnection && error.leavesConnectionUsable
       await write(error, keepsConnection: keepsConnection)
       // As for other answers of this kind.
       if keepsConnection { await Task.yield() }
-      return keepsConnection
     }
-    writeToken(keepsConnection: keepsConnection)
-    return keepsConnection
+    if let question { writeResponse(to: question) }
+    let isDelivered = await flush()
+    finish()
+    return isDelivered && keepsConnection
   }
 
   @inline(never)
-  private func admit(_ path: HandOutPath, _ callers: CallerCheck?) throws(ExchangeFailure) -> HandOutRequest {
+  private func admit(_ path: HandOutPath, isJudged: Bool) throws(ExchangeFailure) -> HandOutRequest {
     request.path.removeAll()
     if let refusal = caller.facts.refusal { throw .caller(refusal) }
     defer { request.record.route = request.route?.index }
     let admission = try HandOutAdmission(
-      path, request.head, request.headBytes, callers: callers, table: state.service.table,
-      normalPath: &request.path, found: &request.route)
+      path, request.head, request.headBytes, callers: isJudged ? nil : caller.facts.listener.callers,
+      table: state.service.table, normalPath: &request.path, found: &request.route)
     request.handOut = admission.request
     return admission.request
   }

@@ -26,6 +26,7 @@ package struct ServiceMetrics: Sendable {
   let connectionsAccepted: Counter
   let connectionsOpen: Gauge
   let http2Connections: Gauge
+  let http2Streams: Gauge
   let http2Requests: Counter
   let acceptPauses: Counter
   let upstreamConnections: CounterTable
@@ -86,6 +87,8 @@ package struct ServiceMetrics: Sendable {
     connectionsOpen = catalog.gauge("bearer_proxy_connections_open", help: "Downstream connections open now.")
     http2Connections = catalog.gauge(
       "bearer_proxy_http2_connections_open", help: "Downstream connections that use HTTP/2 now.")
+    http2Streams = catalog.gauge(
+      "bearer_proxy_http2_streams_open", help: "Requests of these connections that are served now.")
     http2Requests = catalog.counter(
       "bearer_proxy_http2_requests_total", help: "Requests that came by HTTP/2; those of bearer_proxy_requests_total.")
     acceptPauses = catalog.counter(

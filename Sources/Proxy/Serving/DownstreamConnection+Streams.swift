@@ -185,15 +185,17 @@ extension DownstreamConnection {
     }
     let connections = facts.state.service.connections
     if isCounted { connections.opened() }
+    home.current.metrics.add(home.current.service.metrics.http2Streams, 1)
     let served = DownstreamStream(StreamBytes(stream, of: session, waiter), on: self)
     multiplexer.streams[id] = served
-    // Both stay on this loop, on which the task runs.
+    // All stay on this loop, on which the task runs.
     let waiter = waiter
-    nonisolated(unsafe) let pair = (multiplexer, served)
-    let confined = Confined(pair, to: home.loop)
+    nonisolated(unsafe) let all = (multiplexer, served, home)
+    let confined = Confined(all, to: home.loop)
     Task(executorPreference: home.loop) {
       await confined.value.1.serve()
       confined.value.0.streams[id] = nil
+      confined.value.2.current.metrics.add(confined.value.2.current.service.metrics.http2Streams, -1)
       waiter.signal()
       if isCounted { connections.closed() }
     }

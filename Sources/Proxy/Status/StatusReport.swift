@@ -13,6 +13,8 @@ struct StatusReport {
   let routes: [RouteStatus]
   var programs: [ProgramStatus] = []
   let reload: ReloadReport
+  /// Callers' connections, those of them with HTTP/2, and the requests that these serve.
+  var callers: (connections: Int64, sessions: Int64, streams: Int64) = (0, 0, 0)
   var lostRecords: UInt64 = 0
   var accessLogFailure: SystemError?
 
@@ -45,6 +47,13 @@ struct StatusReport {
         "\(lostRecords) records lost" + (accessLogFailure.map { ", cannot be written: \($0.reason)" } ?? ""))
       members["access_log"] = .object(log)
     }
+    members["callers"] = .object([
+      "connections": .integer(callers.connections), "http2_connections": .integer(callers.sessions),
+      "http2_streams": .integer(callers.streams),
+      "line": .string(
+        "\(callers.connections) connections, \(callers.sessions) of them with HTTP/2, on which \(callers.streams) "
+          + "requests are served"),
+    ])
     members["reload"] = reload.json(at: now)
     members["commit"] = description.commit.map(JSONValue.string)
     return .object(members)
@@ -95,6 +104,10 @@ package func statusText(_ report: JSONValue) -> String {
   }
   if case .array(let certificates)? = report.members?["certificates"] {
     rows += certificates.map { ("(certificate of \($0.members?["name"]?.text ?? ""))", line($0)) }
+  }
+  let callers = report.members?["callers"]
+  if let sessions = callers?.members?["http2_connections"], sessions != .integer(0) {
+    rows.append(("(callers)", line(callers)))
   }
   let reload = report.members?["reload"]?.members
   // Not shown while the file is the one that the process started with.

@@ -33,6 +33,9 @@ package final class MetricsRegistry: Sendable {
     SharedMetricsWriter(block: blocks[blocks.count - 1])
   }
 
+  /// The value of a gauge that writers add to.
+  package func value(of gauge: Gauge) -> Int64 { Int64(bitPattern: sum(gauge.cell)) }
+
   /// The sum of a cell over all writers.
   func sum(_ cell: Int) -> UInt64 {
     blocks.reduce(0) { $0 &+ $1.value(cell) }
