@@ -112,13 +112,11 @@ struct CaddyConfiguration {
   /// Caddy sends the caller's fields along, and describes the request in `X-Forwarded-` fields.
   private func question(_ route: RouteSettings, again report: String) -> String {
     let source = settings.socketPath.map { "unix/\($0)" } ?? settings.origin
-    let transport = """
+    let tls = """
       # CHANGE: the authority of bearer-proxy's certificate.
-      transport http {
-      \ttls_server_name localhost
-      \ttls_trusted_ca_certs /etc/caddy/bearer-proxy-ca.pem
-      \t\(settings.needsCertificate ? "tls_client_auth /etc/caddy/proxy.pem /etc/caddy/proxy.key" : "")
-      }
+      tls_server_name localhost
+      tls_trusted_ca_certs /etc/caddy/bearer-proxy-ca.pem
+      \(settings.needsCertificate ? "tls_client_auth /etc/caddy/proxy.pem /etc/caddy/proxy.key" : "")
       """ as EngineText
     return layout(
       """
@@ -128,7 +126,11 @@ struct CaddyConfiguration {
       \t\(settings.secretField.map { "# CHANGE: the secret of callers.header.\nheader_up \($0) SECRET" } ?? "")
       \t\(report)
       \tcopy_headers \(route.credentialField)
-      \t\(settings.listener.tls == nil ? "" : transport.text)
+      \ttransport http {
+      \t\t# Older versions may keep a connection to the API among those for questions.
+      \t\tkeepalive off
+      \t\t\(settings.listener.tls == nil ? "" : tls.text)
+      \t}
       }
       """)
   }
