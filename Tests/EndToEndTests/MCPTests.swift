@@ -149,6 +149,32 @@ struct MCPTests {
     withExtendedLifetime(proxy) {}
   }
 
+  @Test func `a client's next token in the middle of a session goes on with it, and an open stream is not cut`()
+    async throws
+  {
+    let port = try freePort()
+    let url = "http://127.0.0.1:\(port)/tools"
+    let provider = try await provider(resources: [url])
+    let server = try await MCPServer(.mcp, in: directory)
+    let proxy = try await guarded(server, provider.issuer, port: port, audience: url, scopes: "mcp.use")
+    async let running = mcpClient(.mcp, url, Self.person + ["--waits", directory.file("go-on")])
+    #expect(try await eventually { server.process.output.contains("waiting") })
+    // From here on the client's token is not enough, and the stream is open.
+    try proxy.reconfigure { $0.replacing("scopes: [mcp.use]", with: "scopes: [mcp.use, mcp.admin]") }
+    #expect(
+      try await eventually {
+        try await proxy.get("/.well-known/oauth-protected-resource/tools").body.contains("mcp.admin")
+      })
+    #expect(!server.process.output.contains("waited"))
+    _ = try directory.write("", to: "go-on")
+    let report = try await running
+    #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
+    let scopes = report.signIns.map { Set(($0.scope ?? "").split(separator: " ").map(String.init)) }
+    #expect(scopes == [["mcp.use"], ["mcp.use", "mcp.admin"]])
+    #expect(Set(server.requests.map(\.session)).subtracting(["-"]).count == 1)
+    #expect(server.requests.allSatisfy { $0.token == "-" })
+  }
+
   // MARK: A server that demands tokens, and a client that knows no OAuth
 
   private func adding(

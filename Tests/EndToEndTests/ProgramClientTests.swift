@@ -103,34 +103,6 @@ struct ProgramClientTests {
     #expect(try await stage.given(to: "reports") == 2)
   }
 
-  private static let azureCLI = testsDirectory + "/../.venv-azure-cli/bin/python"
-
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: azureCLI), "Tests/run makes .venv-azure-cli"))
-  func `az login --identity signs in, and gets tokens of further resources`() async throws {
-    let stage = try await ProgramStage(["--claim", "tid=c0a7050d-0000-4000-8000-000000000001"])
-    let authority = try await CertificateAuthority(in: stage.directory)
-    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
-    try stage.proxy.reconfigure {
-      $0.replacing(
-        "resources: [\(Self.resource)]}\n",
-        with: "resources: [\(Self.resource), \"https://management.core.windows.net\"]}\n")
-    }
-    _ = try await eventually { try await stage.proxy.admin("/config").body.contains("management.core") }
-    for (resource, isListed) in [(Self.resource, true), ("https://unknown.example", false)] {
-      let environment = [
-        "AZURE_CONFIG_DIR": stage.directory.file("azure-\(isListed)"), "AZURE_CORE_COLLECT_TELEMETRY": "false",
-        "REQUESTS_CA_BUNDLE": authority.file,
-      ]
-      let result = try await ProgramResult(
-        ["azure-cli", "https://127.0.0.1:\(api.tlsPort)", resource], python: Self.azureCLI,
-        environment: stage.appService.merging(environment) { $1 })
-      #expect(result.word == (isListed ? "token" : "error"), "\(result.text)")
-      if isListed { #expect(try await stage.isKnown(result.text)) }
-    }
-    #expect(api.requests.contains("200 /subscriptions"))
-    #expect(try await stage.given(to: "reports") >= 3)
-  }
-
   @Test func `Kafka's client in C asks for the shape of virtual machines`() async throws {
     let stage = try await ProgramStage()
     let url = "http://127.0.0.1:\(stage.machinePort)/metadata/identity/oauth2/token"

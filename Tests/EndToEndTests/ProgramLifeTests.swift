@@ -13,8 +13,8 @@ struct ProgramLifeTests {
   /// Programs that ask once and end, by their names in Tests/peers/program_clients.py.
   private static let clients: [(name: String, shape: Shape)] = [
     ("oauthlib", .tokenEndpoint), ("authlib-basic", .tokenEndpoint), ("authlib-form", .tokenEndpoint),
-    ("kafka-oidc", .tokenEndpoint), ("identity", .appService), ("msal", .appService), ("identity", .imds),
-    ("msal", .imds), ("kafka-imds", .imds),
+    ("kafka-oidc", .tokenEndpoint), ("identity", .appService), ("chain", .appService), ("msal", .appService),
+    ("identity", .imds), ("chain", .imds), ("msal", .imds), ("kafka-imds", .imds),
   ]
 
   private struct Row: Encodable {
@@ -109,7 +109,7 @@ struct ProgramLifeTests {
     // The provider is away until the held token has ended. azure-identity waits for it; ProgramClientTests has that.
     try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
     #expect(try await eventually { try await stage.ask(form).status == 503 })
-    let away = try await results(stage, Self.clients.filter { $0.name != "identity" })
+    let away = try await results(stage, Self.clients.filter { !["identity", "chain"].contains($0.name) })
     #expect(away.allSatisfy { $0.word == "error" }, "\(away)")
     try await stage.provider.behave("{}")
     #expect(try await eventually { try await stage.ask(form).status == 200 })
@@ -121,6 +121,52 @@ struct ProgramLifeTests {
     let after = try await results(stage)
     #expect(areTokens(after, of: stage), "\(after)")
     for (one, other) in zip(back, after) { #expect(one.text != other.text) }
+    withExtendedLifetime(restarted) {}
+  }
+
+  private static let azureCLI = testsDirectory + "/../.venv-azure-cli/bin/python"
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: azureCLI), "Tests/run makes .venv-azure-cli"))
+  func `az login --identity signs in all through the life of a proxy`() async throws {
+    let stage = try await ProgramStage(
+      ["--claim", "tid=c0a7050d-0000-4000-8000-000000000001", "--expires-in", "30"])
+    let authority = try await CertificateAuthority(in: stage.directory)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: ProgramStage.resource)
+    func signIn(secret: String? = nil, resource: String = ProgramStage.resource) async throws -> ProgramResult {
+      var environment = [
+        "AZURE_CONFIG_DIR": stage.directory.file("azure"), "AZURE_CORE_COLLECT_TELEMETRY": "false",
+        "REQUESTS_CA_BUNDLE": authority.file,
+      ].merging(stage.appService) { $1 }
+      if let secret { environment["IDENTITY_HEADER"] = secret }
+      return try await ProgramResult(
+        ["azure-cli", "https://127.0.0.1:\(api.tlsPort)", resource], python: Self.azureCLI, environment: environment)
+    }
+    // The management API is not listed yet.
+    #expect(try await signIn().word == "error")
+    try stage.proxy.reconfigure {
+      $0.replacing(
+        "resources: [\(ProgramStage.resource)]}\n",
+        with: "resources: [\(ProgramStage.resource), \"https://management.core.windows.net\"]}\n")
+    }
+    _ = try await eventually { try await stage.proxy.admin("/config").body.contains("management.core") }
+    let first = try await signIn()
+    #expect(areTokens([first], of: stage), "\(first)")
+    #expect(api.requests.contains("200 /subscriptions"))
+    let wrong = try await signIn(secret: "wrong-secret-0123456789")
+    let unknown = try await signIn(resource: "https://unknown.example")
+    #expect(wrong.word == "error" && unknown.word == "error", "\(wrong) \(unknown)")
+    let before = try await stage.provider.requests(to: "token")
+    #expect(try await eventually { try await stage.provider.requests(to: "token") >= before + 2 })
+    let next = try await signIn()
+    #expect(areTokens([next], of: stage) && next.text != first.text, "\(next)")
+    try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
+    #expect(try await eventually { try await stage.ask("grant_type=client_credentials").status == 503 })
+    #expect(try await signIn().word == "error")
+    try await stage.provider.behave("{}")
+    #expect(try await eventually { try await stage.ask("grant_type=client_credentials").status == 200 })
+    let restarted = try await stage.restart()
+    let last = try await signIn()
+    #expect(areTokens([last], of: stage), "\(last)")
     withExtendedLifetime(restarted) {}
   }
 
