@@ -31,7 +31,7 @@ struct AdminRequest: Sendable {
     level = parameters.first { $0.hasPrefix("level=") }.map { String($0.dropFirst(6)) }
     route = parameters.first { $0.hasPrefix("route=") }.map { String($0.dropFirst(6)) }
     let program = parameters.first { $0.hasPrefix("program=") }?.dropFirst(8)
-    taker = program.flatMap { TokenTaker(rawValue: String($0)) } ?? .plain
+    taker = program.flatMap { TokenTaker($0) } ?? .plain
     isRead = head.method == .get || head.method == .head
     isPost = head.method == .post
     caller = callers.judge(head, bytes, from: peer)

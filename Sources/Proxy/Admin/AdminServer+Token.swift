@@ -23,9 +23,9 @@ extension AdminServer {
     }
     do throws(AcquisitionError) {
       let value = try await service.broker.bearer(for: service.subscriptions[slot], leastLife: Self.leastLife)
-      service.registry.shared.add(service.metrics.handedOut[taker.row, route.index])
+      service.registry.shared.add(service.metrics.handedOut[taker.rawValue, route.index])
       service.log.debug(
-        "token given to a command", ["program": .string(taker.rawValue), "route": .string(route.name)])
+        "token given to a command", ["program": .string(taker.name), "route": .string(route.name)])
       let now = UnixTime(WallClock.now.seconds)
       return .json(
         JSONValue.object([

@@ -110,7 +110,7 @@ extension Exchange {
         let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
         HeadWriter.field("X-Bearer-Expires", decimal: UInt64(max(life, 0)), into: &caller.buffers.output)
       }
-      state.metrics.add(state.service.metrics.handedOut[0, request.record.route ?? 0])
+      state.metrics.add(state.service.metrics.handedOut[TokenTaker.engine.rawValue, request.record.route ?? 0])
     } else if let own = callersOwnField(of: route) {
       // The route keeps what the caller sent. Without a field, an engine might pass on another one.
       let name = route.fixedCredential?.name.text ?? "Authorization"

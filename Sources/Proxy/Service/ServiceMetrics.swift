@@ -77,7 +77,7 @@ package struct ServiceMetrics: Sendable {
     handedOut = catalog.counters(
       "bearer_proxy_tokens_handed_out_total",
       help: "Tokens handed out to engines, for commands and in files, by the program they are for and route.",
-      by: MetricLabel("program", TokenTaker.allCases.map(\.rawValue)), and: MetricLabel("route", routes),
+      by: MetricLabel("program", TokenTaker.allCases.map(\.name)), and: MetricLabel("route", routes),
       isSparse: true)
     programTokens = catalog.counters(
       "bearer_proxy_program_tokens_total", help: "Tokens given to programs, by program and route.",
@@ -197,11 +197,17 @@ package struct ServiceMetrics: Sendable {
 
 /// The program to which a token is handed out without an entry under `programs`: a proxy in front, the program that
 /// calls `token --format`, or the readers of a token file.
-enum TokenTaker: String, CaseIterable {
+enum TokenTaker: Int, CaseIterable {
   case engine, plain, json, git, kubectl, docker, file
 
-  /// The position in metrics.
-  var row: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+  /// The one of a name; nil if there is none.
+  init?(_ name: some StringProtocol) {
+    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = found
+  }
+
+  /// The name in metrics and logs.
+  var name: String { "\(self)" }
 }
 
 /// The state of a route, in the words of metrics and `/status`.

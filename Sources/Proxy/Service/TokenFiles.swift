@@ -151,7 +151,7 @@ package actor TokenFiles {
     if let records {
       records.registry.shared.add(records.metrics.tokenFileWrites[entry.file.row, failure == nil ? 0 : 1])
       if failure == nil {
-        records.registry.shared.add(records.metrics.handedOut[TokenTaker.file.row, entry.file.row])
+        records.registry.shared.add(records.metrics.handedOut[TokenTaker.file.rawValue, entry.file.row])
       }
     }
     guard let failure else {
