@@ -18,6 +18,16 @@ package struct TokenFile: Sendable, Hashable {
   }
 }
 
+/// The contents of a token file.
+enum TokenFileContents: Hashable {
+  /// There is no file.
+  case none
+  /// The held token.
+  case held
+  /// Another token, which may stay until an instant; nil: no longer.
+  case other(until: UnixTime?)
+}
+
 /// The next step for a token file.
 enum TokenFileStep: Hashable {
   /// The held token is written.
@@ -31,22 +41,25 @@ enum TokenFileStep: Hashable {
 
   /// - Parameters:
   ///   - held: the expiry of the held token; nil if none is held.
-  ///   - isWritten: true if the file has that token, or the last write of it failed.
-  ///   - isThere: true if there is a file.
+  ///   - retryAt: the end of the pause after a failed write; nil if there is none.
   ///   - hasAsked: true if another token was requested in place of the held one.
   init(
-    held expiry: UnixTime?, leastLife: Int64, isWritten: Bool, isThere: Bool, hasAsked: Bool, now: UnixTime
+    held expiry: UnixTime?, contents: TokenFileContents, leastLife: Int64, retryAt: UnixTime?, hasAsked: Bool,
+    now: UnixTime
   ) {
-    guard let expiry else {
-      self = isThere ? .remove : .wait(until: nil)
+    let end = expiry.map { $0 + -leastLife }
+    guard let end, now < end else {
+      self =
+        if end != nil, !hasAsked { .renew } else if contents == .none { .wait(until: nil) } else { .remove }
       return
     }
-    if now + leastLife < expiry {
-      self = isWritten ? .wait(until: expiry + -leastLife) : .write
-    } else if !hasAsked {
-      self = .renew
-    } else {
-      self = isThere ? .remove : .wait(until: nil)
+    switch contents {
+    case .held: self = .wait(until: end)
+    case _ where retryAt.map { $0 <= now } ?? true: self = .write
+    // The token of before serves the readers until its own end.
+    case .other(let until?) where now < until: self = .wait(until: retryAt.map { min($0, until) })
+    case .other: self = .remove
+    case .none: self = .wait(until: retryAt)
     }
   }
 }

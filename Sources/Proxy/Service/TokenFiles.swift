@@ -1,5 +1,5 @@
-// The token files of a process: written when a token arrives, removed when it ends, when its route no longer has one,
-// and at the end of the process. TokenFileStep decides, SharedFile writes.
+// The token files of a process: written when a token arrives or a file is missing, removed when the token ends, when
+// its route no longer has one, and at the end of the process. TokenFileStep decides, SharedFile writes.
 
 internal import Bytes
 package import Identity
@@ -12,23 +12,35 @@ package actor TokenFiles {
   private struct Entry {
     let file: TokenFile
     let subscription: TokenSubscription
-    var value: BearerValue?
-    /// The token that was last written, or could not be.
-    var triedID: UInt64?
     let written: WrittenFile
+    /// The held token.
+    var value: BearerValue?
+    /// The token that was last written; nil: the file's token, if there is a file, is not known.
+    var writtenValue: BearerValue?
+    /// The error of the last write.
     var failure: SharedFileError?
+    var throttle = Throttle()
     var hasAsked = false
     /// True while a step is carried out.
     var isBusy = false
     var timer: Task<Void, Never>?
 
     func step(_ now: UnixTime) -> TokenFileStep {
-      // Tokens that never live longer are renewed at half their life.
-      let half = value.map { ($0.lifetime.expiresAt - $0.lifetime.obtainedAt) / 2 }
-      return TokenFileStep(
-        held: value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil },
-        leastLife: min(file.leastLife, half ?? file.leastLife),
-        isWritten: value.map { $0.id == triedID } ?? false, isThere: written.isThere, hasAsked: hasAsked, now: now)
+      TokenFileStep(
+        held: value.flatMap { $0.isUsable(at: now) ? $0.lifetime.expiresAt : nil }, contents: contents(at: now),
+        leastLife: value.map(leastLife) ?? file.leastLife, retryAt: throttle.pause(at: now), hasAsked: hasAsked,
+        now: now)
+    }
+
+    private func contents(at now: UnixTime) -> TokenFileContents {
+      guard written.isThere else { return .none }
+      guard let token = writtenValue, token.isUsable(at: now) else { return .other(until: nil) }
+      return token.id == value?.id ? .held : .other(until: token.lifetime.expiresAt + -leastLife(token))
+    }
+
+    /// Tokens that never live longer are renewed at half their life.
+    private func leastLife(_ token: BearerValue) -> Int64 {
+      min(file.leastLife, (token.lifetime.expiresAt - token.lifetime.obtainedAt) / 2)
     }
   }
 
@@ -40,6 +52,9 @@ package actor TokenFiles {
   private var entries: [String: Entry] = [:]
   private var records: (metrics: ServiceMetrics, registry: MetricsRegistry)?
 
+  /// Seconds between looks at a file, which others may have removed or changed.
+  private static let lookInterval: Int64 = 30
+
   package init(
     broker: TokenBroker, log: Log, now: @escaping @Sendable () -> UnixTime,
     sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep
@@ -47,7 +62,8 @@ package actor TokenFiles {
     (self.broker, self.log, self.now, self.sleep) = (broker, log, now, sleep)
   }
 
-  /// Keeps these files from now on, and removes the others.
+  /// Keeps these files from now on, and removes the others. Those that are kept are looked at, and failed writes are
+  /// tried again.
   package func follow(
     _ files: [(file: TokenFile, subscription: TokenSubscription)], of service: Service
   ) async {
@@ -56,7 +72,11 @@ package actor TokenFiles {
     for path in entries.keys where wanted[path] == nil { await forget(path) }
     for (path, (file, subscription)) in wanted {
       let former = entries[path]
-      if former?.file == file, former?.subscription.key == subscription.key { continue }
+      if former?.file == file, former?.subscription.key == subscription.key {
+        entries[path]?.throttle.succeeded()
+        Task { await look(path) }
+        continue
+      }
       former?.timer?.cancel()
       let written = former?.written ?? WrittenFile(path)
       entries[path] = Entry(file: file, subscription: subscription, written: written)
@@ -79,7 +99,7 @@ package actor TokenFiles {
   package func status(ofRoute row: Int) -> TokenFileStatus? {
     entries.values.first { $0.file.row == row }.map { entry in
       TokenFileStatus(
-        path: entry.file.path, expiresAt: entry.written.isThere ? entry.value?.lifetime.expiresAt : nil,
+        path: entry.file.path, expiresAt: entry.written.isThere ? entry.writtenValue?.lifetime.expiresAt : nil,
         reason: entry.failure?.description)
     }
   }
@@ -109,6 +129,7 @@ package actor TokenFiles {
     guard let held = entries[path], value.id > held.value?.id ?? 0 else { return }
     entries[path]?.value = value
     entries[path]?.hasAsked = false
+    entries[path]?.throttle.succeeded()
   }
 
   private func advance(_ path: String) async {
@@ -130,9 +151,9 @@ package actor TokenFiles {
         entry.timer?.cancel()
         entries[path]?.timer = instant.map { instant in
           Task { [weak self, now, sleep] in
-            // Short waits: the wall clock may be set, and the machine may sleep.
-            while now() < instant, !Task.isCancelled { await sleep(min(max(instant - now(), 1), 60)) }
-            if !Task.isCancelled { await self?.advance(path) }
+            // Short waits also because the wall clock may be set, and the machine may sleep.
+            await sleep(min(max(instant - now(), 1), Self.lookInterval))
+            if !Task.isCancelled { await self?.look(path) }
           }
         }
         return
@@ -142,22 +163,34 @@ package actor TokenFiles {
 
   // MARK: Files
 
+  /// Looks if the file is still the written one, and does what follows.
+  private func look(_ path: String) async {
+    guard let entry = entries[path] else { return }
+    await queue.run { entry.written.look() }
+    if !Task.isCancelled { await advance(path) }
+  }
+
   private func write(_ entry: Entry) async {
     guard let value = entry.value else { return }
     let path = entry.file.path
     let failure = await queue.run { entry.written.write(value.token, readableBy: entry.file.group) }
-    entries[path]?.triedID = value.id
-    entries[path]?.failure = failure
     if let records {
       records.registry.shared.add(records.metrics.tokenFileWrites[entry.file.row, failure == nil ? 0 : 1])
       if failure == nil {
         records.registry.shared.add(records.metrics.handedOut[TokenTaker.file.rawValue, entry.file.row])
       }
     }
+    // Other settings write it again.
+    if let current = entries[path], current.file == entry.file, current.subscription.key == entry.subscription.key {
+      entries[path]?.failure = failure
+      if failure == nil { entries[path]?.writtenValue = value }
+    }
     guard let failure else {
+      entries[path]?.throttle.succeeded()
       log.debug("token file written", ["file": .string(path)])
       return
     }
+    entries[path]?.throttle.failed(.transient, retryAfter: nil, now: now(), jitter: 0)
     log.warning(
       "token file cannot be written",
       ["file": .string(path), "reason": .string(failure.description), "next": .next(.tokenFile)])
@@ -180,16 +213,19 @@ private final class WrittenFile: Sendable {
 
   var isThere: Bool { identity.withLock { $0 != nil } }
 
+  /// Takes a file that a process before this one left.
   func find() {
-    do throws(SharedFileError) {
-      let found = try file.identity()
-      identity.withLock { $0 = found }
-    } catch {
-      // The first write reports it.
-    }
+    let found = present
+    identity.withLock { $0 = found }
   }
 
-  /// Writes a token. If that fails, the file is removed: what it has would be a token that ends unseen.
+  /// Forgets a file that was removed, or that is not as it was written.
+  func look() {
+    let found = present
+    identity.withLock { if $0 != found { $0 = nil } }
+  }
+
+  /// Writes a token. If that fails, the file stays as it is.
   func write(_ token: Secret, readableBy group: UInt32?) -> SharedFileError? {
     do throws(SharedFileError) {
       let bytes = token.bytes
@@ -197,9 +233,13 @@ private final class WrittenFile: Sendable {
       identity.withLock { $0 = written }
       return nil
     } catch {
-      remove()
       return error
     }
+  }
+
+  /// The file's state; nil if there is none that can be used, which the next write reports.
+  private var present: FileIdentity? {
+    do throws(SharedFileError) { return try file.identity() } catch { return nil }
   }
 
   /// Removes the file, unless another process has replaced it.
