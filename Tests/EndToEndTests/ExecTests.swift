@@ -109,6 +109,46 @@ struct ExecTests {
     #expect(mistaken.errors.contains("no secret of the configuration is in it"), "\(mistaken.errors)")
   }
 
+  @Test func `a command of an application that ends meanwhile cuts no request off`() async throws {
+    // The program ends, then the command, then the request is answered: the command's end is no second signal.
+    let ended = directory.file("ended")
+    let command = try directory.write(
+      """
+      #!/bin/sh
+      while [ ! -e \(ended) ]; do sleep 0.1; done
+      echo eyJhbGciOiJub25lIn0.eyJleHAiOjk5OTk5OTk5OTl9.x
+
+      """, to: "assertion.sh")
+    chmod(command, 0o700)
+    let file = try directory.write(
+      textOfFile(configuration).replacing(
+        application(provider.issuer),
+        with: """
+          shutdown: {limit: 60s}
+          applications:
+            contoso:
+              authority: \(provider.issuer)
+              client_id: \(OpenIDProvider.client)
+              credential: {assertion_command: {command: [\(command)]}}
+          """), to: "command.yaml")
+    let (answer, trace) = (directory.file("answer"), directory.file("trace"))
+    let script =
+      #"curl -sv -u "$BEARER_PROXY_CLIENT_ID:$BEARER_PROXY_CLIENT_SECRET" -d grant_type=client_credentials "#
+      + #"-w '%{http_code}' "$BEARER_PROXY_TOKEN_URL" > \#(answer) 2> \#(trace) & "#
+      + "until grep -q '^> POST' \(trace); do sleep 0.1; done; exit 3"
+    let process = try ChildProcess(
+      "exec",
+      [
+        try binary(), "exec", "-c", file, "--program", "consumer", "--log-level", "info", "--", "sh", "-c", script,
+      ], in: directory)
+    #expect(try await eventually { process.errors.contains("draining") })
+    try directory.write("", to: "ended")
+    #expect(try await process.wait() == 3)
+    #expect(!process.errors.contains("ended at once"))
+    // The provider takes no such assertion: an answer, not a broken connection.
+    #expect(directory.read("answer").hasSuffix("400") || directory.read("answer").hasSuffix("503"))
+  }
+
   @Test(arguments: [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGWINCH])
   func `signals are the program's, and no secret is an argument`(signal: Int32) async throws {
     let script =

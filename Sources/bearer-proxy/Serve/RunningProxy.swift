@@ -233,7 +233,12 @@ struct ProcessEvents {
     self.events = events
     self.tell = tell
     if let launch {
-      let ended: @Sendable () -> Void = { if launch.end != nil { tell.yield(.endSignal) } }
+      // Once: other children end while requests are drained, and a second signal would cut that off.
+      let isTold = Locked(false)
+      let ended: @Sendable () -> Void = {
+        guard launch.end != nil, isTold.withLock({ told in !exchange(&told, with: true) }) else { return }
+        tell.yield(.endSignal)
+      }
       signals =
         LaunchedProgram.passedOn.map { name in ProcessSignal(name) { launch.send(name) } }
         + [ProcessSignal(.childEnded, handler: ended)]
