@@ -6,17 +6,24 @@ package import HTTP
 package import HTTPClient
 package import Tokens
 
-/// The description of one API: fetched when it is first needed, once for all who wait, and kept for an hour. A failure
-/// is kept for a minute, so that an API cannot make the proxy ask again and again.
+/// The description of one API: fetched when it is first needed, once for all who wait, and kept for an hour. That there
+/// is none, or a fault, is remembered for a minute. A challenge that names another address is tried at once, but for a
+/// few such addresses only, so that an API cannot make the proxy ask again and again.
 package actor ResourceDirectory {
+  private typealias Outcome = Result<ProtectedResource?, DiscoveryFault>
+
   private let api: HTTPURL
   private let fetch: Fetch
   private let now: @Sendable () -> UnixTime
-  private var known: (result: Result<ProtectedResource?, DiscoveryFault>, at: UnixTime)?
-  private var flight: Task<Result<ProtectedResource?, DiscoveryFault>, Never>?
+  private var known: (description: ProtectedResource, at: UnixTime)?
+  /// The challenges' addresses that led to no description, and when the first of them did.
+  private var misses: (outcomes: [(challenge: String?, outcome: Outcome)], since: UnixTime) = ([], UnixTime(0))
+  private var flight: (challenge: String?, task: Task<Outcome, Never>)?
 
   private static let lifetime: Int64 = 3600
   private static let pause: Int64 = 60
+  /// Addresses that are tried within one pause.
+  private static let addressLimit = 4
 
   /// The directory of the API at a URL. `fetch` has the trust and the proxy of the API's route.
   package init(_ api: HTTPURL, fetch: @escaping Fetch, now: @escaping @Sendable () -> UnixTime) {
@@ -27,35 +34,51 @@ package actor ResourceDirectory {
 
   /// The API's description; nil if it has none. `challenge` is the address that its challenge names, if it names one.
   package func description(challenge: String?) async throws(DiscoveryFault) -> ProtectedResource? {
-    if let known {
-      let lifetime = if case .success = known.result { Self.lifetime } else { Self.pause }
-      if (0..<lifetime).contains(now() - known.at) { return try known.result.get() }
-    }
-    let task =
-      flight
-      ?? Task { [api, fetch] in
-        do throws(DiscoveryFault) {
-          return .success(try await Self.description(of: api, challenge: challenge, fetch))
-        } catch {
-          return .failure(error)
-        }
+    while true {
+      if let outcome = remembered(challenge) { return try outcome.get() }
+      if let flight, flight.challenge != challenge {
+        _ = await flight.task.value
+        continue
       }
-    flight = task
-    let result = await task.value
-    (known, flight) = ((result, now()), nil)
-    return try result.get()
+      let task = flight?.task ?? Task { await self.outcome(challenge) }
+      flight = (challenge, task)
+      return try await task.value.get()
+    }
+  }
+
+  private func remembered(_ challenge: String?) -> Outcome? {
+    if let known, (0..<Self.lifetime).contains(now() - known.at) { return .success(known.description) }
+    guard let last = misses.outcomes.last, (0..<Self.pause).contains(now() - misses.since) else { return nil }
+    if let same = misses.outcomes.first(where: { $0.challenge == challenge }) { return same.outcome }
+    return challenge != nil && misses.outcomes.count < Self.addressLimit ? nil : last.outcome
+  }
+
+  private func outcome(_ challenge: String?) async -> Outcome {
+    let outcome: Outcome
+    do throws(DiscoveryFault) {
+      outcome = .success(try await Self.description(of: api, challenge: challenge, fetch))
+    } catch {
+      outcome = .failure(error)
+    }
+    flight = nil
+    if case .success(let description?) = outcome {
+      known = (description, now())
+      misses.outcomes = []
+    } else {
+      if !(0..<Self.pause).contains(now() - misses.since) { misses = ([], now()) }
+      misses.outcomes.append((challenge, outcome))
+    }
+    return outcome
   }
 
   /// Fetches the description of an API; nil if it has none.
   package static func description(
     of api: HTTPURL, challenge: String?, _ fetch: Fetch
   ) async throws(DiscoveryFault) -> ProtectedResource? {
-    for place in try ProtectedResource.places(of: api, challenge: challenge) {
-      if let json = try await document(place, fetch) {
-        return try ProtectedResource(json: json, of: api, at: place)
-      }
+    try await first(of: try ProtectedResource.places(of: api, challenge: challenge), fetch) {
+      (json, place) throws(DiscoveryFault) in
+      try ProtectedResource(json: json, of: api, at: place)
     }
-    return nil
   }
 
   /// The challenge with which an API refuses a request without a token; nil if it does not, or not in a usable way.
@@ -84,12 +107,34 @@ package actor ResourceDirectory {
   package static func provider(
     _ issuer: String, isStranger: Bool, _ fetch: Fetch
   ) async throws(DiscoveryFault) -> (metadata: ProviderMetadata, members: [String: JSONValue]) {
-    for place in try ProtectedResource.places(ofProvider: issuer) {
-      if let json = try await document(place, fetch, isStranger: isStranger) {
-        return try ProtectedResource.provider(issuer, json: json, at: place)
+    let places = try ProtectedResource.places(ofProvider: issuer)
+    let found = try await first(of: places, fetch, areStrangers: isStranger) {
+      (json, place) throws(DiscoveryFault) in
+      try ProtectedResource.provider(issuer, json: json, at: place)
+    }
+    guard let found else { throw .providerUnknown(issuer) }
+    return found
+  }
+
+  /// Reads the first document; nil if there is none. A server may answer for places that it does not know with a
+  /// redirect, an error or a page: the next ones are tried, and if none has a document, the first fault is thrown.
+  private static func first<Value>(
+    of places: [HTTPURL], _ fetch: Fetch, areStrangers: Bool = false,
+    read: ([UInt8], HTTPURL) throws(DiscoveryFault) -> Value
+  ) async throws(DiscoveryFault) -> Value? {
+    var fault: DiscoveryFault?
+    for place in places {
+      do throws(DiscoveryFault) {
+        if let json = try await document(place, fetch, isStranger: areStrangers) { return try read(json, place) }
+      } catch {
+        switch error {
+        case .redirect, .status, .notJSON: fault = fault ?? error
+        default: throw fault ?? error
+        }
       }
     }
-    throw .providerUnknown(issuer)
+    if let fault { throw fault }
+    return nil
   }
 
   /// A document; nil if there is none.
@@ -109,7 +154,7 @@ package actor ResourceDirectory {
     switch response.status {
     case 200: return response.body
     case 300..<400: throw .redirect("\(url)")
-    case 400..<500: return nil
+    case 404, 410: return nil
     default: throw .status(response.status, "\(url)")
     }
   }

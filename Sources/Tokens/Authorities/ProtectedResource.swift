@@ -16,7 +16,7 @@ package enum DiscoveryFault: Error, Sendable, Hashable {
   case redirect(String)
   /// The document is longer than `ProtectedResource.limit`.
   case tooLarge(String)
-  /// There is another status than 200 and 404.
+  /// There is another status than 200, 404 and 410.
   case status(Int, String)
   /// There is no answer, for this reason.
   case unreached(String)
