@@ -131,8 +131,8 @@ package struct ProgramRequest: Sendable {
   private static func grant(
     _ form: ReplyForm, _ program: Program
   ) throws(ProgramRefusal) -> (ProgramWish, Secret?) {
-    // RFC 8707 names the API by `resource`; it is enough without a scope.
-    var wish = ProgramWish(scope: form["scope"], resource: form["resource"])
+    // RFC 8707 names the API by `resource`, RFC 8693 by `audience` too; each is enough without a scope.
+    var wish = ProgramWish(scope: form["scope"], resource: form["resource"], audience: form["audience"])
     switch form["grant_type"] {
     case "client_credentials"?:
       let token = try program.token(for: wish)

@@ -83,20 +83,26 @@ package struct Program: Sendable {
       candidates = tokens.filter { $0.identities.contains(identity) }
     }
     if candidates.isEmpty { throw .unknownIdentity }
-    if let scope = wish.scope {
-      if let token = Self.token(named: scope, among: candidates) { return token }
-      let words: ScopeSet
-      do throws(ScopeSetError) { words = try ScopeSet(parameter: scope) } catch { throw .unknownScope }
-      guard let token = candidates.first(where: { $0.scopes == words }) else { throw .unknownScope }
-      return token
+    var chosen = try wish.scope.map { scope throws(ProgramRefusal) in try Self.token(of: scope, among: candidates) }
+    // One token is for whatever is named; another one than a client asked for would go to the wrong API.
+    for resource in [wish.resource, wish.audience].compactMap({ $0 }) {
+      chosen = Self.token(named: resource, among: chosen.map { [$0] } ?? candidates)
+      if chosen == nil { throw .unknownResource }
     }
-    if let resource = wish.resource {
-      guard let token = Self.token(named: resource, among: candidates) else { throw .unknownResource }
-      return token
-    }
+    if let chosen { return chosen }
     if shape != .tokenEndpoint { throw .resourceMissing }
     // A program that asks for a certain kind of token gets the first of that kind.
     guard let token = candidates.first(where: { $0.isForCallers == wish.isExchange }) else { throw .unknownScope }
+    return token
+  }
+
+  private static func token(
+    of scope: String, among tokens: [ProgramToken]
+  ) throws(ProgramRefusal) -> ProgramToken {
+    if let token = token(named: scope, among: tokens) { return token }
+    let words: ScopeSet
+    do throws(ScopeSetError) { words = try ScopeSet(parameter: scope) } catch { throw .unknownScope }
+    guard let token = tokens.first(where: { $0.scopes == words }) else { throw .unknownScope }
     return token
   }
 
@@ -115,13 +121,17 @@ package struct ProgramWish: Sendable, Hashable {
   package var scope: String?
   /// The value of `resource`.
   package var resource: String?
+  /// The value of `audience` (RFC 8693 §2.1): a resource by another name.
+  package var audience: String?
   /// The value of the parameter that names an identity.
   package var identity: String?
   /// True if a token of the caller's own is to be exchanged.
   package var isExchange = false
 
-  package init(scope: String? = nil, resource: String? = nil, identity: String? = nil) {
-    (self.scope, self.resource, self.identity) = (scope, resource, identity)
+  package init(
+    scope: String? = nil, resource: String? = nil, audience: String? = nil, identity: String? = nil
+  ) {
+    (self.scope, self.resource, self.audience, self.identity) = (scope, resource, audience, identity)
   }
 }
 

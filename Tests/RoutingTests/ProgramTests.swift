@@ -70,7 +70,35 @@ import Tokens
       ("grant_type=client_credentials&scope=https://vault.example", .success(1)),
       ("grant_type=client_credentials&resource=https://vault.example/", .success(1)),
       ("grant_type=client_credentials&resource=https://else.example/", .failure(.unknownResource)),
-      ("grant_type=client_credentials&audience=whatever", .success(0)),
+      ("grant_type=client_credentials&resource=a&resource=b", .failure(.form)),
+      ("grant_type=client_credentials&audience=https://vault.example", .success(1)),
+      ("grant_type=client_credentials&audience=https://else.example", .failure(.unknownResource)),
+      ("grant_type=client_credentials&audience=", .success(0)),
+      // RFC 8707 §2: a resource beside a scope must not be ignored.
+      (
+        "grant_type=client_credentials&scope=https://vault.example/.default&resource=https://vault.example/",
+        .success(1)
+      ),
+      (
+        "grant_type=client_credentials&scope=orders.read+orders.write&resource=https://vault.example",
+        .failure(.unknownResource)
+      ),
+      (
+        "grant_type=client_credentials&scope=https://vault.example&resource=https://else.example",
+        .failure(.unknownResource)
+      ),
+      (
+        "grant_type=client_credentials&scope=https://vault.example&audience=https://else.example",
+        .failure(.unknownResource)
+      ),
+      (
+        "grant_type=client_credentials&resource=https://vault.example&audience=https://vault.example/", .success(1)
+      ),
+      (
+        "grant_type=client_credentials&resource=https://vault.example&audience=https://else.example",
+        .failure(.unknownResource)
+      ),
+      ("grant_type=client_credentials&scope=else&resource=https://vault.example", .failure(.unknownScope)),
       ("grant_type=client_credentials&scope=a%22b", .failure(.unknownScope)),
       ("grant_type=client_credentials&scope=onward", .failure(.grant)),
       ("grant_type=client_credentials&scope=a&scope=b", .failure(.form)),
