@@ -51,6 +51,25 @@ import Tokens
     (["protocol=http", "host=git.example:8443"], false), (["protocol=https", "host=git.example"], false),
     (["protocol=https", "host=evil.example:8443"], false), (["protocol=https", "host=git.example:8443@evil"], false),
     (["protocol=https", "host=evil.example/git.example:8443"], false), (["host=git.example:8443"], false),
+    // The host is a host, and a port: git would ask another one than this command reads.
+    (["protocol=https", "host=git.example:8443/x.evil.test"], false),
+    (["protocol=https", "host=git.example:8443?evil.test"], false),
+    (["protocol=https", "host=git.example:8443/@evil.test"], false),
+    (["protocol=https", "host=git.example:8443#evil.test"], false),
+    (["protocol=https", "host=git.example:8443\\evil.test"], false),
+    (["protocol=https", "host=git.example:8443/"], false), (["protocol=https", "host= git.example:8443"], false),
+    (["protocol=https://git.example:8443/?", "host=evil.test"], false),
+    (["protocol=https", "host=git.example:8443", "path=team/"], true),
+    (["protocol=https", "host=git.example:8443", "path=team/100%.git"], true),
+    (["protocol=https", "host=git.example:8443", "path=team/a..b/...git"], true),
+    (["protocol=https", "host=git.example:8443", "path=team/../other"], false),
+    (["protocol=https", "host=git.example:8443", "path=team/./app.git"], false),
+    (["protocol=https", "host=git.example:8443", "path=team//app.git"], false),
+    (["protocol=https", "host=git.example:8443", "path=team/%2e%2E/other"], false),
+    (["protocol=https", "host=git.example:8443", "path=team/.%2e/other"], false),
+    (["protocol=https", "host=git.example:8443", "path=team/x%2f..%2f../other"], false),
+    (["protocol=https", "host=git.example:8443", "path=team/..\\other"], false),
+    (["protocol=https", "host=git.example:8443", "path=team/%5c..%5cother"], false),
     (["protocol=https"], false), ([], false), (["protocol=ssh", "host=git.example:8443"], false),
   ])
   func `git gets a token for the upstream of the route and for no other server`(
@@ -62,6 +81,11 @@ import Tokens
   @Test(arguments: [
     ("git.example:8443", true), ("https://git.example:8443", true), ("https://git.example:8443/v2/", true),
     ("http://git.example:8443", false), ("git.example", false), ("evil.example", false), ("", false),
+    ("GIT.example:8443", true), ("HTTPS://git.example:8443", true), ("git.example:8443/x", false),
+    ("git.example:8443?evil.test", false), ("git.example:8443/@evil.test", false), ("git.example:8443@evil", false),
+    ("https://git.example:8443?evil.test", false), ("https://git.example:8443@evil.test/", false),
+    ("https://git.example:8443\\@evil.test/", false), ("://git.example:8443", false),
+    ("https:///git.example:8443", false), ("git.example:8443/https://git.example:8443/", false),
   ])
   func `docker gets one for the upstream, too`(server: String, isFor: Bool) throws {
     #expect(TokenForm.isServer(server, try HTTPURL(Self.upstream)) == isFor)

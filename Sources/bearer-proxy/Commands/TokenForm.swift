@@ -82,12 +82,21 @@ enum TokenForm: Equatable {
 
   /// True if docker's name for a server (a host, or a URL) is that of the upstream.
   static func isServer(_ server: String, _ upstream: HTTPURL) -> Bool {
-    do throws(HTTPURLError) {
-      return try HTTPURL(server.contains("://") ? server : "\(upstream.scheme.text)://\(server)/").origin
-        == upstream.origin
-    } catch {
+    guard let colon = server.firstRange(of: "://") else {
+      return upstream.isAt(upstream.scheme.text, server)
+    }
+    return upstream.isAt(server[..<colon.lowerBound], server[colon.upperBound...].prefix { $0 != "/" })
+  }
+}
+
+extension HTTPURL {
+  /// True if it has this scheme and authority. The authority is a host, or a host and a port: with more in it, the
+  /// program that asks and this one could read two different servers.
+  fileprivate func isAt(_ scheme: some StringProtocol, _ authority: some StringProtocol) -> Bool {
+    guard scheme.lowercased() == self.scheme.text, !authority.utf8.contains(where: "/?#".utf8.contains) else {
       return false
     }
+    do throws(HTTPURLError) { return try HTTPURL("\(scheme)://\(authority)").origin == origin } catch { return false }
   }
 }
 
@@ -112,12 +121,21 @@ struct GitRequest: Equatable {
 
   /// True if the upstream is the server, and has the path if git names one.
   func isFor(_ upstream: HTTPURL) -> Bool {
-    guard let scheme = attributes["protocol"], let host = attributes["host"] else { return false }
-    do throws(HTTPURLError) {
-      guard try HTTPURL("\(scheme)://\(host)/").origin == upstream.origin else { return false }
-    } catch {
+    guard let scheme = attributes["protocol"], let host = attributes["host"], upstream.isAt(scheme, host) else {
       return false
     }
-    return attributes["path"].map { "/\($0)/".hasPrefix(upstream.target) } ?? true
+    return attributes["path"].map { Self.isPlain($0) && "/\($0)/".hasPrefix(upstream.target) } ?? true
+  }
+
+  /// True if no segment of a path leads elsewhere, however a server decodes it: `.`, `..` and empty ones.
+  private static func isPlain(_ path: String) -> Bool {
+    var segments = path.split(separator: "/", omittingEmptySubsequences: false)
+    if segments.last == "" { segments.removeLast() }
+    return segments.allSatisfy { segment in
+      // git has decoded the path once, so that a percent sign may be only that.
+      let decoded = PercentEncoding.decoded(segment.utf8) ?? Array(segment.utf8)
+      return !decoded.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        .contains { part in part.count < 3 && part.allSatisfy { $0 == UInt8(ascii: ".") } }
+    }
   }
 }
