@@ -92,6 +92,28 @@ struct ProgramTests {
     #expect(status.contains("(program consumer)  gets tokens of"))
   }
 
+  @Test func `a client that waits for 100 before its form gets it, and no other expectation is met`() async throws {
+    let stage = try await ProgramStage()
+    let form = "grant_type=client_credentials"
+    let waiting = try RawConnection(port: stage.port)
+    let basic = Data("consumer:\(ProgramStage.secret)".utf8).base64EncodedString()
+    let head =
+      "POST /oauth2/token HTTP/1.1\r\nHost: 127.0.0.1:\(stage.port)\r\nAuthorization: Basic \(basic)\r\n"
+      + "Content-Length: \(form.utf8.count)\r\n"
+    try await waiting.send(head + "Expect: 100-continue\r\n\r\n")
+    #expect(try await waiting.receive { $0.hasSuffix("\r\n\r\n") } == "HTTP/1.1 100 Continue\r\n\r\n")
+    try await waiting.send(form)
+    #expect(try await waiting.receive { $0.hasSuffix("}") }.hasPrefix("HTTP/1.1 200"))
+    // One that has sent its form already needs none.
+    try await waiting.send(head + "Expect: 100-continue\r\n\r\n" + form)
+    #expect(try await waiting.receive { $0.hasSuffix("}") }.hasPrefix("HTTP/1.1 200"))
+    let more = ["-u", "consumer:\(ProgramStage.secret)", "--expect100-timeout", "120"]
+    for version in ["--http1.1", "--http2-prior-knowledge"] {
+      #expect(try await stage.ask(form, more + [version, "-H", "Expect: 100-continue"]).status == 200)
+    }
+    #expect(try await stage.ask(form, more + ["-H", "Expect: magic"]).status == 417)
+  }
+
   @Test func `while the provider is away a held token is given, then 503, and afterwards the next`() async throws {
     let stage = try await ProgramStage(["--expires-in", "20"])
     try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)

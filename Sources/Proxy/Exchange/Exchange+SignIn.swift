@@ -85,8 +85,10 @@ extension Exchange {
     }
   }
 
-  /// Waits for the content, which is small.
+  /// Waits for the content, which is small. A caller that waits for a 100 (Continue) gets it (RFC 9110 §10.1.1).
   func content(_ count: Int) async throws(ExchangeFailure) -> [UInt8] {
+    var expectation = self.expectation
+    if expectation == .unknown { throw .expectation }
     guard count > 0 else { return [] }
     let deadline = request.start + state.service.limits.requestHead
     while caller.buffers.input.count < count {
@@ -95,6 +97,12 @@ extension Exchange {
       case .moved: continue
       case .endOfStream, .failed: throw .delivery(.contentCut)
       case .wouldBlock:
+        if expectation == .continue100, caller.buffers.input.isEmpty {
+          expectation = .none
+          caller.buffers.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+          guard await flush() else { throw .delivery(.contentCut) }
+          continue
+        }
         caller.watch(.content)
         if await caller.waiter.wait(until: deadline) == .timedOut { throw .delivery(.contentStalled) }
       }
@@ -104,6 +112,8 @@ extension Exchange {
       return content.indices.map { content[$0] }
     }
   }
+
+  private var expectation: ExpectContinue { request.headBytes.withBytes { ExpectContinue.of(request.head, $0) } }
 
   private func answer(_ answer: SignInAnswer, keepsConnection: Bool) async -> Bool {
     let isHead = request.head.method == .head
