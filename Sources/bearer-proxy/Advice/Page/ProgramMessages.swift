@@ -79,7 +79,8 @@ extension TroubleshootingPage {
     - `The parameter resource is missing.`\
       An SDK always sends it. **Cure:** Name the resource that the token is for.
     - `The resource is none of this program's: it must be listed under its tokens, as the program spells it.`\
-      Nothing outside the configuration is requested. **Cure:** Add it to `resources` of the program's token.
+      Nothing outside the configuration is requested; beside `scope`, the resource or audience must be that of the same
+      token. **Cure:** Add it to `resources` of the program's token.
     - `Identity not found: no token of this program is for that identity, or for programs that name none.`\
       The program names a client id or resource id. **Cure:** Add it to `identities`, or remove it from the program.
     - `The scope is none of this program's: it must be a token's scopes, or be listed among its resources.`\
