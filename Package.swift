@@ -45,7 +45,7 @@ let package = Package(
     .target(name: "Tokens", dependencies: ["HTTP", "Bytes"], swiftSettings: strictAndSafe),
     .target(
       name: "Platform", dependencies: ["CSystem", "COpenSSL", "Telemetry", "Bytes"], swiftSettings: strict),
-    .target(name: "HTTPClient", dependencies: ["Platform", "HTTP", "Bytes"], swiftSettings: strict),
+    .target(name: "HTTPClient", dependencies: ["Platform", "HTTP2", "HTTP", "Bytes"], swiftSettings: strict),
     .target(name: "HTTPServer", dependencies: ["Platform", "HTTP", "Bytes"], swiftSettings: strict),
     .target(
       name: "Identity", dependencies: ["HTTPClient", "HTTPServer", "Platform", "Tokens", "HTTP", "Telemetry", "Bytes"],
@@ -88,7 +88,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "PlatformTests", dependencies: ["Platform", "Bytes", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "HTTPClientTests", dependencies: ["HTTPClient", "Platform", "HTTP", "Bytes", "TestSupport"],
+      name: "HTTPClientTests", dependencies: ["HTTPClient", "Platform", "HTTP2", "HTTP", "Bytes", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "HTTP", "Bytes", "TestSupport"],

@@ -1,9 +1,9 @@
-// The content of a request, as DATA frames bring it, in the framing of HTTP/1.1 that its head announces.
+// The content of a message, as DATA frames bring it, in the framing of HTTP/1.1 that its head announces.
 
 internal import Bytes
 internal import HTTP
 
-/// The part of a request's content that has arrived and was not taken yet.
+/// The part of a message's content that has arrived and was not taken yet.
 final class StreamContent {
   @exclusivity(unchecked) private var content = ByteBuffer(capacity: 1)
   /// Bytes of framing that come before the content.

@@ -34,7 +34,7 @@ package enum SessionAbuse: String, Sendable, CaseIterable {
   case resets
   /// Errors that make us reset streams (CVE-2025-8671).
   case streamErrors = "stream_errors"
-  /// Frames that carry nothing: empty ones, PING, SETTINGS, PRIORITY, WINDOW_UPDATE, unknown types (CVE-2019-9512 and
+  /// Frames that carry nothing: empty ones, PING, SETTINGS, PRIORITY, WINDOW_UPDATE (CVE-2019-9512 and
   /// its relatives).
   case idleFrames = "idle_frames"
   /// A header block that is small on the wire and large when decoded.

@@ -67,7 +67,8 @@ package struct ConnectionProbe: Sendable {
       let channel = try await connector.channel(waiter, until: deadline)
       let way = connector.origin.proxy.map { " through the proxy \($0.host) port \($0.port)" } ?? ""
       passed("port \(connector.origin.port)\(way)", next: .tls)
-      let stream = try await connector.secured(channel, waiter, until: deadline)
+      let stream = try await connector.secured(
+        channel, waiter, until: deadline, offering: connector.origin.offer(isAlone: false))
       if let session = stream.tls { passed(session.description, next: .tls) }
       stream.close()
     } catch {

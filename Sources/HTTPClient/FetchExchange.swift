@@ -25,16 +25,36 @@ final class FetchExchange {
 
   /// - Parameter address: the address to connect to; nil is the URL's host.
   func run(
-    tls: TLSContext?, serverName: String? = nil, address: SocketAddress? = nil, proxy: ProxyAddress? = nil
+    tls: TLSContext?, serverName: String? = nil, address: SocketAddress? = nil, proxy: ProxyAddress? = nil,
+    versions: UpstreamProtocol = .http1
   ) async throws(FetchError) -> FetchResponse {
     defer { waiter.close() }
     if request.url.scheme == .https, tls == nil {
       throw .tls(host: host, reason: "an http authority leads to https, for which nothing is trusted")
     }
     let origin = Origin(
-      request.url, tls: request.url.scheme == .https ? tls : nil, serverName: serverName, proxy: proxy)
+      request.url, tls: request.url.scheme == .https ? tls : nil, serverName: serverName, proxy: proxy,
+      versions: versions)
+    if origin.mayBeShared { return try await runOnStream(to: origin) }
     let connection = try await connect(origin, address)
     defer { connection.close() }
+    return try await run(on: connection)
+  }
+
+  /// The same on a connection that may have HTTP/2, which ends with it.
+  private func runOnStream(to origin: Origin) async throws(FetchError) -> FetchResponse {
+    let pool = OriginPool(origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop)
+    let connection: UpstreamConnection
+    do throws(UpstreamError) {
+      connection = try await pool.connect(waiter, until: deadline)
+    } catch {
+      throw fetchError(error)
+    }
+    defer { pool.giveBack(connection, .unusable) }
+    return try await run(on: connection.stream)
+  }
+
+  private func run(on connection: ByteStream) async throws(FetchError) -> FetchResponse {
     try await send(on: connection)
     if let limit = request.answerLimit { deadline = max(deadline, .now + limit) }
     let framing = try await receiveHead(from: connection)
@@ -65,6 +85,7 @@ final class FetchExchange {
     case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text, cause: error.cause)
     case .connect(.timedOut), .timedOut: .timedOut(host: host)
     case .proxyUnreachable, .proxy: .proxy(host: host, reason: error.reason)
+    case .withoutHTTP2: .closed(host: host)
     }
   }
 

@@ -25,11 +25,12 @@ public final class Fetcher: Sendable {
   /// URL.
   package func bound(
     tls: TLSContext?, serverName: String? = nil, timeout: TimeSpan = .seconds(10),
-    proxy: @escaping @Sendable (HTTPURL) -> ProxyAddress? = { _ in nil }
+    versions: UpstreamProtocol = .http1, proxy: @escaping @Sendable (HTTPURL) -> ProxyAddress? = { _ in nil }
   ) -> Fetch {
     { (request) async throws(FetchError) in
       try await self.fetch(
-        request, address: nil, tls: tls, serverName: serverName, timeout: timeout, proxy: proxy(request.url))
+        request, address: nil, tls: tls, serverName: serverName, timeout: timeout, proxy: proxy(request.url),
+        versions: versions)
     }
   }
 
@@ -43,7 +44,7 @@ public final class Fetcher: Sendable {
 
   private func fetch(
     _ request: FetchRequest, address: SocketAddress?, tls: TLSContext?, serverName: String?, timeout: TimeSpan,
-    proxy: ProxyAddress? = nil
+    proxy: ProxyAddress? = nil, versions: UpstreamProtocol = .http1
   ) async throws(FetchError) -> FetchResponse {
     let (loop, resolver) = (loop, resolver)
     let result = await Task(executorPreference: loop) { () async -> Result<FetchResponse, FetchError> in
@@ -51,7 +52,8 @@ public final class Fetcher: Sendable {
         request, waiter: Waiter(loop), resolver: resolver, deadline: MonotonicTime.now + timeout)
       do throws(FetchError) {
         return .success(
-          try await exchange.run(tls: tls, serverName: serverName, address: address, proxy: proxy))
+          try await exchange.run(
+            tls: tls, serverName: serverName, address: address, proxy: proxy, versions: versions))
       } catch {
         return .failure(error)
       }

@@ -18,9 +18,14 @@ public struct Origin: Sendable {
   public var tls: TLSContext?
   /// The proxy on the way there; nil if it is reached directly.
   package var proxy: ProxyAddress?
+  /// The versions of HTTP that are spoken with it.
+  package var versions = UpstreamProtocol.http1
 
   /// The origin of `url`, reached with `tls` if the scheme is https.
-  package init(_ url: HTTPURL, tls: TLSContext?, serverName: String? = nil, proxy: ProxyAddress? = nil) {
+  package init(
+    _ url: HTTPURL, tls: TLSContext?, serverName: String? = nil, proxy: ProxyAddress? = nil,
+    versions: UpstreamProtocol = .http1
+  ) {
     precondition((url.scheme == .https) == (tls != nil), "an https origin has a TLS context, an http origin has none")
     scheme = url.scheme
     host = url.host
@@ -28,6 +33,26 @@ public struct Origin: Sendable {
     self.tls = tls
     self.serverName = serverName
     self.proxy = proxy
+    self.versions = versions
+  }
+
+  /// True if connections may have HTTP/2, and carry several exchanges at once.
+  package var mayBeShared: Bool {
+    switch versions {
+    case .http1: false
+    case .http2: true
+    // Without TLS nothing tells before the first request.
+    case .auto: tls != nil
+    }
+  }
+
+  /// The protocols to offer in a handshake. `isAlone`: for a connection that is not shared.
+  func offer(isAlone: Bool) -> OfferedProtocols {
+    switch versions {
+    case .http1: .http11
+    case .auto: isAlone ? .http11 : .both
+    case .http2: .http2
+    }
   }
 
   /// A server of another protocol, with `tls` or without.

@@ -23,20 +23,22 @@ package struct OriginConnector {
 
   /// A new connection, TLS included.
   package func connect(
-    _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil
+    _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil,
+    offering offer: OfferedProtocols = .http11
   ) async throws(UpstreamError) -> ByteStream {
     let channel = try await channel(waiter, until: deadline)
-    return try await secured(channel, waiter, until: deadline, resuming: resumption)
+    return try await secured(channel, waiter, until: deadline, resuming: resumption, offering: offer)
   }
 
   /// The bytes of a connected socket, after the TLS handshake if there is one.
   func secured(
-    _ channel: Channel, _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil
+    _ channel: Channel, _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil,
+    offering offer: OfferedProtocols = .http11
   ) async throws(UpstreamError) -> ByteStream {
     let stream: ByteStream
     do throws(StreamError) {
       stream = try ByteStream(
-        channel, tls: origin.tls, serverName: origin.serverName ?? origin.host, resuming: resumption)
+        channel, tls: origin.tls, serverName: origin.serverName ?? origin.host, resuming: resumption, offering: offer)
     } catch {
       throw .tls(error)
     }
@@ -46,11 +48,16 @@ package struct OriginConnector {
       while wake == .signalled { wake = try await stream.handshake(waiter, until: deadline) }
     } catch {
       stream.close()
+      if offer == .http2, case .tls(let failure) = error, failure.refusesProtocols { throw .withoutHTTP2 }
       throw .tls(error)
     }
     if wake == .timedOut {
       stream.close()
       throw .timedOut
+    }
+    if offer == .http2, let tls = stream.tls, !tls.isHTTP2 {
+      stream.close()
+      throw .withoutHTTP2
     }
     return stream
   }

@@ -2,9 +2,10 @@
 // another connection.
 
 package import HTTP
+internal import HTTP2
 package import Platform
 
-/// A connection to an upstream. Confined to its loop.
+/// A connection to an upstream, or a stream of one with HTTP/2: what carries one exchange. Confined to its loop.
 package final class UpstreamConnection {
   package let stream: ByteStream
   /// True if an exchange was completed on it before: the peer may have closed it since.
@@ -15,21 +16,77 @@ package final class UpstreamConnection {
   @exclusivity(unchecked) fileprivate var wasUsed = false
   @exclusivity(unchecked) fileprivate var hasOwner = false
   fileprivate let id: PoolState.ID
+  /// The stream of HTTP/2; nil if the connection is for one exchange at a time.
+  private let carried: UpstreamStream?
+  /// The connection whose streams are lent in place of this one; nil if it is lent itself.
+  fileprivate let shared: SharedConnection?
 
-  fileprivate init(_ stream: ByteStream, _ id: PoolState.ID) {
+  fileprivate init(_ stream: ByteStream, _ id: PoolState.ID, shared: SharedConnection? = nil) {
     self.stream = stream
     self.id = id
+    self.shared = shared
+    carried = nil
+  }
+
+  init(_ stream: ByteStream, _ id: PoolState.ID, _ carried: UpstreamStream, isReused: Bool) {
+    self.stream = stream
+    self.id = id
+    self.carried = carried
+    shared = nil
+    wasUsed = isReused
+  }
+
+  /// True if it is a stream of HTTP/2.
+  package var isHTTP2: Bool { carried != nil }
+
+  /// The end of a stream of HTTP/2 before its response was whole.
+  package enum StreamFault: Sendable {
+    /// The upstream has not processed the request, whatever the method.
+    case notProcessed
+    /// Neither, and it wants HTTP/1.1.
+    case demandsHTTP11
+    /// The response breaks the rules of HTTP/2.
+    case malformed
+    case headTooLarge
+    /// The upstream has given the stream up.
+    case reset
+    /// The connection is lost.
+    case lost
+  }
+
+  /// The end of the stream before its response was whole; nil if it was not that.
+  package var streamFault: StreamFault? {
+    switch carried?.stream.answer.fault {
+    case .notProcessed: .notProcessed
+    case .demandsHTTP11: .demandsHTTP11
+    case .malformed: .malformed
+    case .headTooLarge: .headTooLarge
+    case .reset: .reset
+    case .lost: .lost
+    case nil: nil
+    }
   }
 
   /// True if it can no longer be used. Not inlined: the pool would count a reference to the stream, too.
-  fileprivate var isStale: Bool { @inline(never) get { stream.isStale } }
+  fileprivate var isStale: Bool {
+    @inline(never) get { shared.map { !$0.takesStreams } ?? stream.isStale }
+  }
 
   @inline(never)
-  fileprivate func lookOnceMore() { _ = stream.channel.looksOnceMore() }
+  fileprivate func lookOnceMore() {
+    if let shared { shared.lookOnceMore() } else { _ = stream.channel.looksOnceMore() }
+  }
+
+  /// Ends the exchange on a stream of HTTP/2. Its connection, if it is one.
+  fileprivate func finishStream() -> SharedConnection? {
+    guard let carried else { return nil }
+    carried.connection.finish(carried.stream)
+    return carried.connection
+  }
 
   /// Closes the socket at once; the pool learns of it when the connection is given back.
   package func close() {
-    stream.close()
+    if let shared { shared.close() } else { stream.close() }
   }
 }
 
@@ -41,11 +98,19 @@ package final class OriginPool {
   /// By number.
   @exclusivity(unchecked) private var connections: [UpstreamConnection?] = []
   @exclusivity(unchecked) private var resumption: TLSResumption?
+  private let head: HeadLimits
+  /// The exchanges that wait for a connection which is being made.
+  @exclusivity(unchecked) private var waiting: [Waiter] = []
+  /// The number of connections that could not be made, and the reason of the last.
+  @exclusivity(unchecked) private var failures: (count: Int, last: UpstreamError?) = (0, nil)
 
-  package init(_ origin: Origin, limits: PoolLimits, resolver: Resolver, loop: EventLoop) {
+  package init(
+    _ origin: Origin, limits: PoolLimits, head: HeadLimits = HeadLimits(), resolver: Resolver, loop: EventLoop
+  ) {
     connector = OriginConnector(origin, resolver: resolver, loop: loop)
     self.loop = loop
-    state = PoolState(limits)
+    self.head = head
+    state = PoolState(limits, sharing: origin.mayBeShared ? .possible : .never)
     connections.reserveCapacity(min(limits.maximumIdle, 64))
   }
 
@@ -65,7 +130,7 @@ package final class OriginPool {
       case .lend(let id), .keep(let id):
         guard let connection = connections[id.index] else { return nil }
         if looksOnceMore { connection.lookOnceMore() }
-        if !connection.isStale { return connection }
+        if !connection.isStale { return connection.shared?.open() ?? connection }
         carryOut(state.lentInVain(id))
       case .close: carryOut(action)
       }
@@ -73,23 +138,77 @@ package final class OriginPool {
     return nil
   }
 
-  /// A new connection, TLS included.
+  /// A new connection, TLS included; or a stream of one that another exchange has made meanwhile.
+  /// - Parameter isAlone: no other exchange may use the connection, and one with HTTP/1.1 is preferred.
   package func connect(
-    _ waiter: Waiter, until deadline: MonotonicTime
+    _ waiter: Waiter, until deadline: MonotonicTime, isAlone: Bool = false
   ) async throws(UpstreamError) -> UpstreamConnection {
-    let id = state.connectionRequested()
+    if isAlone { return try await make(state.connectionRequested(), waiter, deadline, isAlone: true) }
+    var id = state.connectionWanted()
+    while id == nil {
+      try await awaitRoom(waiter, deadline)
+      if let open = lease() { return open }
+      id = state.connectionWanted()
+    }
+    guard let id else { throw .timedOut }
+    return try await make(id, waiter, deadline, isAlone: false)
+  }
+
+  /// Waits until a connection that may be shared is made, or cannot be made, or has room.
+  private func awaitRoom(_ waiter: Waiter, _ deadline: MonotonicTime) async throws(UpstreamError) {
+    let before = failures.count
+    waiting.append(waiter)
+    let wake = await waiter.wait(until: deadline)
+    waiting.removeAll { $0 === waiter }
+    // Another exchange may have less time than this one.
+    if failures.count != before, let error = failures.last, error != .timedOut { throw error }
+    if wake == .timedOut { throw .timedOut }
+  }
+
+  private func wakeWaiting() {
+    for waiter in waiting { waiter.signal() }
+  }
+
+  private func make(
+    _ id: PoolState.ID, _ waiter: Waiter, _ deadline: MonotonicTime, isAlone: Bool
+  ) async throws(UpstreamError) -> UpstreamConnection {
     let stream: ByteStream
     do throws(UpstreamError) {
-      stream = try await connector.connect(waiter, until: deadline, resuming: resumption)
+      stream = try await connector.connect(
+        waiter, until: deadline, resuming: resumption, offering: origin.offer(isAlone: isAlone))
     } catch {
       state.connectionFailed(id)
+      if !isAlone { failures = (failures.count + 1, error) }
+      wakeWaiting()
       throw error
     }
-    let connection = UpstreamConnection(stream, id)
     while connections.count <= id.index { connections.append(nil) }
+    let isHTTP2 = stream.tls.map(\.isHTTP2) ?? (origin.versions == .http2)
+    let shared = isHTTP2 ? SharedConnection(stream, id, of: self, head: head, isAlone: isAlone) : nil
+    let connection = UpstreamConnection(stream, id, shared: shared)
     connections[id.index] = connection
-    carryOut(state.connectionMade(id))
-    return connection
+    carryOut(state.connectionMade(id, isShared: isHTTP2 && !isAlone))
+    if origin.mayBeShared { wakeWaiting() }
+    guard let shared else { return connection }
+    // Both stay on this loop, on which the task runs.
+    nonisolated(unsafe) let served = shared
+    let confined = Confined(served, to: loop)
+    Task(executorPreference: loop) { await confined.value.serve() }
+    return shared.open()
+  }
+
+  // MARK: Shared connections
+
+  /// The peer of a connection has said how many exchanges it takes at once.
+  func capacityChanged(_ id: PoolState.ID, to capacity: Int) {
+    carryOut(state.capacityChanged(id, to: capacity))
+    wakeWaiting()
+  }
+
+  /// A connection takes no further exchange.
+  func leaves(_ id: PoolState.ID) {
+    carryOut(state.closedByPeer(id))
+    wakeWaiting()
   }
 
   /// Lends the connection that was reserved for a caller once more. `false`: it is no longer usable, and closed.
@@ -106,6 +225,10 @@ package final class OriginPool {
   /// Takes back a connection when an exchange on it is over. `false`: it is closed.
   @discardableResult
   package func giveBack(_ connection: UpstreamConnection, _ condition: PoolState.Condition = .reusable) -> Bool {
+    if let shared = connection.finishStream() {
+      giveBack(connection.id, of: shared, condition)
+      return false
+    }
     var condition = condition
     switch condition {
     case .reusable:
@@ -119,6 +242,18 @@ package final class OriginPool {
     if case .keep = action { return true }
     carryOut(action)
     return false
+  }
+
+  private func giveBack(_ id: PoolState.ID, of shared: SharedConnection, _ condition: PoolState.Condition) {
+    if condition == .reusable {
+      if let tls = shared.tls, resumption == nil || !shared.wasUsed { resumption = tls.resumption }
+      shared.wasUsed = true
+    }
+    // What breaks an exchange breaks its stream alone.
+    carryOut(
+      state.exchangeEnded(
+        id, shared.isAlone || shared.isLost ? .unusable : condition == .reusable ? .reusable : .reset, at: loop.now))
+    wakeWaiting()
   }
 
   // MARK: Closing

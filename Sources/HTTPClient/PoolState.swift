@@ -56,11 +56,25 @@ package struct PoolState: Sendable {
     var capacity = 1
     /// True if it was made for several at once, whatever its capacity is now.
     var isShared = false
+    /// True until it is known if it has room for more than the exchange that asked for it.
+    var isOpening = false
 
     func hasRoom(beside exchanges: Int) -> Bool { exchanges < capacity }
   }
 
+  /// The expectation about connections that carry several exchanges at once.
+  package enum Sharing: Sendable {
+    /// No connection does.
+    case never
+    /// The next connection may.
+    case possible
+    /// The last one does not: each exchange that needs a connection makes one at once.
+    case unusual
+  }
+
   private let limits: PoolLimits
+  private var sharing: Sharing
+  private var openingCount = 0
   private var connections: [Connection] = []
   private var unused: [Int] = []
   /// The connections that have room for another exchange; the one that got it last is at the end and is lent first.
@@ -70,8 +84,9 @@ package struct PoolState: Sendable {
   /// True if the origin is no longer used: a connection closes with the last of its exchanges.
   package private(set) var isRetired = false
 
-  package init(_ limits: PoolLimits) {
+  package init(_ limits: PoolLimits, sharing: Sharing = .never) {
     self.limits = limits
+    self.sharing = sharing
     let expected = min(limits.maximumIdle, 64)
     connections.reserveCapacity(expected)
     unused.reserveCapacity(expected)
@@ -107,6 +122,17 @@ package struct PoolState: Sendable {
     return .lend(ID(index: index))
   }
 
+  /// An exchange needs a new connection. `nil`: one is being made that may have room for it; ask again when that is
+  /// known.
+  package mutating func connectionWanted() -> ID? {
+    guard sharing == .possible else { return connectionRequested() }
+    if openingCount > 0 { return nil }
+    let id = connectionRequested()
+    connections[id.index].isOpening = true
+    openingCount += 1
+    return id
+  }
+
   /// An exchange asks for a connection of its own making.
   package mutating func connectionRequested() -> ID {
     guard let index = unused.popLast() else {
@@ -118,10 +144,15 @@ package struct PoolState: Sendable {
   }
 
   /// A requested connection is there. It carries the exchange that asked for it, and up to `capacity` at once.
-  package mutating func connectionMade(_ id: ID, capacity: Int = 1) -> Action {
-    guard case .connecting = connections[id.index].use else { preconditionFailure("a connection was made twice") }
+  /// `isShared`: its peer has yet to say how many.
+  package mutating func connectionMade(_ id: ID, capacity: Int = 1, isShared: Bool = false) -> Action {
+    let former = connections[id.index]
+    guard case .connecting = former.use else { preconditionFailure("a connection was made twice") }
+    if former.isOpening, !isShared { settle(id.index) }
+    if sharing != .never, former.isOpening || isShared { sharing = isShared ? .possible : .unusual }
     connections[id.index] = Connection(
-      use: isRetired ? .leaving(1) : .busy(1), capacity: capacity, isShared: capacity > 1)
+      use: isRetired ? .leaving(1) : .busy(1), capacity: capacity, isShared: isShared || capacity > 1,
+      isOpening: former.isOpening && isShared)
     if capacity > 1, !isRetired { open.append(id.index) }
     return .lend(id)
   }
@@ -130,6 +161,7 @@ package struct PoolState: Sendable {
   /// none (0) is left.
   package mutating func capacityChanged(_ id: ID, to capacity: Int) -> Action {
     let index = id.index
+    settle(index)
     if capacity == 0 { return closedByPeer(id) }
     let former = connections[index]
     connections[index].capacity = capacity
@@ -240,6 +272,7 @@ package struct PoolState: Sendable {
 
   /// A connection keeps this many exchanges and takes no more.
   private mutating func leave(_ index: Int, _ exchanges: Int) -> Action {
+    settle(index)
     if exchanges == 0 {
       forget(index)
       return .close(ID(index: index))
@@ -264,7 +297,15 @@ package struct PoolState: Sendable {
     }
   }
 
+  /// It is known how many exchanges the connection carries.
+  private mutating func settle(_ index: Int) {
+    if !connections[index].isOpening { return }
+    connections[index].isOpening = false
+    openingCount -= 1
+  }
+
   private mutating func forget(_ index: Int) {
+    settle(index)
     connections[index].use = .none
     unused.append(index)
   }

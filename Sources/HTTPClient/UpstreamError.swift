@@ -12,6 +12,8 @@ public enum UpstreamError: Error, Sendable, Hashable {
   case proxyUnreachable(ConnectError)
   /// The proxy on the way made no tunnel.
   case proxy(ProxyRefusal)
+  /// TLS succeeded, and the upstream has not chosen HTTP/2, which the route demands.
+  case withoutHTTP2
 
   /// True if this process has no descriptor left to connect with.
   public var isExhaustion: Bool {
@@ -29,6 +31,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
     case .tls(let error): ConnectError.handshake(error).text
     case .proxyUnreachable(let error): "the proxy on the way there: \(error.text)"
     case .proxy(let refusal): "the proxy on the way there \(refusal)"
+    case .withoutHTTP2: "it does not offer HTTP/2 (ALPN), which the route's protocol demands"
     }
   }
 }

@@ -7,8 +7,8 @@ import Testing
 /// A session with the streams that it has announced.
 final class SessionFixture {
   let session: CallerSession
-  private(set) var streams: [Int32: CallerStream] = [:]
-  private(set) var changes: [Int32: CallerStream.Changes] = [:]
+  private(set) var streams: [Int32: SessionStream] = [:]
+  private(set) var changes: [Int32: SessionStream.Changes] = [:]
   private(set) var goesOn = true
   /// The time of the next bytes, in nanoseconds.
   var now: UInt64 = 1_000_000_000
@@ -96,7 +96,7 @@ final class SessionFixture {
     #expect(frames.map(\.type) == [1, 1, 0, 1])
     #expect(frames.map(\.flags) == [4, 4, 0, 5])
     #expect(String(decoding: frames[2].payload, as: UTF8.self) == "hello")
-    #expect(fixture.streams[1]?.isAnswered == true)
+    #expect(fixture.streams[1]?.isSent == true)
   }
 
   @Test(arguments: [
@@ -156,6 +156,7 @@ final class SessionFixture {
       id += 2
     }
     fixture.feed(Frame.request(id, method: "POST", ends: false) + Frame.data(id, Array("hello".utf8), ends: true))
+    #expect(fixture.head(Int32(id)) != nil)
     #expect(fixture.content(Int32(id)).text == "5\r\nhello\r\n0\r\n\r\n")
     #expect(fixture.goesOn)
   }

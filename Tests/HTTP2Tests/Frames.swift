@@ -1,4 +1,4 @@
-// Frames as a client sends them, right and wrong, written by hand: header blocks without Huffman codes and without a
+// Frames as a peer sends them, right and wrong, written by hand: header blocks without Huffman codes and without a
 // table.
 
 /// Writes frames.
@@ -34,6 +34,7 @@ enum Frame {
   }
 
   static func reset(_ stream: UInt32, _ code: UInt32 = 8) -> [UInt8] { frame(3, stream: stream, number(code)) }
+  static func goaway(_ last: UInt32, _ code: UInt32 = 0) -> [UInt8] { frame(7, number(last) + number(code)) }
   static let settings = frame(4)
   static let settingsAnswer = frame(4, flags: 1)
   static func setting(_ id: UInt16, _ value: UInt32) -> [UInt8] {
@@ -63,7 +64,7 @@ enum Frame {
   }
 }
 
-/// The frames in what a server sends.
+/// The frames in what a session sends.
 struct SentFrame: Equatable {
   var type: UInt8
   var flags: UInt8

@@ -13,7 +13,8 @@ import Testing
   private enum Event {
     case lease
     case connect
-    case made(Int, capacity: Int = 1)
+    case want
+    case made(Int, capacity: Int = 1, isShared: Bool = false)
     case failed(Int)
     case ended(Int, PoolState.Condition = .reusable)
     case closedByPeer(Int)
@@ -34,7 +35,9 @@ import Testing
       switch event {
       case .lease: state.leaseRequested(at: now)
       case .connect: .lend(state.connectionRequested())
-      case .made(let index, let capacity): state.connectionMade(id(index), capacity: capacity)
+      case .want: state.connectionWanted().map { .lend($0) }
+      case .made(let index, let capacity, let isShared):
+        state.connectionMade(id(index), capacity: capacity, isShared: isShared)
       case .failed(let index):
         {
           state.connectionFailed(id(index)); return nil
@@ -212,9 +215,59 @@ import Testing
     ),
   ]
 
-  @Test(arguments: tables.map(\.name)) func `each event has exactly one answer`(name: String) throws {
-    let table = try #require(Self.tables.first { $0.name == name })
-    var state = PoolState(Self.limits)
+  /// With an origin that may speak HTTP/2.
+  private static let sharedTables: [(name: String, steps: [Step])] = [
+    (
+      "exchanges wait for the first connection, and share it up to its peer's limit",
+      [
+        Step(.want, "lend 0"), Step(.want, "nothing"), Step(.made(0, isShared: true), "lend 0"),
+        Step(.lease, "nothing"), Step(.want, "nothing"), Step(.capacity(2, of: 0), "keep 0"), Step(.lease, "lend 0"),
+        Step(.lease, "nothing"), Step(.want, "lend 1"), Step(.want, "nothing"),
+        Step(.made(1, isShared: true), "lend 1"),
+      ]
+    ),
+    (
+      "a connection that cannot be made is tried again by the next",
+      [Step(.want, "lend 0"), Step(.want, "nothing"), Step(.failed(0), "nothing"), Step(.want, "lend 0")]
+    ),
+    (
+      "an origin that chose HTTP/1.1 gets a connection for each exchange, until one has HTTP/2",
+      [
+        Step(.want, "lend 0"), Step(.want, "nothing"), Step(.made(0), "lend 0"), Step(.lease, "nothing"),
+        Step(.want, "lend 1"), Step(.want, "lend 2"), Step(.made(1), "lend 1"),
+        Step(.made(2, isShared: true), "lend 2"),
+        Step(.want, "lend 3"), Step(.want, "nothing"),
+      ]
+    ),
+    (
+      "a connection of one's own is not waited for, and says nothing of the others",
+      [
+        Step(.connect, "lend 0"), Step(.want, "lend 1"), Step(.made(0), "lend 0"), Step(.want, "nothing"),
+        Step(.made(1, isShared: true), "lend 1"), Step(.want, "nothing"),
+      ]
+    ),
+    (
+      "a peer that says nothing of its limit gets one exchange after the other",
+      [
+        Step(.want, "lend 0"), Step(.made(0, isShared: true), "lend 0"), Step(.want, "nothing"),
+        Step(.ended(0), "keep 0", idle: 1), Step(.lease, "lend 0"), Step(.want, "nothing"),
+      ]
+    ),
+    (
+      "a connection that takes no more is waited for no longer",
+      [
+        Step(.want, "lend 0"), Step(.made(0, isShared: true), "lend 0"), Step(.closedByPeer(0), "keep 0"),
+        Step(.want, "lend 1"), Step(.made(1, isShared: true), "lend 1"), Step(.capacity(0, of: 1), "keep 1"),
+        Step(.want, "lend 2"), Step(.ended(0, .unusable), "close 0"), Step(.ended(1, .reset), "close 1"),
+      ]
+    ),
+  ]
+
+  @Test(arguments: (tables + sharedTables).map(\.name))
+  func `each event has exactly one answer`(name: String) throws {
+    let table = try #require((Self.tables + Self.sharedTables).first { $0.name == name })
+    let isShared = Self.sharedTables.contains { $0.name == name }
+    var state = PoolState(Self.limits, sharing: isShared ? .possible : .never)
     for (number, step) in table.steps.enumerated() {
       let answer = Self.apply(step.event, to: &state, at: step.second)
       #expect(answer == step.expected, "step \(number): \(step.event)")

@@ -77,6 +77,8 @@ import Testing
     (Head(status: 401, framing: .none), .proxy, true), (Head(status: 403, framing: .none), .proxy, false),
     (Head(status: 403, framing: .none, hasChallenge: true), .proxy, true),
     (Head(status: 401, framing: .none, hasChallenge: true), .caller, false),
+    (Head(status: 200, framing: .none, isUnauthenticated: true), .proxy, true),
+    (Head(status: 200, framing: .none, isUnauthenticated: true), .caller, false),
     (Head(status: 401, framing: .none), .none, false), (Head(status: 200, framing: .none), .proxy, false),
     (Head(status: 407, framing: .none, hasChallenge: true), .proxy, false),
   ]

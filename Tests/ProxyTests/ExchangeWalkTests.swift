@@ -229,6 +229,7 @@ private struct ExchangeWalk {
       #expect(!bytesArrived && !wasRetried && sources == [])
       switch fate {
       case .notProcessed: #expect(isKept)
+      case .givenUp: Issue.record("a request that its upstream has given up was repeated")
       case .mayBeProcessed:
         #expect(wasReused && RetryRule.survivesRepetition(method: terms.method, framing: terms.framing))
       }

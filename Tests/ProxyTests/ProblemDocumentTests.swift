@@ -110,6 +110,7 @@ import Tokens
     Row(failure: .unreachable(.tls(.truncated)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.proxyUnreachable(.timedOut)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.proxy(.credentials)), status: 502, kind: "upstream-unreachable"),
+    Row(failure: .unreachable(.withoutHTTP2), status: 502, kind: "upstream-unreachable"),
     Row(failure: .delivery(.upstreamClosed), status: 502, kind: "upstream-closed"),
     Row(failure: .maxForwards, status: 400, kind: "bad-request"),
     Row(failure: .callTimeout, status: 400, kind: "bad-request"),
@@ -131,7 +132,7 @@ import Tokens
     case handOutBrowser, handOutContent, handOutDescription, handOutFields, handOutRoute, handOutOvertaken
     case handOutOtherRoute, handOutMessage
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
-    case connect, tls, timedOut, proxyUnreachable, proxy
+    case connect, tls, timedOut, proxyUnreachable, proxy, withoutHTTP2
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
 
     init(_ failure: ExchangeFailure) {
@@ -195,6 +196,7 @@ import Tokens
       case .unreachable(.timedOut): self = .timedOut
       case .unreachable(.proxyUnreachable): self = .proxyUnreachable
       case .unreachable(.proxy): self = .proxy
+      case .unreachable(.withoutHTTP2): self = .withoutHTTP2
       case .delivery(.upstreamClosed): self = .upstreamClosed
       case .delivery(.upstreamMalformed): self = .upstreamMalformed
       case .delivery(.upstreamStalled): self = .upstreamStalled

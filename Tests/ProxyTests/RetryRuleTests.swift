@@ -38,6 +38,17 @@ import Testing
     }
   }
 
+  @Test(arguments: methods, framings) func `what the upstream has given up is not repeated`(
+    method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
+  ) {
+    for (wasReused, isFirst, isKept) in Self.flags {
+      #expect(
+        !RetryRule.permits(
+          .givenUp, method: method.name, framing: framing.kind, contentIsKept: isKept,
+          connectionWasReused: wasReused, isFirstAttempt: isFirst))
+    }
+  }
+
   private static let flags: [(wasReused: Bool, isFirst: Bool, isKept: Bool)] = (0..<8).map {
     ($0 & 1 == 0, $0 & 2 == 0, $0 & 4 == 0)
   }

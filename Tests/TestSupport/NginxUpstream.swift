@@ -9,6 +9,8 @@ package struct NginxUpstream: Sendable {
   package let port: Int
   /// The port for TLS.
   package let tlsPort: Int
+  /// The port for TLS on which callers may choose HTTP/2; 0 if there is none.
+  package let http2Port: Int
   /// The process.
   package let process: ChildProcess
   private let directory: TemporaryDirectory
@@ -16,17 +18,19 @@ package struct NginxUpstream: Sendable {
   /// Starts it with `certificate` on its TLS port and, if `clientAuthority` is given, only for those with a
   /// certificate of that authority.
   package init(
-    in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate, clientAuthority: String? = nil
+    in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate, clientAuthority: String? = nil,
+    speaksHTTP2: Bool = false
   ) async throws {
     self.directory = directory
-    (port, tlsPort) = (try freePort(), try freePort())
+    (port, tlsPort, http2Port) = (try freePort(), try freePort(), speaksHTTP2 ? try freePort() : 0)
     for name in ["files", "store", "nginx-temporary"] { mkdir(directory.file(name), 0o777) }
     for (name, size) in [("1k", 1 << 10), ("64k", 64 << 10), ("1m", 1 << 20)] {
       try directory.write(String(repeating: "0123456789abcdef", count: size / 16), to: "files/\(name)")
     }
     let verify = clientAuthority.map { "ssl_verify_client on; ssl_client_certificate \($0);" } ?? ""
     let file = try directory.write(
-      Self.configuration(directory: directory.path, ports: (port, tlsPort), certificate: certificate, verify: verify),
+      Self.configuration(
+        directory: directory.path, ports: (port, tlsPort, http2Port), certificate: certificate, verify: verify),
       to: "nginx.conf")
     process = try ChildProcess(
       "nginx", ["nginx", "-p", directory.path, "-e", directory.file("nginx-error.log"), "-c", file], in: directory)
@@ -42,7 +46,7 @@ package struct NginxUpstream: Sendable {
   package func stored(_ name: String) -> String { directory.read("store/\(name)") }
 
   private static func configuration(
-    directory: String, ports: (Int, Int), certificate: CertificateAuthority.Certificate, verify: String
+    directory: String, ports: (Int, Int, Int), certificate: CertificateAuthority.Certificate, verify: String
   ) -> String {
     // One process: killing it leaves no worker behind.
     """
@@ -67,6 +71,7 @@ package struct NginxUpstream: Sendable {
       server {
         listen 127.0.0.1:\(ports.0) backlog=1024;
         listen 127.0.0.1:\(ports.1) ssl backlog=1024;
+        \(ports.2 == 0 ? "" : "listen 127.0.0.1:\(ports.2) ssl http2;")
         ssl_certificate \(certificate.certificateFile);
         ssl_certificate_key \(certificate.keyFile);
         \(verify)

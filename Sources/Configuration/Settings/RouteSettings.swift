@@ -149,6 +149,8 @@ package struct RouteSettings: Sendable, Hashable {
   package let pool: PoolLimits
   /// The proxy on the way to the upstream; nil if it is reached directly.
   package let proxy: ProxyAddress?
+  /// The versions of HTTP that are spoken with the upstream.
+  package let versions: UpstreamProtocol
 }
 
 /// Verification of an https upstream, and the certificate that is shown to it. Certificates are always verified.

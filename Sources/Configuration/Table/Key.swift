@@ -111,6 +111,7 @@ enum Key: String, CaseIterable {
   case preserveHost = "preserve_host"
   case probe
   case programs
+  case `protocol`
   case proxy
   case publicURL = "public_url"
   case readyWhen = "ready_when"

@@ -46,6 +46,12 @@ extension SectionShape {
       .upgrade, .choices(UpgradeProtocol.allCases.map(\.rawValue)),
       "Protocols to which callers may upgrade a connection: websocket. The handshake carries the token."),
     Row(
+      .protocol, .choice(UpstreamProtocol.self), default: .value(UpstreamProtocol.http1.rawValue),
+      """
+      The version of HTTP to the upstream. auto: HTTP/2 if a TLS upstream chooses it (ALPN), else HTTP/1.1. http2: \
+      HTTP/2 alone, to an http: upstream without asking (prior knowledge).
+      """),
+    Row(
       .encodedPath, .choices(EncodedPath.names.map(\.name)), default: .words("none"),
       """
       Percent-encoded characters that a path may contain although some servers interpret them. Without this, such a \

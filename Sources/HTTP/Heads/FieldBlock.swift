@@ -1,9 +1,9 @@
-// Turns the fields of an HTTP/2 request into the HTTP/1.1 head with the same meaning. One parser and one set of rules
-// then judge the requests of every version. No byte that could end a line, or a part of one, gets into that head.
+// Turns the fields of an HTTP/2 message into the HTTP/1.1 head with the same meaning. One parser and one set of rules
+// then judge the messages of every version. No byte that could end a line, or a part of one, gets into that head.
 
 package import Bytes
 
-/// The fields of one request, as they arrive in an HTTP/2 header block. Keeps its storage for the next request.
+/// The fields of one message, as they arrive in an HTTP/2 header block. Keeps its storage for the next one.
 package struct FieldBlock: ~Copyable {
   private var method = ByteBuffer(capacity: 16)
   private var scheme = ByteBuffer(capacity: 8)
@@ -13,6 +13,8 @@ package struct FieldBlock: ~Copyable {
   private var cookies = ByteBuffer(capacity: 512)
   private var lines = ByteBuffer(capacity: 2048)
   private var hosts = 0
+  /// The status of a response; 0 before.
+  private var status = 0
   /// The value of `content-length`; nil if there is none.
   package private(set) var length: UInt64?
   /// Bytes of names, values and separators so far.
@@ -30,7 +32,7 @@ package struct FieldBlock: ~Copyable {
   /// True if the method is HEAD.
   package var isHead: Bool { RequestMethod(method.bytes) == .head }
 
-  /// Forgets the request before.
+  /// Forgets the message before.
   package mutating func reset() {
     method.removeAll()
     scheme.removeAll()
@@ -40,6 +42,7 @@ package struct FieldBlock: ~Copyable {
     cookies.removeAll()
     lines.removeAll()
     hosts = 0
+    status = 0
     length = nil
     byteCount = 0
   }
@@ -68,7 +71,23 @@ package struct FieldBlock: ~Copyable {
     return true
   }
 
-  /// Adds a field of a trailer section. False: the request is malformed.
+  /// Adds a field of a response. False: the response is malformed.
+  package mutating func addOfResponse(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    if name.equalsIgnoringCase(":status") {
+      byteCount += name.count + value.count + 4
+      guard status == 0, value.count == 3, let number = Self.number(value), 100...599 ~= number else { return false }
+      status = Int(number)
+      return true
+    }
+    if name.equalsIgnoringCase("content-length") {
+      // Two of them become two lines, which no response may have.
+      guard let value = Self.number(value) else { return false }
+      length = value
+    }
+    return addTrailer(name, value)
+  }
+
+  /// Adds a field of a trailer section. False: the message is malformed.
   package mutating func addTrailer(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
     byteCount += name.count + value.count + 4
     guard !isTooLarge, Self.isName(name), Self.isValue(value), !Self.isOfConnection(name, value) else { return false }
@@ -176,6 +195,30 @@ package struct FieldBlock: ~Copyable {
     if hasContent, length == nil { HeadWriter.chunkedCoding(into: &head) }
     HeadWriter.end(into: &head)
     return true
+  }
+
+  // MARK: Response
+
+  /// True if another head follows.
+  package var isInterim: Bool { status < 200 }
+
+  /// False if the status, or the method of the request, excludes content.
+  package func mayHaveContent(isHead: Bool) -> Bool { !isHead && status != 204 && status != 304 && !isInterim }
+
+  /// Appends the HTTP/1.1 head of a response.
+  /// - Parameter hasContent: content, or its end, is still to come.
+  package func writeResponseHead(isHead: Bool, hasContent: Bool, into head: inout ByteBuffer) {
+    head.reserve(byteCount + 64)
+    HeadWriter.statusLine(status, into: &head)
+    head.append(lines.bytes)
+    if length == nil, mayHaveContent(isHead: isHead) {
+      if hasContent {
+        HeadWriter.chunkedCoding(into: &head)
+      } else {
+        HeadWriter.field("Content-Length", decimal: 0, into: &head)
+      }
+    }
+    HeadWriter.end(into: &head)
   }
 
   /// Appends the trailer section of HTTP/1.1.

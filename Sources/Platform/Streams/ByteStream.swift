@@ -25,14 +25,23 @@ public final class ByteStream: @unchecked Sendable {
   @exclusivity(unchecked) private var wasReset = false
 
   /// A stream over a connected socket. Call on the loop; with `tls`, make the handshake next.
-  public init(_ channel: Channel, tls: TLSContext? = nil, serverName: String? = nil, resuming: TLSResumption? = nil)
-    throws(StreamError)
-  {
+  public convenience init(
+    _ channel: Channel, tls: TLSContext? = nil, serverName: String? = nil, resuming: TLSResumption? = nil
+  ) throws(StreamError) {
+    try self.init(channel, tls: tls, serverName: serverName, resuming: resuming, offering: .http11)
+  }
+
+  /// The same, with the protocols that a client offers.
+  package init(
+    _ channel: Channel, tls: TLSContext?, serverName: String?, resuming: TLSResumption?,
+    offering offer: OfferedProtocols
+  ) throws(StreamError) {
     self.channel = channel
     carrier = nil
     if let tls {
       do throws(TLSFailure) {
-        self.tls = try TLSSession(tls, channel: channel, serverName: serverName, resuming: resuming)
+        self.tls = try TLSSession(
+          tls, channel: channel, serverName: serverName, resuming: resuming, offering: offer)
       } catch {
         channel.close()
         throw .tls(error)

@@ -15,6 +15,24 @@ public final class TLSResumption: @unchecked Sendable {
   }
 }
 
+/// The protocols that a client offers (ALPN, RFC 7301).
+package enum OfferedProtocols: Sendable {
+  case http11
+  case http2
+  /// HTTP/2 and HTTP/1.1, in this order.
+  case both
+
+  /// The wire form: a length and the name, for each.
+  fileprivate var bytes: [UInt8] {
+    let (http11, http2) = ([8] + Array("http/1.1".utf8), [2] + Array("h2".utf8))
+    return switch self {
+    case .http11: http11
+    case .http2: http2
+    case .both: http2 + http11
+    }
+  }
+}
+
 /// A TLS connection; each operation is tried without blocking.
 /// `@unchecked Sendable`: confined to its channel's loop.
 public final class TLSSession: @unchecked Sendable {
@@ -31,7 +49,8 @@ public final class TLSSession: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var sendInterest = Readiness.write
 
   init(
-    _ context: TLSContext, channel: Channel, serverName: String?, resuming: TLSResumption?
+    _ context: TLSContext, channel: Channel, serverName: String?, resuming: TLSResumption?,
+    offering offer: OfferedProtocols = .http11
   ) throws(TLSFailure) {
     self.channel = channel
     ERR_clear_error()
@@ -48,6 +67,11 @@ public final class TLSSession: @unchecked Sendable {
       guard let serverName else { preconditionFailure("a client session names whom it expects") }
       guard Self.expect(serverName, handle) else { throw TLSFailure() }
       if let resuming { SSL_set_session(handle, resuming.handle) }
+      // HTTP/1.1 alone is the context's.
+      if offer != .http11 {
+        let protocols = offer.bytes
+        SSL_set_alpn_protos(handle, protocols, UInt32(protocols.count))
+      }
     }
   }
 

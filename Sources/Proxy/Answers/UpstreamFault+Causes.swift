@@ -15,6 +15,7 @@ extension UpstreamFault {
     case .connect(.timedOut), .timedOut: self = .connectTimedOut
     case .connect(.handshake), .tls: self = .tls
     case .proxyUnreachable, .proxy: self = .proxy
+    case .withoutHTTP2: self = .http2
     }
   }
 
@@ -78,6 +79,7 @@ extension UpstreamFault {
     case .chunkedCoding: "broke the chunked coding in the middle of an answer"
     case .trailers: "ended an answer with trailer fields that are none"
     case .stalled: "stopped in the middle of an answer"
+    case .http2: "broke the rules of HTTP/2, or does not speak it"
     }
   }
 }

@@ -55,7 +55,9 @@ final class LoopState {
     bearers = service.subscriptions.map { former?.bearer(of: $0.key) }
     let known = former.map { Dictionary(zip($0.service.origins, $0.pools)) { first, _ in first } } ?? [:]
     pools = service.origins.map { entry in
-      known[entry] ?? OriginPool(entry.origin, limits: entry.limits, resolver: service.resolver, loop: loop)
+      known[entry]
+        ?? OriginPool(
+          entry.origin, limits: entry.limits, head: service.limits.head, resolver: service.resolver, loop: loop)
     }
     metrics = service.registry.writer(loop.index)
     recordedAccounts = service.subscriptions.map { _ in (0, []) }

@@ -21,10 +21,17 @@ extension Exchange {
     var life = ExchangeState(terms(route))
     beginContent(route)
     var sources = life.begin()
+    var isAlone = needsOwnConnection(of: pool)
     while true {
       request.trace?.beginAttempt(request, now: state.loop.now)
       let upstream =
-        if let open = openConnection(sources, of: pool, for: route) { open } else { try await connect(pool, route) }
+        if let open = openConnection(sources, of: pool, for: route, isAlone: isAlone) {
+          open
+        } else {
+          try await connect(pool, route, isAlone: isAlone)
+        }
+      request.record.upstreamIsHTTP2 = upstream.isHTTP2
+      if upstream.isHTTP2 { state.metrics.add(state.service.metrics.upstreamHTTP2Requests) }
       beginAttempt(attempt, to: route)
       life.connected(isReused: upstream.isReused, contentHasBegun: request.content.hasBegun)
       request.trace?.sends(attempt)
@@ -40,6 +47,7 @@ extension Exchange {
           request.trace?.endAttempt(
             route, pool.origin, status: attempt.status, error: DeliveryFailure.upstreamClosed.errorType,
             now: state.loop.now)
+          if case .demandsHTTP11 = upstream.streamFault { isAlone = true }
           pool.giveBack(upstream, .unusable)
           state.metrics.add(state.service.metrics.retries)
           sources = allowed
@@ -156,7 +164,9 @@ extension Exchange {
       trailers.callers = caller.facts.listener.callers
       trailers.route = route
     }
-    let replayLimit = request.credential.owner == .proxy ? route.token.replayLimit : 0
+    // HTTP/2 has ways to say that a request was not processed.
+    let mayRepeat = request.credential.owner == .proxy || state.pools[route.originIndex].origin.mayBeShared
+    let replayLimit = mayRepeat ? route.token.replayLimit : 0
     request.content = BodyPump(
       admitted.framing, writesChunks: admitted.framing == .chunked, limit: state.service.limits.bodyBytes,
       keepLimit: replayLimit > 0 ? replayLimit : nil, trailers: trailers, bufferSize: state.service.bufferSize)
@@ -168,7 +178,8 @@ extension Exchange {
   ) async -> BearerValue? {
     guard let refused = request.credential.bearer else { return nil }
     let refusal = Refusal(
-      token: refused, route: route, status: attempt.status, challenge: challenge(of: attempt),
+      token: refused, route: route, status: attempt.isUnauthenticated ? 401 : attempt.status,
+      challenge: challenge(of: attempt),
       isReplayable: !request.admitted.hasContent || request.content.keepLimit != nil, isReplay: isReplay)
     return await answerRefusal(refusal)
   }
@@ -215,13 +226,20 @@ extension Exchange {
 
   // MARK: Connections
 
+  /// True if the request may not go on a connection that others use at the same time: it becomes a WebSocket, or its
+  /// caller authenticates the connection.
+  private func needsOwnConnection(of pool: OriginPool) -> Bool {
+    guard pool.origin.mayBeShared else { return false }
+    return request.admitted.asksForWebSocket || UpstreamBinding(request).isBound
+  }
+
   /// A connection that is open and may carry the request; nil if a new one is needed.
   private func openConnection(
-    _ sources: ExchangeState.ConnectionSources, of pool: OriginPool, for route: Route
+    _ sources: ExchangeState.ConnectionSources, of pool: OriginPool, for route: Route, isAlone: Bool
   ) -> UpstreamConnection? {
     var upstream: UpstreamConnection?
     if sources.contains(.callersOwn) { upstream = caller.takeUpstream(of: pool) }
-    if upstream == nil, sources.contains(.pool) {
+    if upstream == nil, sources.contains(.pool), !isAlone {
       let admitted = request.admitted
       upstream = pool.lease(
         looksOnceMore: !RetryRule.survivesRepetition(method: admitted.method, framing: admitted.framing))
@@ -230,11 +248,13 @@ extension Exchange {
     return upstream
   }
 
-  private func connect(_ pool: OriginPool, _ route: Route) async throws(ExchangeFailure) -> UpstreamConnection {
+  private func connect(
+    _ pool: OriginPool, _ route: Route, isAlone: Bool
+  ) async throws(ExchangeFailure) -> UpstreamConnection {
     let state = state
     let deadline = min(state.loop.now + route.timeouts.connect, request.whole)
     do throws(UpstreamError) {
-      let upstream = try await connectMakingRoom(pool, until: deadline)
+      let upstream = try await connectMakingRoom(pool, until: deadline, isAlone: isAlone)
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 1])
       return upstream
     } catch {
@@ -259,11 +279,11 @@ extension Exchange {
   /// Connects; if there is no descriptor, in the place of a connection on which there is no request, or when another
   /// request has ended.
   private func connectMakingRoom(
-    _ pool: OriginPool, until deadline: MonotonicTime
+    _ pool: OriginPool, until deadline: MonotonicTime, isAlone: Bool
   ) async throws(UpstreamError) -> UpstreamConnection {
     while true {
       do throws(UpstreamError) {
-        return try await pool.connect(caller.waiter, until: deadline)
+        return try await pool.connect(caller.waiter, until: deadline, isAlone: isAlone)
       } catch {
         guard error.isExhaustion, state.loop.now < deadline, !caller.isCutOff else { throw error }
         // A caller accepted a moment ago begins to wait in this turn, and in a flood takes what was given up just now.
@@ -279,7 +299,7 @@ extension Exchange {
     isCallersOwn: Bool
   ) {
     let isBound = isBound || upstream.isReserved
-    if isReusable, isBound, isCallersOwn, keepsCaller {
+    if isReusable, isBound, isCallersOwn, keepsCaller, !upstream.isHTTP2 {
       caller.keep(upstream, of: pool)
     } else {
       pool.giveBack(upstream, isReusable && !isBound ? .reusable : .unusable)

@@ -42,6 +42,7 @@ extension Exchange {
       if life.isTunnel, caller.isCutOff { return breakOff(life.cutOff(), attempt, upstream.stream) }
       switch turn(&life, attempt, upstream.stream) {
       case .ended(let end): return end
+      case .upstreamEnded: return upstreamEnded(&life, upstream)
       case .pause(.yield): await Task.yield()
       case .pause(.finish(let ending)): return .finish(ending)
       case .pause(.wait(let wait)):
@@ -55,6 +56,8 @@ extension Exchange {
 
   private enum Turn {
     case ended(RelayEnd)
+    /// Before there was the head of an answer.
+    case upstreamEnded
     case pause(ExchangeState.Pause)
   }
 
@@ -72,7 +75,7 @@ extension Exchange {
       case .finish(let ending): return .ended(.finish(ending))
       }
     }
-    if life.movesAnswer, let end = moveAnswer(&life, attempt, upstream) { return .ended(end) }
+    if life.movesAnswer, let end = moveAnswer(&life, attempt, upstream) { return end }
     let pause = life.pause(moved: request.content.contentBytes &+ attempt.answer.sentBytes, at: now)
     if case .wait(let wait) = pause { watch(wait.needs, upstream, noticesEnd: !life.isDelivering) }
     return .pause(pause)
@@ -96,14 +99,14 @@ extension Exchange {
   /// Moves the answer as far as it goes now; nil if the relay goes on.
   private func moveAnswer(
     _ life: inout ExchangeState, _ attempt: UpstreamAttempt, _ upstream: ByteStream
-  ) -> RelayEnd? {
+  ) -> Turn? {
     while life.awaitsHead {
       if !attempt.input.isEmpty {
         switch attempt.input.withBytes({ attempt.parser.parse($0, into: &attempt.head, limits: headLimits) }) {
         case .complete(let byteCount):
-          if let end = takeHead(byteCount, &life, attempt) { return end }
+          if let end = takeHead(byteCount, &life, attempt) { return .ended(end) }
           continue
-        case .invalid(let error): return .finish(life.answerRefused(UpstreamFault(error)))
+        case .invalid(let error): return .ended(.finish(life.answerRefused(UpstreamFault(error))))
         case .needsMore: break
         }
       }
@@ -114,7 +117,7 @@ extension Exchange {
         case .wouldBlock:
           life.headNeeds(.callerRoom)
           return nil
-        case .endOfStream, .failed: return .finish(life.callerLeft())
+        case .endOfStream, .failed: return .ended(.finish(life.callerLeft()))
         }
       }
       attempt.input.reserve(1)
@@ -123,7 +126,7 @@ extension Exchange {
       case .wouldBlock:
         life.headNeeds(.answer)
         return nil
-      case .endOfStream, .failed: return upstreamEnded(&life)
+      case .endOfStream, .failed: return .upstreamEnded
       }
     }
     let step = attempt.answer.step(
@@ -138,14 +141,21 @@ extension Exchange {
     case .finish(let ending):
       // The head of the answer is taken back; the rest of an interim one stays.
       if case .failed = ending { caller.buffers.output.truncate(to: unsent) }
-      return .finish(ending)
+      return .ended(.finish(ending))
     }
   }
 
   @inline(never)
-  private func upstreamEnded(_ life: inout ExchangeState) -> RelayEnd {
+  private func upstreamEnded(_ life: inout ExchangeState, _ upstream: UpstreamConnection) -> RelayEnd {
     let content = request.content
-    let fate = content.isUnsent ? ExchangeState.RequestFate.notProcessed : .mayBeProcessed
+    var fate = content.isUnsent ? ExchangeState.RequestFate.notProcessed : .mayBeProcessed
+    switch upstream.streamFault {
+    case .malformed: return .finish(life.answerRefused(.http2))
+    case .headTooLarge: return .finish(life.answerRefused(.headTooLarge))
+    case .notProcessed, .demandsHTTP11: fate = .notProcessed
+    case .reset: fate = .givenUp
+    case .lost, nil: break
+    }
     return switch life.upstreamEnded(fate, contentIsKept: content.canRewind) {
     case .retry(let sources): .retry(sources)
     case .finish(let ending): .finish(ending)
@@ -165,6 +175,7 @@ extension Exchange {
     attempt.headBytes = byteCount
     attempt.status = attempt.head.status
     attempt.answeredAt = state.loop.now
+    if framing == .fixed(0), attempt.status == 200 { attempt.isUnauthenticated = Self.isUnauthenticated(attempt) }
     attempt.binding.note(attempt)
     if attempt.binding.isBound, request.admitted.version == .http2 {
       // The upstream authenticates connections, and a stream has none of its own.
@@ -174,12 +185,23 @@ extension Exchange {
     let head = ExchangeState.AnswerHead(
       status: attempt.status, framing: framing,
       persistence: Persistence.after(response: attempt.head, framing: framing),
-      hasChallenge: attempt.head.fields.contains(.wwwAuthenticate))
+      hasChallenge: attempt.head.fields.contains(.wwwAuthenticate), isUnauthenticated: attempt.isUnauthenticated)
     switch life.headArrived(head, callerMustEnd: caller.isLast) {
     case .hold: return .hold
     case .answer(let plan):
       writeAnswer(plan, attempt)
       return nil
+    }
+  }
+
+  private static let grpcStatus = Array("grpc-status".utf8)
+
+  /// True if an answer without messages has the status of gRPC for a token that is not good (UNAUTHENTICATED, 16).
+  @inline(never)
+  private static func isUnauthenticated(_ attempt: UpstreamAttempt) -> Bool {
+    attempt.input.withBytes { bytes in
+      guard let line = attempt.head.fields.first(named: grpcStatus, in: bytes) else { return false }
+      return bytes.extracting(line.value).equalsIgnoringCase("16")
     }
   }
 

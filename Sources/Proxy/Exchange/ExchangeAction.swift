@@ -45,6 +45,8 @@ extension ExchangeState {
     /// True if the upstream's connection can go on after it.
     var persistence = Persistence.keepAlive
     var hasChallenge = false
+    /// True if gRPC says that the token is not good, before any message.
+    var isUnauthenticated = false
   }
 
   /// The progress of the request while there is no answer.
@@ -136,6 +138,8 @@ extension ExchangeState {
     case mayBeProcessed
     /// No part of it was sent, or the upstream says so: whatever the method, it can be sent again.
     case notProcessed
+    /// It began, and the upstream has given it up on a connection that goes on: it was not lost with a dead one.
+    case givenUp
   }
 
   enum UpstreamEndAction: Equatable {
@@ -264,6 +268,7 @@ enum RetryRule {
   ) -> Bool {
     switch request {
     case .notProcessed: isFirstAttempt && contentIsKept
+    case .givenUp: false
     case .mayBeProcessed:
       isFirstAttempt && connectionWasReused && survivesRepetition(method: method, framing: framing)
     }

@@ -216,7 +216,8 @@ struct ExchangeState {
   mutating func headArrived(_ head: AnswerHead, callerMustEnd: Bool) -> HeadAction {
     guard case .awaitingAnswer(let sending, _) = phase else { misplaced() }
     // Without a challenge a 403 is not about tokens.
-    if terms.credential == .proxy, head.status == 401 || head.status == 403 && head.hasChallenge {
+    let isRefused = head.status == 401 || head.isUnauthenticated || head.status == 403 && head.hasChallenge
+    if terms.credential == .proxy, isRefused {
       phase = .refused(sending, head)
       return .hold
     }

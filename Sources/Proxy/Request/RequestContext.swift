@@ -148,6 +148,8 @@ final class UpstreamAttempt: Reusable {
   @exclusivity(unchecked) var headBytes = 0
   /// The status of the final head; 0 before.
   @exclusivity(unchecked) var status = 0
+  /// True if gRPC says in the final head that the token is not good.
+  @exclusivity(unchecked) var isUnauthenticated = false
   /// The arrival of the final head.
   @exclusivity(unchecked) var answeredAt: MonotonicTime?
   /// The binding of the upstream's connection to the caller.
@@ -168,6 +170,7 @@ final class UpstreamAttempt: Reusable {
     outputBefore = 0
     headBytes = 0
     status = 0
+    isUnauthenticated = false
     answeredAt = nil
     binding = UpstreamBinding()
   }

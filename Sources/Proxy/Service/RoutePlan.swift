@@ -58,7 +58,8 @@ struct SharedOrigin: Sendable, Hashable {
   static func == (left: SharedOrigin, right: SharedOrigin) -> Bool {
     left.origin.scheme == right.origin.scheme && left.origin.host == right.origin.host
       && left.origin.port == right.origin.port && left.origin.serverName == right.origin.serverName
-      && left.origin.tls === right.origin.tls && left.origin.proxy == right.origin.proxy && left.limits == right.limits
+      && left.origin.tls === right.origin.tls && left.origin.proxy == right.origin.proxy
+      && left.origin.versions == right.origin.versions && left.limits == right.limits
   }
 
   /// Hashes the address.

@@ -28,6 +28,7 @@ package struct ServiceMetrics: Sendable {
   let http2Connections: Gauge
   let http2Streams: Gauge
   let http2Requests: Counter
+  let upstreamHTTP2Requests: Counter
   let acceptPauses: Counter
   let upstreamConnections: CounterTable
   let upstreamFailures: CounterTable
@@ -91,6 +92,8 @@ package struct ServiceMetrics: Sendable {
       "bearer_proxy_http2_streams_open", help: "Requests of these connections that are served now.")
     http2Requests = catalog.counter(
       "bearer_proxy_http2_requests_total", help: "Requests that came by HTTP/2; those of bearer_proxy_requests_total.")
+    upstreamHTTP2Requests = catalog.counter(
+      "bearer_proxy_upstream_http2_requests_total", help: "Attempts to have a request answered that left by HTTP/2.")
     acceptPauses = catalog.counter(
       "bearer_proxy_accept_pauses_total",
       help: "Times that accepting was paused because connections, descriptors or memory had run out.")
@@ -102,7 +105,8 @@ package struct ServiceMetrics: Sendable {
       help: "Requests without a whole answer of their upstream, by route and reason.", by: route,
       and: MetricLabel("reason", UpstreamFault.allCases.map { "\($0.word)" }), isSparse: true)
     retries = catalog.counter(
-      "bearer_proxy_upstream_retries_total", help: "Requests repeated because a pooled connection had been closed.")
+      "bearer_proxy_upstream_retries_total",
+      help: "Requests repeated because a pooled connection had been closed, or the upstream had not processed them.")
     challenges = catalog.counters(
       "bearer_proxy_challenges_total",
       help: "Refusals of tokens by upstreams, and of the provider to give one, by kind and outcome.",

@@ -172,7 +172,7 @@ extension DownstreamConnection {
     }
   }
 
-  private func begin(_ stream: CallerStream, _ multiplexer: Multiplexer) {
+  private func begin(_ stream: SessionStream, _ multiplexer: Multiplexer) {
     let (session, id) = (multiplexer.session, stream.id)
     // A stream counts as a connection, besides the first: it takes as much memory and as many descriptors.
     let isCounted = !multiplexer.streams.isEmpty

@@ -4,6 +4,7 @@
 internal import Bytes
 internal import HTTP
 internal import HTTP2
+internal import HTTPClient
 internal import Platform
 internal import Routing
 internal import Telemetry
@@ -45,7 +46,7 @@ final class DownstreamStream: RequestCarrier {
   override func giveUpDescriptor() async -> Bool { await connection.giveUpDescriptor() }
 
   /// Passes on what has happened to the stream.
-  func changed(_ changes: CallerStream.Changes) {
+  func changed(_ changes: SessionStream.Changes) {
     var readiness: Readiness = []
     if changes.contains(.readable) { readiness.insert(.read) }
     if changes.contains(.writable) { readiness.insert(.write) }
@@ -105,10 +106,10 @@ final class DownstreamStream: RequestCarrier {
 /// The bytes of a stream, in the place of a socket's.
 final class StreamBytes: StreamCarrier {
   let session: CallerSession
-  let stream: CallerStream
+  let stream: SessionStream
   private let connection: Waiter
 
-  init(_ stream: CallerStream, of session: CallerSession, _ connection: Waiter) {
+  init(_ stream: SessionStream, of session: CallerSession, _ connection: Waiter) {
     self.stream = stream
     self.session = session
     self.connection = connection
@@ -130,14 +131,9 @@ final class StreamBytes: StreamCarrier {
     connection.signal()
   }
 
-  private func outcome(_ move: CallerSession.Move) -> IOOutcome {
+  private func outcome(_ move: Session.Move) -> IOOutcome {
     // Frames leave with the connection's next turn, those of all streams together.
     if session.hasOutput { connection.signal() }
-    return switch move {
-    case .moved(let count): .moved(count)
-    case .blocked: .wouldBlock
-    case .ended: .endOfStream
-    case .broken: .failed(.reset)
-    }
+    return IOOutcome(move)
   }
 }

@@ -116,6 +116,8 @@ public struct AccessRecord: Sendable, Hashable {
 
   /// True if the request came by HTTP/2.
   package var isHTTP2 = false
+  /// True if it left by HTTP/2.
+  package var upstreamIsHTTP2 = false
 
   /// An empty record.
   public init() {}

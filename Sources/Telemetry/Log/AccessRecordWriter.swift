@@ -42,6 +42,7 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
     text("host", host)
     text("path", path.extracting(0..<pathLength(path)))
     if access.isHTTP2 { record.field(&lines, "protocol", word: "HTTP/2") }
+    if access.upstreamIsHTTP2 { record.field(&lines, "upstream_protocol", word: "HTTP/2") }
     record.field(&lines, "status", integer: Int64(access.status))
     record.field(&lines, "bytes_in", integer: Int64(clamping: access.bytesIn))
     record.field(&lines, "bytes_out", integer: Int64(clamping: access.bytesOut))

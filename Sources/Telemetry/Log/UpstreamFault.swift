@@ -45,6 +45,8 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
   case trailers
   /// It stopped sending in the middle of its content.
   case stalled
+  /// It broke the rules of HTTP/2, or does not speak it.
+  case http2
 
   /// The word in records, labels and attributes.
   public var word: StaticString {
@@ -71,6 +73,7 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
     case .chunkedCoding: "chunked_coding"
     case .trailers: "trailers"
     case .stalled: "stalled"
+    case .http2: "http2"
     }
   }
 }

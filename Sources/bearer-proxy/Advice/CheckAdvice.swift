@@ -207,6 +207,7 @@ struct CheckAdvice {
     case .connect(.refused): UpstreamCure.refused.words()
     case .connect(.timedOut), .timedOut: UpstreamCure.firewall.words()
     case .proxyUnreachable, .proxy: words(.proxy)
+    case .withoutHTTP2: UpstreamCure.withoutHTTP2.words()
     case .connect(.handshake(let error)), .tls(let error):
       tlsAdvice(error.cause, isProvider: false, wrongName: .serverName)
     }

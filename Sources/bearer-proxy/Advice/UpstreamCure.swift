@@ -1,7 +1,7 @@
 /// Cures for the way to an upstream, and for a probe's answer.
 enum UpstreamCure: Cure {
   case host, forbiddenAddress, refused, firewall
-  case https, protocolOrTLS, http2, responseTime, passed
+  case https, protocolOrTLS, http2, withoutHTTP2, responseTime, passed
   case plaintext, noToken, fixedField, audience, scope, path, pause, trouble, unknownStatus
 
   func text(_ parts: CureParts) -> String {
@@ -12,8 +12,9 @@ enum UpstreamCure: Cure {
     case .firewall: "Does a firewall drop what goes there? `timeouts: {connect: …}` says how long is waited."
     case .https: "The upstream speaks TLS at this port: write https: in `upstream`."
     case .protocolOrTLS:
-      "Does the upstream speak HTTP/1.1 at this port? If it speaks TLS there, write https: in `upstream`."
-    case .http2: "The connection is there: does the upstream speak HTTP/1.1 at this port, and not HTTP/2 alone?"
+      "Does the upstream speak the route's `protocol` at this port? If it speaks TLS there, write https: in `upstream`."
+    case .http2: "The connection is there: does the upstream speak the route's `protocol` at this port?"
+    case .withoutHTTP2: "The upstream does not speak HTTP/2: set `protocol: auto` or `protocol: http1`."
     case .responseTime:
       "The connection is there: `timeouts: {response_head: …}` says how long an answer is waited for."
     case .passed: "Try again: what worked a moment ago did not work now."

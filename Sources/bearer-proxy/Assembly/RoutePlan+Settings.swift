@@ -20,7 +20,8 @@ extension RoutePlan {
     choices: [(value: String, subscription: TokenSubscription)] = []
   ) {
     let origin = Origin(
-      settings.upstream.value, tls: tls, serverName: settings.tls.serverName, proxy: settings.proxy)
+      settings.upstream.value, tls: tls, serverName: settings.tls.serverName, proxy: settings.proxy,
+      versions: settings.versions)
     let choice = settings.tokenChoice.map { choice in
       TokenChoice(
         field: choice.field, values: choices.map { (value: $0.value, slot: slot(of: $0.subscription)) })

@@ -267,7 +267,8 @@ struct RouteChain: Sendable {
 
   private func connection() async -> [CheckStep] {
     let origin = Origin(
-      route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy)
+      route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy,
+      versions: route.versions)
     let result = await connectionProbe.connect(to: origin, within: route.timeouts.connect)
     return CheckStep.steps(
       of: result, name: .upstreamName, connection: .upstreamConnection, tls: .upstreamTLS
@@ -321,6 +322,7 @@ extension RouteSettings {
     let proxy = proxy
     return fetcher.bound(
       tls: tls, serverName: self.tls.serverName, timeout: min(timeouts.responseHead, limit ?? timeouts.responseHead),
+      versions: versions,
       proxy: { _ in proxy })
   }
 }

@@ -24,6 +24,8 @@ extension TroubleshootingPage {
     - `connection closed during the handshake`\
       The port does not use TLS, or only old versions. **Cure:** \#(TLSCure.notTLS.page)
       \#(TLSCure.nothingInCommon.page)
+    - `it does not offer HTTP/2 (ALPN), which the route's protocol demands`\
+      The route has `protocol: http2`. **Cure:** \#(UpstreamCure.withoutHTTP2.page)
     - `the proxy on the way there: …`\
       The outbound proxy cannot be reached. **Cure:** \#(ProviderCure.proxy.page)
     - `the proxy on the way there …`\

@@ -1,0 +1,69 @@
+// One stream of a connection, as two runs of HTTP/1.1 bytes: the message that comes in and the one that goes out. A
+// session makes them from frames, and frames of them.
+
+package import Bytes
+internal import HTTP
+
+/// A request and its response. Confined to the loop of its session.
+package final class SessionStream {
+  /// The events since the owner looked.
+  package struct Changes: OptionSet {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// The head of a caller's request is there.
+    package static let began = Changes(rawValue: 1)
+    /// There is more of the incoming message to receive.
+    package static let readable = Changes(rawValue: 2)
+    /// There is room for more of the outgoing message, or its last frame was written.
+    package static let writable = Changes(rawValue: 4)
+    /// The stream was reset, or its session is over.
+    package static let broken = Changes(rawValue: 8)
+  }
+
+  /// 0 before the request's head is complete.
+  package internal(set) var id: Int32
+  /// Bytes that come before the incoming content: the head, and interim ones before it.
+  @exclusivity(unchecked) var head = ByteBuffer(capacity: 1024)
+  /// True if the head is larger than the limit, and was not kept.
+  package let isHeadTooLarge: Bool
+  @exclusivity(unchecked) var changes: Changes = []
+  /// True if the final head of a response has arrived.
+  @exclusivity(unchecked) var hasHead = false
+  @exclusivity(unchecked) var incoming: StreamContent
+  let outgoing: StreamOutput
+  /// True if the stream was reset, or its session is over.
+  @exclusivity(unchecked) package internal(set) var isBroken = false
+  /// True if the last frame of the outgoing message was written to the connection.
+  @exclusivity(unchecked) package internal(set) var isSent = false
+  /// True if the frames of the outgoing message wait for more of it.
+  @exclusivity(unchecked) var isDeferred = false
+  /// True if it counts towards the limit of streams.
+  @exclusivity(unchecked) var isCounted = true
+  /// True if the stream was reset by its owner's wish.
+  @exclusivity(unchecked) var isGivenUp = false
+  /// True if the owner has ended the stream: what arrives for it is dropped.
+  @exclusivity(unchecked) var isFinished = false
+  /// The stream of a request that goes to an upstream: the progress of its response, and its end.
+  @exclusivity(unchecked) package internal(set) var answer = AnswerProgress()
+
+  init(_ id: Int32, isHeadTooLarge: Bool = false, length: UInt64?, _ outgoing: StreamOutput) {
+    self.id = id
+    self.isHeadTooLarge = isHeadTooLarge
+    self.outgoing = outgoing
+    incoming = StreamContent(length: length)
+  }
+
+  /// True if the connection has yet to get the rest of a message that is complete here.
+  package var isOwed: Bool {
+    !isSent && !isBroken && !isFinished && outgoing.hasHead && !(isDeferred && outgoing.waitingCount == 0)
+  }
+
+  /// Moves the head of the incoming message behind `bytes`.
+  package func takeHead(into bytes: inout ByteBuffer) {
+    head.withBytes { bytes.append($0) }
+    head.removeAll()
+  }
+
+  /// Bytes of the outgoing content that were given to frames.
+  package var sentBytes: UInt64 { outgoing.sentBytes }
+}

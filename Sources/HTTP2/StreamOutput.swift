@@ -1,0 +1,199 @@
+// Reads the HTTP/1.1 bytes of a message, as the rest of the proxy writes them, for a stream: heads for HEADERS frames,
+// content for DATA frames, trailer fields.
+
+internal import Bytes
+internal import HTTP
+
+/// A message on its way to a stream.
+class StreamOutput {
+  @exclusivity(unchecked) final var bytes = ByteBuffer(capacity: 2048)
+  @exclusivity(unchecked) private final var trailers = TrailerParser()
+  @exclusivity(unchecked) final var reader: ContentReader?
+  final let limits: HeadLimits
+  /// Bytes of the head that was read last.
+  @exclusivity(unchecked) final var headCount = 0
+  /// Bytes at the front of `bytes` that are content.
+  @exclusivity(unchecked) private final var approved = 0
+  /// Bytes of content that were given to frames.
+  @exclusivity(unchecked) private(set) final var sentBytes: UInt64 = 0
+
+  /// The fields that the proxy adds to a head which its sender sent within the limits.
+  private static let addedBytes = 16 * 1024
+  private static let addedFields = 64
+
+  init(_ limits: HeadLimits) {
+    self.limits = HeadLimits(
+      headBytes: limits.headBytes + Self.addedBytes, fieldCount: limits.fieldCount + Self.addedFields,
+      targetBytes: limits.targetBytes + Self.addedBytes)
+  }
+
+  /// Bytes that wait to be given to frames.
+  final var waitingCount: Int { bytes.count }
+  /// True if the head of the message was read; for a response the final one.
+  final var hasHead: Bool { reader != nil }
+
+  /// Appends bytes, at most until `limit` wait; a head that is not complete may exceed that. Returns their number.
+  final func append(_ source: UnsafeRawBufferPointer, limit: Int) -> Int {
+    let room = (hasHead ? limit : limit + limits.headBytes) - bytes.count
+    let count = min(source.count, room)
+    if count <= 0 { return 0 }
+    bytes.reserve(count)
+    return bytes.withWritableBytes { space in
+      guard let from = source.baseAddress, let to = space.baseAddress else { return 0 }
+      to.copyMemory(from: from, byteCount: count)
+      return count
+    }
+  }
+
+  // MARK: Head
+
+  enum HeadStep {
+    case needsMore
+    case interim
+    case final(endsStream: Bool)
+    case invalid
+  }
+
+  /// Reads the next head, if it is complete. It stays until `dropHead`.
+  func nextHead() -> HeadStep { preconditionFailure("every message has a head of its own") }
+
+  /// Lends the lines of the head that are for the peer.
+  func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
+    preconditionFailure("every message has a head of its own")
+  }
+
+  /// Drops the head that was read.
+  final func dropHead() {
+    bytes.consume(headCount)
+    headCount = 0
+  }
+
+  // MARK: Content
+
+  enum ContentStep {
+    case moved(Int)
+    /// The content is complete behind these bytes; `trailers` lends the trailer fields, if there are any.
+    case ended(Int, hasTrailers: Bool)
+    case invalid
+  }
+
+  /// Moves content into `space`.
+  final func read(into space: UnsafeMutableRawBufferPointer) -> ContentStep {
+    guard var reader else { return .invalid }
+    defer { self.reader = reader }
+    var count = 0
+    while true {
+      if approved > 0 {
+        if count == space.count { return .moved(count) }
+        let moved = bytes.move(to: UnsafeMutableRawBufferPointer(rebasing: space[count...]), atMost: approved)
+        (count, approved, sentBytes) = (count + moved, approved - moved, sentBytes + UInt64(moved))
+        continue
+      }
+      switch bytes.withBytes({ reader.next($0, &trailers, limits) }) {
+      case .needsMore(let consumed):
+        bytes.consume(consumed)
+        return .moved(count)
+      case .data(let start, let length):
+        bytes.consume(start)
+        approved = length
+      case .lastChunk(let consumed): bytes.consume(consumed)
+      case .end: return .ended(count, hasTrailers: trailers.fields.count > 0)
+      case .invalid: return .invalid
+      }
+    }
+  }
+
+  /// Lends the lines of the trailer section behind the content.
+  final func forEachTrailer(_ body: (FieldLine, Span<UInt8>) -> Void) {
+    bytes.withBytes { bytes in
+      for index in 0..<trailers.fields.count { body(trailers.fields[index], bytes) }
+    }
+  }
+}
+
+/// A response on its way to a caller's stream.
+final class StreamResponse: StreamOutput {
+  @exclusivity(unchecked) private var parser = ResponseHeadParser()
+  @exclusivity(unchecked) private var head = ResponseHead(fieldCapacity: 32)
+  private let method: RequestMethod
+
+  init(isHead: Bool, limits: HeadLimits) {
+    method = isHead ? .head : .get
+    super.init(limits)
+  }
+
+  /// The status of the head that was read.
+  var status: Int { head.status }
+
+  override func nextHead() -> HeadStep {
+    if hasHead || bytes.isEmpty { return .needsMore }
+    switch bytes.withBytes({ parser.parse($0, into: &head, limits: limits) }) {
+    case .needsMore: return .needsMore
+    case .invalid: return .invalid
+    case .complete(let byteCount):
+      headCount = byteCount
+      if head.isInterim { return .interim }
+      do throws(FramingError) {
+        let framing = try bytes.withBytes { bytes throws(FramingError) in
+          try BodyFraming.response(head, bytes, requestMethod: method)
+        }
+        reader = ContentReader(framing)
+        return .final(endsStream: framing == .none || framing == .fixed(0))
+      } catch {
+        return .invalid
+      }
+    }
+  }
+
+  override func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
+    bytes.withBytes { bytes in
+      for index in 0..<head.fields.count where HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
+        body(head.fields[index], bytes)
+      }
+    }
+  }
+}
+
+/// A request on its way to an upstream's stream.
+final class StreamRequest: StreamOutput {
+  @exclusivity(unchecked) private var parser = RequestHeadParser()
+  @exclusivity(unchecked) private var head = RequestHead(fieldCapacity: 32)
+
+  override init(_ limits: HeadLimits) { super.init(limits) }
+
+  /// True if the method is HEAD.
+  var isHead: Bool { head.method == .head }
+  /// True if the sender accepts trailer fields, which a field says that is about the connection in HTTP/1.1.
+  var acceptsTrailers: Bool { bytes.withBytes { HopByHop.acceptsTrailers(head.fields, in: $0) } }
+
+  override func nextHead() -> HeadStep {
+    if hasHead || bytes.isEmpty { return .needsMore }
+    switch bytes.withBytes({ parser.parse($0, into: &head, limits: limits) }) {
+    case .needsMore: return .needsMore
+    case .invalid: return .invalid
+    case .complete(let byteCount):
+      headCount = byteCount
+      do throws(FramingError) {
+        let framing = try bytes.withBytes { bytes throws(FramingError) in try BodyFraming.request(head, bytes) }
+        reader = ContentReader(framing)
+        return .final(endsStream: framing == .none || framing == .fixed(0))
+      } catch {
+        return .invalid
+      }
+    }
+  }
+
+  /// Lends method, authority and target.
+  func withPseudoFields(_ body: (ByteRange, ByteRange, ByteRange, Span<UInt8>) -> Void) {
+    bytes.withBytes { body(head.methodName, head.authority, head.target.whole, $0) }
+  }
+
+  override func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
+    bytes.withBytes { bytes in
+      for index in 0..<head.fields.count
+      where head.fields[index].known != .host && HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
+        body(head.fields[index], bytes)
+      }
+    }
+  }
+}

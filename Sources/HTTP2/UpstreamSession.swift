@@ -1,0 +1,207 @@
+// The client's side of an HTTP/2 connection: streams begin with a request to an upstream.
+
+internal import Bytes
+internal import CNGHTTP2
+internal import HTTP
+
+/// The response on a stream, as far as it decides about the request.
+package struct AnswerProgress {
+  /// The end of a stream without a whole response.
+  package enum Fault {
+    /// The upstream has not processed the request: it says so, or the request has not left.
+    case notProcessed
+    /// The upstream wants the request with HTTP/1.1; it has not processed it.
+    case demandsHTTP11
+    /// The response breaks the rules of HTTP/2.
+    case malformed
+    /// The head of the response is larger than the limits.
+    case headTooLarge
+    /// The upstream has reset the stream.
+    case reset
+    /// The connection is lost.
+    case lost
+  }
+
+  package internal(set) var fault: Fault?
+  var interimHeads = 0
+  /// True if the head of the request has left.
+  var isRequested = false
+  /// True if nothing more can be sent: the response is complete, and the upstream takes no more of the request.
+  var isClosed = false
+}
+
+/// An upstream's connection.
+package final class UpstreamSession: Session {
+  /// Streams at once that both sides accept; nil until the peer has said.
+  package private(set) var capacity: Int?
+  /// True if the peer serves no further streams.
+  package private(set) var isLeaving = false
+  /// Interim heads that a response may have before its stream is reset. A relay accepts fewer.
+  private static let interimLimit = 64
+
+  package override init(_ limits: SessionLimits) {
+    super.init(limits)
+    begin(.client, (NGHTTP2_SETTINGS_ENABLE_PUSH, 0))
+  }
+
+  /// True if streams can begin.
+  package var takesStreams: Bool {
+    handle.map { !isLeaving && nghttp2_session_check_request_allowed($0) != 0 } ?? false
+  }
+
+  /// Asks the peer for a sign of life; `pongCount` tells its answer.
+  package func ping() { nghttp2_submit_ping(handle, 0, nil) }
+
+  /// A stream for a request, whose head is given first.
+  package func open() -> SessionStream { SessionStream(0, length: 0, StreamRequest(limits.head)) }
+
+  /// Ends a stream whose response is read, or whose owner gives it up; the peer is told so, unless both messages are
+  /// complete.
+  package func finish(_ stream: SessionStream) {
+    if stream.isFinished { return }
+    stream.isFinished = true
+    dropIncoming(stream)
+    // If only the end of the response is missing, it is on its way.
+    guard streams[stream.id] != nil else { return }
+    if !stream.isSent || !stream.hasHead || !stream.incoming.isComplete { reset(stream, NGHTTP2_CANCEL) }
+  }
+
+  /// Resets the streams whose response did not end behind its content, so that they take no other's place.
+  private func endLateStreams() {
+    for stream in streams.values where stream.isFinished && !stream.isGivenUp { reset(stream, NGHTTP2_CANCEL) }
+  }
+
+  package override func breakAll() {
+    isLeaving = true
+    // What arrived, if anything, is not HTTP/2.
+    let fault = hasReceived && capacity == nil ? AnswerProgress.Fault.malformed : .lost
+    for stream in streams.values { fail(stream, fault) }
+    super.breakAll()
+  }
+
+  private func fail(_ stream: SessionStream, _ fault: AnswerProgress.Fault) {
+    if stream.isBroken { return }
+    stream.answer.fault = stream.answer.isRequested ? fault : .notProcessed
+    breakOff(stream)
+  }
+
+  // MARK: Frames of the peer
+
+  override func isForEndedStream(_ header: nghttp2_frame_hd) -> Bool { streams[header.stream_id] == nil }
+
+  override func headBegins(_ frame: nghttp2_frame) {
+    fields.reset()
+    (isInHead, isMalformed) = (true, false)
+    headStream = frame.hd.stream_id
+  }
+
+  private func isTrailer(_ frame: nghttp2_frame) -> Bool { streams[frame.hd.stream_id]?.hasHead ?? false }
+
+  override func add(_ name: Span<UInt8>, _ value: Span<UInt8>, of frame: nghttp2_frame) -> Bool {
+    isTrailer(frame) ? fields.addTrailer(name, value) : fields.addOfResponse(name, value)
+  }
+
+  override func headArrived(_ frame: nghttp2_frame, endsStream: Bool) {
+    guard let stream = streams[frame.hd.stream_id], !stream.isFinished, !stream.isBroken else { return }
+    if stream.hasHead {
+      // libnghttp2 accepts trailers only with the end.
+      trailersArrived(stream)
+      return
+    }
+    if fields.isInterim {
+      stream.answer.interimHeads += 1
+      if endsStream || stream.answer.interimHeads > Self.interimLimit {
+        return refuse(stream, .malformed)
+      }
+      fields.writeResponseHead(isHead: false, hasContent: false, into: &stream.head)
+    } else {
+      let isHead = (stream.outgoing as? StreamRequest)?.isHead == true
+      // Otherwise only the end may follow.
+      let hasContent = !endsStream && fields.mayHaveContent(isHead: isHead)
+      stream.incoming = StreamContent(length: hasContent ? fields.length : 0)
+      fields.writeResponseHead(isHead: isHead, hasContent: hasContent, into: &stream.head)
+      stream.hasHead = true
+      if endsStream { stream.incoming.end() }
+    }
+    note(.readable, stream)
+  }
+
+  override func headIsMalformed(_ id: Int32) {
+    if let stream = streams[id] { refuse(stream, fields.isTooLarge ? .headTooLarge : .malformed) }
+  }
+
+  private func refuse(_ stream: SessionStream, _ fault: AnswerProgress.Fault) {
+    reset(stream, NGHTTP2_PROTOCOL_ERROR)
+    fail(stream, fault)
+  }
+
+  override func otherFrameArrived(_ frame: nghttp2_frame) {
+    switch UInt32(frame.hd.type) {
+    case NGHTTP2_SETTINGS.rawValue where UInt32(frame.hd.flags) & NGHTTP2_FLAG_ACK.rawValue == 0:
+      let limit = nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+      capacity = min(Int(limit), limits.streams)
+    case NGHTTP2_GOAWAY.rawValue: isLeaving = true
+    default: break
+    }
+  }
+
+  override func streamClosed(_ id: Int32, _ code: UInt32) {
+    if id == headStream { isInHead = false }
+    guard let stream = streams.removeValue(forKey: id) else { return }
+    if stream.incoming.hasEnded {
+      // RFC 9113 §8.1: a reset without an error behind a whole response says that the rest of the request is not needed.
+      stream.answer.isClosed = true
+      note([.readable, .writable], stream)
+      return
+    }
+    switch code {
+    case NGHTTP2_REFUSED_STREAM.rawValue: fail(stream, .notProcessed)
+    case NGHTTP2_HTTP_1_1_REQUIRED.rawValue: fail(stream, .demandsHTTP11)
+    default: fail(stream, .reset)
+    }
+  }
+
+  // MARK: Frames of ours
+
+  override func frameWasSent(_ frame: nghttp2_frame) {
+    guard let stream = streams[frame.hd.stream_id] else { return }
+    switch UInt32(frame.hd.type) {
+    case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+      stream.answer.isRequested = true
+      if UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 {
+        stream.isSent = true
+        note(.writable, stream)
+      }
+    case NGHTTP2_RST_STREAM.rawValue where !stream.isGivenUp:
+      countStreamError()
+      fail(stream, .malformed)
+    default: break
+    }
+  }
+
+  override func submitHead(_ step: StreamOutput.HeadStep, _ stream: SessionStream) -> Bool {
+    guard let request = stream.outgoing as? StreamRequest, takesStreams else { return false }
+    if streams.count >= capacity ?? 1 { endLateStreams() }
+    lines.removeAll(keepingCapacity: true)
+    request.withPseudoFields { method, authority, target, bytes in
+      addLine(":method", method, bytes)
+      addLine(":scheme", limits.isSecure ? "https" : "http")
+      addLine(":authority", authority, bytes)
+      addLine(":path", target, bytes)
+    }
+    request.forEachLine { collect($0, $1) }
+    if request.acceptsTrailers { addLine("te", "trailers") }
+    let id = lines.withUnsafeMutableBufferPointer { lines in
+      let (first, count) = (lines.baseAddress, lines.count)
+      guard case .final(let endsStream) = step else { return Int32(-1) }
+      var source = SessionCallbacks.contentSource
+      return withUnsafePointer(to: &source) {
+        nghttp2_submit_request(handle, nil, first, count, endsStream ? nil : $0, nil)
+      }
+    }
+    if id < 0 { return false }
+    stream.id = id
+    streams[id] = stream
+    return true
+  }
+}

@@ -1,0 +1,248 @@
+// A connection to an upstream with HTTP/2: bytes between its socket and its session, in a task of its own. Exchanges see
+// its streams as connections of theirs.
+
+internal import Bytes
+internal import HTTP
+package import HTTP2
+package import Platform
+
+/// A connection whose streams carry exchanges. Confined to its loop.
+final class SharedConnection {
+  private let socket: ByteStream
+  private let session: UpstreamSession
+  private let waiter: Waiter
+  private let id: PoolState.ID
+  /// Keeps it as long as there are streams.
+  private let pool: OriginPool
+  /// True if it carries one exchange and ends with it.
+  let isAlone: Bool
+  /// True if an exchange was completed on it.
+  @exclusivity(unchecked) var wasUsed = false
+  /// True if it is closed, or cannot be used any more.
+  @exclusivity(unchecked) private(set) var isLost = false
+  // True if the pool knows that no further exchange can begin.
+  @exclusivity(unchecked) private var hasLeft = false
+  @exclusivity(unchecked) private var capacity: Int?
+  @exclusivity(unchecked) private var streams: [ObjectIdentifier: ByteStream] = [:]
+  @exclusivity(unchecked) private var input = ByteBuffer(capacity: 16 * 1024)
+  @exclusivity(unchecked) private var output = ByteBuffer(capacity: 16 * 1024)
+  @exclusivity(unchecked) private var liveness: Liveness
+
+  /// Bytes that wait for the socket at which no more frames are made.
+  private static let outputLimit = 64 * 1024
+  /// Bytes received in one turn at most.
+  private static let receivingTurn = 256 * 1024
+
+  init(_ socket: ByteStream, _ id: PoolState.ID, of pool: OriginPool, head: HeadLimits, isAlone: Bool) {
+    self.socket = socket
+    self.id = id
+    self.pool = pool
+    self.isAlone = isAlone
+    session = UpstreamSession(
+      SessionLimits(head: head, streams: isAlone ? 1 : Self.streams, window: Self.window, isSecure: socket.tls != nil))
+    waiter = Waiter(socket.channel.loop)
+    liveness = Liveness(at: .now)
+  }
+
+  /// Streams at once at most, whatever the upstream permits.
+  static let streams = 100
+  /// Bytes of each direction of a stream that wait here at most. A connection gets as much for all its streams.
+  static let window = 256 * 1024
+
+  var tls: TLSSession? { socket.tls }
+
+  /// True if an exchange may begin.
+  var takesStreams: Bool { !isLost && session.takesStreams }
+
+  // MARK: Streams
+
+  /// A stream for an exchange.
+  func open() -> UpstreamConnection {
+    let stream = session.open()
+    let bytes = UpstreamStream(stream, on: self)
+    let carried = ByteStream(carriedBy: bytes, loop: waiter.loop)
+    streams[ObjectIdentifier(stream)] = carried
+    return UpstreamConnection(carried, id, bytes, isReused: wasUsed)
+  }
+
+  /// Ends a stream. What of it the upstream still sends is dropped.
+  func finish(_ stream: SessionStream) {
+    streams[ObjectIdentifier(stream)] = nil
+    session.finish(stream)
+    waiter.signal()
+  }
+
+  func take(from stream: SessionStream, into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
+    outcome(session.take(from: stream, into: buffer))
+  }
+
+  func give(_ bytes: UnsafeRawBufferPointer, to stream: SessionStream) -> IOOutcome {
+    outcome(session.give(bytes, to: stream))
+  }
+
+  private func outcome(_ move: Session.Move) -> IOOutcome {
+    // Frames leave with the connection's next turn, those of all streams together.
+    if session.hasOutput { waiter.signal() }
+    return IOOutcome(move)
+  }
+
+  // MARK: Bytes of the connection
+
+  /// Moves bytes until the connection ends.
+  func serve() async {
+    turn()
+    while !isLost {
+      waiter.watch(socket.channel, socket.receiveInterest)
+      if !output.isEmpty { waiter.watch(socket.channel, socket.sendInterest) }
+      // TLS may hold records of which the socket says nothing.
+      if socket.mayReceive { waiter.signal() }
+      _ = await waiter.wait(until: streams.isEmpty ? .distantFuture : liveness.due)
+      turn()
+    }
+    waiter.close()
+  }
+
+  /// Learns of what has arrived, before the loop hears of it.
+  func lookOnceMore() {
+    if !isLost, socket.channel.looksOnceMore() { turn() }
+  }
+
+  /// Moves what can be moved, and tells streams and pool.
+  private func turn() {
+    if isLost { return }
+    let isFine = receive() && ask() && flush()
+    tellStreams()
+    if !isFine || session.isOver { return lose() }
+    tellPool()
+  }
+
+  private func receive() -> Bool {
+    var left = Self.receivingTurn
+    while left > 0 {
+      input.reserve(16 * 1024)
+      switch input.receive(from: socket) {
+      case .moved(let count):
+        left -= count
+        liveness.heardSomething(at: waiter.loop.now)
+        let isFine = input.withBytes { session.receive($0, at: waiter.loop.now.nanoseconds) }
+        input.removeAll()
+        if isFine { continue }
+        // The reason, as far as the socket takes it.
+        if session.abuse == nil { _ = flush() } else { sayCalm() }
+        return false
+      case .wouldBlock: return true
+      case .endOfStream, .failed: return false
+      }
+    }
+    waiter.signal()
+    return true
+  }
+
+  private func sayCalm() {
+    session.writeCalm(to: &output)
+    _ = output.send(to: socket)
+  }
+
+  /// Asks for a sign of life, if one is due. False: none has come.
+  private func ask() -> Bool {
+    if streams.isEmpty { return true }
+    switch liveness.action(at: waiter.loop.now) {
+    case .wait: return true
+    case .ask:
+      session.ping()
+      return true
+    case .giveUp: return false
+    }
+  }
+
+  private func flush() -> Bool {
+    while true {
+      if !session.write(to: &output, limit: Self.outputLimit) { return false }
+      if output.isEmpty { return true }
+      switch output.send(to: socket) {
+      case .moved: break
+      case .wouldBlock: return true
+      case .endOfStream, .failed: return false
+      }
+    }
+  }
+
+  private func tellStreams() {
+    session.takeChanges { stream, changes in
+      var readiness: Readiness = []
+      if changes.contains(.readable) { readiness.insert(.read) }
+      if changes.contains(.writable) { readiness.insert(.write) }
+      if changes.contains(.broken) { readiness = [.read, .write] }
+      streams[ObjectIdentifier(stream)]?.announce(readiness)
+    }
+  }
+
+  private func tellPool() {
+    if isAlone { return }
+    if let now = session.capacity, now != capacity, !hasLeft {
+      capacity = now
+      pool.capacityChanged(id, to: now)
+    }
+    if !session.takesStreams { leave() }
+  }
+
+  private func leave() {
+    if hasLeft { return }
+    hasLeft = true
+    pool.leaves(id)
+  }
+
+  // MARK: The end
+
+  /// The connection is of no further use, to no exchange.
+  private func lose() {
+    if isLost { return }
+    end()
+    leave()
+  }
+
+  private func end() {
+    isLost = true
+    session.breakAll()
+    tellStreams()
+    socket.close()
+    waiter.signal()
+  }
+
+  /// Ends the connection in order; there are no exchanges on it.
+  func close() {
+    if isLost { return }
+    hasLeft = true
+    session.refuseMore()
+    _ = flush()
+    end()
+  }
+}
+
+/// The bytes of a stream, in the place of a socket's.
+final class UpstreamStream: StreamCarrier {
+  let connection: SharedConnection
+  let stream: SessionStream
+
+  init(_ stream: SessionStream, on connection: SharedConnection) {
+    self.stream = stream
+    self.connection = connection
+  }
+
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome { connection.take(from: stream, into: buffer) }
+  func send(_ bytes: UnsafeRawBufferPointer) -> IOOutcome { connection.give(bytes, to: stream) }
+  func reset() { connection.finish(stream) }
+}
+
+extension IOOutcome {
+  /// The outcome for a stream that shares its connection.
+  package init(_ move: Session.Move) {
+    self =
+      switch move {
+      case .moved(let count): .moved(count)
+      case .blocked: .wouldBlock
+      case .ended: .endOfStream
+      case .broken: .failed(.reset)
+      }
+  }
+}

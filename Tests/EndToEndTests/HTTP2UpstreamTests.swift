@@ -1,0 +1,262 @@
+// HTTP/2 to upstreams: nghttpd, nginx and grpcio, and an upstream that does to order what they do not.
+
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(10)))
+struct HTTP2UpstreamTests {
+  /// A proxy to the upstream that does to order.
+  private struct Stage {
+    let directory: TemporaryDirectory
+    let upstream: ChildProcess
+    let upstreamPort: Int
+    let proxy: ProxyUnderTest
+
+    init(streams: Int = 100, loops: Int = 1, top: String = "", route: String = "") async throws {
+      directory = try TemporaryDirectory()
+      upstream = try ChildProcess(
+        "http2-upstream", [pinnedPython(), testsDirectory + "/peers/http2_upstream.py", "\(streams)"], in: directory)
+      upstreamPort = try await announcedPort(of: upstream)
+      proxy = try await ProxyUnderTest(
+        in: directory,
+        """
+        loops: \(loops)
+        \(top)
+        routes:
+          - {name: all, path: /, upstream: "http://127.0.0.1:\(upstreamPort)/", protocol: http2, token: none\(route)}
+        """)
+    }
+
+    /// The lines of the upstream that begin with a word.
+    func lines(_ word: String) -> [String] {
+      upstream.output.split(separator: "\n").filter { $0.hasPrefix(word + " ") }.map(String.init)
+    }
+  }
+
+  private static let callers = [["--http1.1"], ["--http2-prior-knowledge"]]
+
+  @Test(arguments: callers) func `content goes both ways whole, with trailers, interim responses and early answers`(
+    _ version: [String]
+  ) async throws {
+    let stage = try await Stage()
+    let content = try stage.directory.write(String(repeating: "0123456789abcdef", count: 200_000), to: "content")
+    let sum = try await succeed(["sha256sum", content]).prefix(64)
+    let chunked = version == ["--http1.1"] ? ["-H", "Transfer-Encoding: chunked"] : ["-H", "Content-Length:"]
+    for framing in [[], chunked] {
+      let sent = try await stage.proxy.get(
+        "/sink", version + ["--data-binary", "@\(content)", "-H", "Expect:"] + framing)
+      #expect(sent.status == 200 && sent.body.hasPrefix("3200000 \(sum)"), "\(sent)")
+    }
+    let seen = try await stage.proxy.get(
+      "/seen", version + ["-H", "X-A: b", "-H", "Connection: x-hop", "-H", "X-Hop: 1"])
+    let authority = "127.0.0.1:\(stage.upstreamPort)"
+    #expect(seen.body.hasPrefix(":method: GET\n:scheme: http\n:authority: \(authority)\n:path: /seen\n"))
+    #expect(seen.body.contains("x-a: b\n"))
+    // curl leaves Connection out of HTTP/2.
+    #expect(seen.body.contains("\nx-hop:") == (version != ["--http1.1"]))
+    for absent in ["connection", "host", "transfer-encoding", "te"] {
+      #expect(!seen.body.contains("\n\(absent):"), "\(absent)")
+    }
+    #expect(try await stage.proxy.get("/seen", version + ["-H", "TE: trailers"]).body.contains("\nte: trailers\n"))
+    #expect(try await stage.proxy.get("/trailers", version).fields.contains { $0.name == "x-end" })
+    #expect(try await stage.proxy.get("/only-trailers", version)["x-end"] == "1")
+    #expect(try await stage.proxy.get("/interim", version).status == 200)
+    let early = try await stage.proxy.get("/early", version + ["--data-binary", "@\(content)", "-H", "Expect:"])
+    #expect(early.status == 403)
+    // The end may be there before anything was passed on.
+    let broken = try await stage.proxy.get("/broken", version)
+    #expect(broken.exit != 0 || broken.status == 502)
+    #expect(try await stage.proxy.get("/seen", version + ["-I"]).status == 200)
+    #expect(stage.lines("connection").count == 1)
+    #expect(stage.proxy.process.output.contains(#""upstream_protocol":"HTTP/2""#))
+    let metrics = try await stage.proxy.admin("/metrics").body
+    #expect(metrics.contains(#/\nbearer_proxy_upstream_http2_requests_total [1-9]/#))
+  }
+
+  @Test(arguments: callers) func `what the upstream has not processed is sent again, whatever the method`(
+    _ version: [String]
+  ) async throws {
+    let stage = try await Stage()
+    for path in ["/refused", "/gone"] {
+      let answer = try await stage.proxy.get(path, version + ["-d", "content"])
+      #expect(answer.status == 200 && answer.body == "ok", "\(path): \(answer)")
+      #expect(stage.lines("request \(path)").count == 2)
+    }
+    let leaving = try await stage.proxy.get("/leaving", version + ["-d", "content"])
+    #expect(leaving.body == "ok")
+    let next = try await stage.proxy.get("/interim", version)
+    #expect(next.status == 200 && next["x-connection"] != leaving["x-connection"])
+    // Nothing else is: it may have been processed.
+    #expect(try await stage.proxy.get("/http11", version).status == 502)
+    #expect(try await stage.proxy.admin("/metrics").body.contains(#"bearer_proxy_upstream_retries_total 3"#))
+  }
+
+  @Test func `requests at once share connections up to the upstream's limit`() async throws {
+    let stage = try await Stage(streams: 10)
+    let load = try await succeed(
+      ["h2load", "-n", "500", "-c", "1", "-m", "40", stage.proxy.url("/seen")], within: .seconds(120))
+    #expect(load.contains("500 succeeded, 0 failed, 0 errored"), "\(load)")
+    let connections = stage.lines("connection").count
+    #expect((1...5).contains(connections), "\(connections)")
+  }
+
+  @Test func `a caller that leaves ends its stream alone`() async throws {
+    let stage = try await Stage()
+    let caller = try ChildProcess("caller", ["curl", "-s", stage.proxy.url("/held")], in: stage.directory)
+    #expect(try await eventually { stage.lines("request /held").count == 1 })
+    caller.send(SIGKILL)
+    _ = try await caller.wait()
+    #expect(try await eventually { stage.lines("reset").count == 1 })
+    #expect(stage.lines("reset").first?.hasPrefix("reset 8 ") == true)
+    #expect(try await stage.proxy.get("/seen").status == 200)
+    #expect(stage.lines("connection").count == 1)
+  }
+
+  @Test func `an upstream that gives no window is waited for no longer than a route's limit`() async throws {
+    let stage = try await Stage(route: ", timeouts: {idle: 2s}")
+    let content = try stage.directory.write(String(repeating: "x", count: 1_000_000), to: "content")
+    async let stalled = stage.proxy.get("/window", ["--data-binary", "@\(content)", "-H", "Expect:"])
+    // Its connection's window is used up as well, which stops requests with content, and no others.
+    #expect(try await stage.proxy.get("/seen").status == 200)
+    #expect(try await stalled.status == 504)
+    #expect(try await stage.proxy.get("/seen").status == 200)
+  }
+
+  @Test(arguments: [
+    "ping", "settings", "window", "empty-data", "interim", "push", "continuation", "large-head", "bomb", "upper-case",
+    "line", "connection", "two-statuses", "no-status", "length", "no-content", "garbage",
+  ]) func `an upstream that breaks the rules harms its own requests alone`(_ attack: String) async throws {
+    let stage = try await Stage(route: ", timeouts: {response_head: 20s}")
+    #expect(try await stage.proxy.get("/seen").status == 200)
+    let answer = try await stage.proxy.get("/attack/\(attack)")
+    #expect([502, 0].contains(answer.status) || answer.exit != 0, "\(answer)")
+    #expect(answer["set-cookie"] == nil)
+    #expect(try await stage.proxy.get("/seen").status == 200)
+    #expect(stage.proxy.process.poll() == nil)
+  }
+
+  @Test func `an upstream without HTTP/2 gets 502, and the reason is recorded`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", protocol: http2, token: none}
+      """)
+    #expect(try await proxy.get("/seen").status == 502)
+    #expect(try await eventually { proxy.process.output.contains(#""outcome":"upstream_failed""#) })
+  }
+
+  @Test func `the end of the process lets streams end in order, and says so to the upstream`() async throws {
+    let stage = try await Stage()
+    #expect(try await stage.proxy.get("/seen").status == 200)
+    stage.proxy.process.send(SIGTERM)
+    #expect(try await stage.proxy.process.wait() == 0)
+    #expect(try await eventually { stage.lines("goaway").first?.hasPrefix("goaway 0 ") == true })
+  }
+
+  // MARK: Servers
+
+  /// nginx with HTTP/2 on one TLS port and HTTP/1.1 on another, and a proxy with a route to each for each protocol.
+  @Test func `a TLS upstream chooses HTTP/2 if the route lets it`() async throws {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"), speaksHTTP2: true)
+    let routes = [
+      ("auto", nginx.http2Port), ("http2", nginx.http2Port), ("http1", nginx.http2Port), ("auto", nginx.tlsPort),
+      ("http2", nginx.tlsPort),
+    ]
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      "routes:\n"
+        + routes.enumerated().map { index, route in
+          """
+            - {name: r\(index), path: /\(index)/, upstream: "https://localhost:\(route.1)/", token: none,
+               protocol: \(route.0), tls: {ca_file: \(authority.file)}}
+
+          """
+        }.joined())
+    let expected = ["HTTP/2.0", "HTTP/2.0", "HTTP/1.1", "HTTP/1.1"]
+    for (index, version) in expected.enumerated() {
+      for caller in Self.callers {
+        let answer = try await proxy.get("/\(index)/echo", caller)
+        #expect(answer.echoed("protocol") == version, "\(index): \(answer)")
+      }
+      #expect(try await proxy.get("/\(index)/files/1m").body.utf8.count == 1 << 20)
+    }
+    let refused = try await proxy.get("/4/echo")
+    #expect(refused.status == 502)
+    #expect(try await eventually { proxy.process.errors.contains("it does not offer HTTP/2 (ALPN)") })
+    // A caller that authenticates connections gets one of its own, with HTTP/1.1.
+    let own = try await proxy.get("/0/echo", ["-H", "Authorization: NTLM YQ=="])
+    #expect(own.echoed("protocol") == "HTTP/1.1")
+    let load = try await succeed(
+      ["h2load", "-n", "1000", "-c", "2", "-m", "50", proxy.url("/0/files/1k")], within: .seconds(120))
+    #expect(load.contains("1000 succeeded, 0 failed, 0 errored"), "\(load)")
+  }
+
+  @Test(arguments: callers) func `nghttpd gets and gives content whole`(_ version: [String]) async throws {
+    let directory = try TemporaryDirectory()
+    let content = try directory.write(String(repeating: "0123456789abcdef", count: 100_000), to: "content")
+    let port = try freePort()
+    let server = try ChildProcess(
+      "nghttpd", ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", directory.path, "--echo-upload", "\(port)"],
+      in: directory)
+    try await waitForPort(port, of: server)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(port)/", protocol: http2, token: none}
+      """)
+    #expect(try await proxy.get("/content", version).body.utf8.count == 1_600_000)
+    let echoed = try await proxy.get("/up", version + ["--data-binary", "@\(content)", "-H", "Expect:"])
+    #expect(echoed.body == directory.read("content"))
+    let load = try await succeed(
+      ["h2load", "-n", "300", "-c", "3", "-m", "100", proxy.url("/content")], within: .seconds(240))
+    #expect(load.contains("300 succeeded, 0 failed, 0 errored"), "\(load)")
+  }
+
+  @Test func `gRPC calls of every kind reach their server, and come back whole`() async throws {
+    let directory = try TemporaryDirectory()
+    let peer = testsDirectory + "/peers/grpc_calls.py"
+    let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve"], in: directory)
+    let port = try await announcedPort(of: server)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: all, path: /orders.Orders/, upstream: "http://127.0.0.1:\(port)/orders.Orders/", protocol: http2,
+           token: {header: authorization, value: "Key of-the-route"}}
+      """)
+    let told = try await succeed([pinnedPython(), peer, "call", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
+    for expected in [
+      #""get": "Key of-the-route message""#, #""trailers": "1""#, #""many": true"#, #""large": true"#,
+      #""count": true"#,
+      #""list": true"#, #""echo 19"]"#, #""chat_end": ["ABORTED", "enough: \u00fc"]"#,
+      #""fail": ["NOT_FOUND", "no such order", "because"]"#, #""unknown": "UNIMPLEMENTED""#, #""after": "again""#,
+    ] { #expect(told.contains(expected), "\(expected): \(told)") }
+  }
+
+  @Test func `a token that a gRPC server refuses is replaced, and the call is made once more`() async throws {
+    let directory = try TemporaryDirectory()
+    let provider = try DemandingAPI()
+    let peer = testsDirectory + "/peers/grpc_calls.py"
+    let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve", "refuse"], in: directory)
+    let port = try await announcedPort(of: server)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      applications:
+        contoso: {authority: "\(provider.issuer)", client_id: orders, client_secret: s3cret-of-the-test}
+      routes:
+        - {name: all, path: /orders.Orders/, upstream: "http://127.0.0.1:\(port)/orders.Orders/", protocol: http2,
+           application: contoso, token: {as: application, scopes: ["api://orders/.default"]}}
+      """)
+    let told = try await succeed([pinnedPython(), peer, "call", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
+    #expect(told.contains(#""get": "Bearer plain.2. message""#) && told.contains(#""many": true"#), "\(told)")
+    #expect(proxy.process.output.contains(#""challenge_outcome":"replayed""#))
+  }
+}

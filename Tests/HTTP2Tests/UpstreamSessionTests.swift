@@ -1,0 +1,367 @@
+import Bytes
+import HTTP
+import Testing
+
+@testable import HTTP2
+
+/// A session to an upstream that is either frames written by hand or a caller's session at the other end.
+final class UpstreamFixture {
+  let session: UpstreamSession
+  private(set) var goesOn = true
+  private(set) var changes: [ObjectIdentifier: SessionStream.Changes] = [:]
+  var now: UInt64 = 1_000_000_000
+
+  init(_ limits: SessionLimits = SessionLimits(), settings: [UInt8]? = Frame.settings) {
+    session = UpstreamSession(limits)
+    guard let settings else { return }
+    feed(settings + Frame.settingsAnswer)
+    _ = written()
+  }
+
+  @discardableResult
+  func feed(_ bytes: [UInt8]) -> Bool {
+    goesOn = session.receive(bytes.span, at: now)
+    note()
+    return goesOn
+  }
+
+  private func note() {
+    session.takeChanges { stream, changes in self.changes[ObjectIdentifier(stream), default: []].formUnion(changes) }
+  }
+
+  func written() -> [UInt8] {
+    var output = ByteBuffer(capacity: 1024)
+    _ = session.write(to: &output, limit: 1 << 24)
+    note()
+    return output.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } }
+  }
+
+  /// The frames that leave now.
+  func sent() -> [SentFrame] { SentFrame.all(written()) }
+
+  func give(_ text: String, _ stream: SessionStream) -> String {
+    "\(Array(text.utf8).withUnsafeBytes { session.give($0, to: stream) })"
+  }
+
+  /// A request without content, or with the beginning of one.
+  func request(_ text: String = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n") -> SessionStream {
+    let stream = session.open()
+    _ = give(text, stream)
+    _ = sent()
+    return stream
+  }
+
+  /// What can be taken of a response now, and how that ended.
+  func response(_ stream: SessionStream, pieces: Int = 4096) -> (text: String, end: String) {
+    var (text, space) = ([UInt8](), [UInt8](repeating: 0, count: pieces))
+    while true {
+      let move = space.withUnsafeMutableBytes { session.take(from: stream, into: $0) }
+      guard case .moved(let count) = move else { return (String(decoding: text, as: UTF8.self), "\(move)") }
+      text += space.prefix(count)
+    }
+  }
+}
+
+/// Both ends of a connection in memory.
+private final class Pair {
+  let upstream = UpstreamFixture(settings: nil)
+  let server = CallerSession(SessionLimits())
+  private(set) var streams: [Int32: SessionStream] = [:]
+
+  /// Carries bytes until none are left.
+  func run() {
+    while true {
+      let bytes = upstream.written()
+      if !bytes.isEmpty { _ = server.receive(bytes.span, at: 1) }
+      server.takeChanges { stream, _ in self.streams[stream.id] = stream }
+      var output = ByteBuffer(capacity: 1024)
+      _ = server.write(to: &output, limit: 1 << 24)
+      if bytes.isEmpty, output.isEmpty { return }
+      upstream.feed(output.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } })
+    }
+  }
+
+  func request(_ id: Int32) -> String {
+    guard let stream = streams[id] else { return "" }
+    var (text, space) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+    while true {
+      let move = space.withUnsafeMutableBytes { server.take(from: stream, into: $0) }
+      guard case .moved(let count) = move else { return String(decoding: text, as: UTF8.self) }
+      text += space.prefix(count)
+    }
+  }
+
+  func answer(_ id: Int32, _ text: String) {
+    if let stream = streams[id] { _ = Array(text.utf8).withUnsafeBytes { server.give($0, to: stream) } }
+    run()
+  }
+}
+
+@Suite struct UpstreamSessionTests {
+  @Test func `carries requests and responses with trailers, in pieces of any size`() {
+    for pieces in [1, 7, 4096] {
+      let pair = Pair()
+      let stream = pair.upstream.session.open()
+      let text =
+        "POST /a?b HTTP/1.1\r\nHost: h:1\r\nConnection: TE\r\nTE: trailers\r\nX-A: 1\r\n"
+        + "Transfer-Encoding: chunked\r\n\r\n"
+        + "5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n"
+      for byte in text { _ = pair.upstream.give(String(byte), stream) }
+      pair.run()
+      #expect(
+        pair.request(1)
+          == "POST /a?b HTTP/1.1\r\nHost: h:1\r\nx-a: 1\r\nte: trailers\r\nTransfer-Encoding: chunked\r\n\r\n"
+          + "5\r\nhello\r\n0\r\nx-sum: 1\r\n\r\n")
+      pair.answer(1, "HTTP/1.1 103 Early\r\nLink: l\r\n\r\n")
+      pair.answer(1, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-B: 2\r\n\r\n")
+      pair.answer(1, "2\r\nhi\r\n0\r\nX-End: 3\r\n\r\n")
+      #expect(
+        pair.upstream.response(stream, pieces: pieces) == (
+          "HTTP/1.1 103 Early Hints\r\nlink: l\r\n\r\nHTTP/1.1 200 OK\r\nx-b: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + "2\r\nhi\r\n0\r\nx-end: 3\r\n\r\n", "ended"
+        ))
+      #expect(stream.isSent && !stream.isBroken)
+    }
+  }
+
+  @Test(arguments: [
+    ("GET", [(":status", "200")], true, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    ("GET", [(":status", "200"), ("content-length", "0")], true, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"),
+    ("GET", [(":status", "204")], true, "HTTP/1.1 204 No Content\r\n\r\n"),
+    (
+      "GET", [(":status", "304"), ("content-length", "9")], true,
+      "HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n"
+    ),
+    ("HEAD", [(":status", "200"), ("content-length", "9")], true, "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"),
+    ("HEAD", [(":status", "200")], true, "HTTP/1.1 200 OK\r\n\r\n"),
+    ("HEAD", [(":status", "200")], false, "HTTP/1.1 200 OK\r\n\r\n"),
+    ("GET", [(":status", "200"), ("content-length", "2")], false, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"),
+    (
+      "GET", [(":status", "200")], false,
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
+    ),
+  ]) func `frames a response as its head says`(
+    _ method: String, _ fields: [(String, String)], _ ends: Bool, _ expected: String
+  ) {
+    let fixture = UpstreamFixture()
+    let stream = fixture.request("\(method) / HTTP/1.1\r\nHost: h\r\n\r\n")
+    fixture.feed(Frame.headers(1, fields, ends: ends))
+    if !ends { fixture.feed(Frame.data(1, method == "HEAD" ? [] : Array("hi".utf8), ends: true)) }
+    #expect(fixture.response(stream) == (expected, "ended"))
+    #expect(stream.answer.fault == nil)
+  }
+
+  @Test func `sends a request's fields as HTTP/2 has them, and a token that no table keeps`() {
+    let fixture = UpstreamFixture()
+    let stream = fixture.session.open()
+    _ = fixture.give(
+      "GET /p HTTP/1.1\r\nHost: h\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 1\r\n"
+        + "Authorization: Bearer t\r\n\r\n",
+      stream)
+    let frames = fixture.sent()
+    #expect(frames.map(\.type) == [1] && frames.map(\.flags) == [5])
+    let payload = frames[0].payload
+    // 0x1F 0x08: a literal that is never indexed (RFC 7541 §6.2.3), of the static table's name 23, authorization.
+    #expect(payload.indices.dropLast().contains { payload[$0] == 0x1F && payload[$0 + 1] == 0x08 })
+  }
+
+  @Test func `gives credit as content is taken, and not before`() {
+    let fixture = UpstreamFixture(SessionLimits(window: 16 * 1024))
+    let stream = fixture.request()
+    fixture.feed(Frame.headers(1, [(":status", "200")], ends: false))
+    fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
+    #expect(fixture.sent().isEmpty)
+    _ = fixture.response(stream)
+    #expect(fixture.sent().contains { $0.type == 8 && $0.stream == 1 })
+    fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
+    // The peer may not send more than it was allowed.
+    fixture.feed(Frame.data(1, [0]))
+    #expect(stream.isBroken || fixture.sent().contains { $0.type == 3 && $0.code == 3 })
+  }
+
+  @Test func `returns the credit of streams that were given up`() {
+    let fixture = UpstreamFixture(SessionLimits(streams: 4, window: 16 * 1024))
+    for number in 0..<40 {
+      let stream = fixture.request()
+      let id = UInt32(2 * number + 1)
+      fixture.feed(Frame.headers(id, [(":status", "200")], ends: false))
+      fixture.feed(Frame.data(id, [UInt8](repeating: 0, count: 16 * 1024)))
+      fixture.session.finish(stream)
+      #expect(fixture.sent().contains { $0.type == 3 && $0.stream == id && $0.code == 8 })
+    }
+    #expect(fixture.goesOn)
+  }
+
+  @Test func `a request waits in a bounded buffer for the upstream's window`() {
+    let fixture = UpstreamFixture(SessionLimits(window: 16 * 1024), settings: Frame.setting(4, 10))
+    let stream = fixture.request("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n")
+    let content = String(repeating: "x", count: 100_000)
+    #expect(fixture.give(content, stream) == "moved(16384)")
+    #expect(fixture.sent().filter { $0.type == 0 }.map(\.payload.count) == [10])
+    #expect(fixture.give(content, stream) == "moved(10)")
+    #expect(fixture.give(content, stream) == "blocked")
+    fixture.feed(Frame.window(1, 20))
+    #expect(fixture.sent().filter { $0.type == 0 }.map(\.payload.count) == [20])
+  }
+
+  @Test func `an answer before the end of the request is whole, whatever becomes of the rest`() {
+    let fixture = UpstreamFixture()
+    let stream = fixture.request("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n12345")
+    fixture.feed(Frame.headers(1, [(":status", "413"), ("content-length", "0")]) + Frame.reset(1, 0))
+    #expect(fixture.response(stream) == ("HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n", "ended"))
+    #expect(fixture.give("67890", stream) == "broken")
+    #expect(stream.answer.fault == nil)
+  }
+
+  /// What an upstream sends after the head of a request, if that repeats it, and what it is.
+  static let ends: [([UInt8], AnswerProgress.Fault)] = [
+    (Frame.reset(1, 7), .notProcessed), (Frame.reset(1, 13), .demandsHTTP11), (Frame.reset(1, 2), .reset),
+    (Frame.goaway(0), .notProcessed),
+    (Frame.headers(1, [(":status", "200")], ends: false) + Frame.reset(1, 0), .reset),
+    (Frame.headers(1, [(":status", "200"), ("Upper", "x")]), .malformed),
+    (Frame.headers(1, [(":status", "200"), ("connection", "close")]), .malformed),
+    (Frame.headers(1, [(":status", "200"), ("transfer-encoding", "chunked")]), .malformed),
+    (Frame.headers(1, [(":status", "20")]), .malformed), (Frame.headers(1, [("x", "y")]), .malformed),
+    (Frame.headers(1, [(":status", "200"), (":status", "200")]), .malformed),
+    (Frame.headers(1, [("x", "y"), (":status", "200")]), .malformed),
+    (Frame.headers(1, [(":status", "200"), (":path", "/")]), .malformed),
+    (Frame.headers(1, [(":status", "101")]), .malformed),
+    (Frame.headers(1, [(":status", "200"), ("x", "a\r\nb: c")]), .malformed),
+    (Frame.headers(1, [(":status", "200"), ("x", "a\0b")]), .malformed),
+    (Frame.headers(1, [(":status", "100")], ends: true), .malformed),
+    (Frame.headers(1, [(":status", "200"), ("content-length", "3")], ends: true), .malformed),
+    (Frame.headers(1, [(":status", "200"), ("content-length", "1"), ("content-length", "1")]), .malformed),
+    (
+      Frame.headers(1, [(":status", "200"), ("content-length", "3")], ends: false) + Frame.data(1, [1], ends: true),
+      .malformed
+    ),
+    (
+      Frame.headers(1, [(":status", "200"), ("content-length", "1")], ends: false) + Frame.data(1, [1, 2]),
+      .malformed
+    ),
+    (Frame.headers(1, [(":status", "204")], ends: false) + Frame.data(1, [1], ends: true), .malformed),
+    (
+      Frame.headers(1, [(":status", "200")], ends: false) + Frame.headers(1, [(":status", "200")], ends: true),
+      .malformed
+    ),
+    (
+      Frame.headers(1, [(":status", "200")], complete: false) + Frame.continuation(1, large)
+        + Frame.continuation(1, large) + Frame.continuation(1, large, complete: true), .headTooLarge
+    ),
+  ]
+
+  private static let large = [("x", String(repeating: "y", count: 12_000))]
+
+  @Test(arguments: ends.indices) func `tells apart how a stream ends without an answer`(_ index: Int) {
+    let (bytes, fault) = Self.ends[index]
+    let fixture = UpstreamFixture()
+    let stream = fixture.request()
+    for start in stride(from: 0, to: bytes.count, by: 16_000) {
+      fixture.feed(Array(bytes[start..<min(start + 16_000, bytes.count)]))
+    }
+    _ = fixture.sent()
+    #expect(stream.answer.fault == fault)
+    #expect(fixture.response(stream).end == "broken")
+    #expect(fixture.changes[ObjectIdentifier(stream)]?.contains(.broken) == true)
+  }
+
+  @Test func `content before the head of a response ends the connection`() {
+    let fixture = UpstreamFixture()
+    let stream = fixture.request()
+    fixture.feed(Frame.data(1, [1]) + Frame.headers(1, [(":status", "204")]))
+    #expect(fixture.response(stream).text.isEmpty)
+    #expect(fixture.sent().contains { $0.type == 7 && $0.code == 1 } && fixture.session.isOver)
+  }
+
+  @Test func `what follows a whole response changes nothing of it`() {
+    for late in [Frame.data(1, [1], ends: true), Frame.headers(1, [("x", "y")]), Frame.reset(1, 2)] {
+      let fixture = UpstreamFixture()
+      let stream = fixture.request("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n12345")
+      fixture.feed(Frame.headers(1, [(":status", "200"), ("content-length", "2")], ends: false))
+      fixture.feed(Frame.data(1, Array("hi".utf8), ends: true) + late)
+      _ = fixture.sent()
+      let (text, end) = fixture.response(stream)
+      #expect(text == "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi" && end == "ended")
+    }
+  }
+
+  @Test func `a stream behind the last one of a GOAWAY was not processed, and the others go on`() {
+    let fixture = UpstreamFixture()
+    let (first, second) = (fixture.request(), fixture.request())
+    fixture.feed(Frame.goaway(1))
+    #expect(second.answer.fault == .notProcessed && !first.isBroken)
+    #expect(!fixture.session.takesStreams && fixture.session.isLeaving)
+    let late = fixture.session.open()
+    _ = fixture.give("GET / HTTP/1.1\r\nHost: h\r\n\r\n", late)
+    #expect(late.isBroken && late.answer.fault == nil || late.answer.fault == .notProcessed)
+    fixture.feed(Frame.headers(1, [(":status", "200")]))
+    #expect(fixture.response(first).end == "ended")
+    #expect(fixture.session.isOver)
+  }
+
+  @Test func `a request that has not left was not processed when its connection is lost`() {
+    let fixture = UpstreamFixture()
+    let (left, waiting) = (fixture.request(), fixture.session.open())
+    _ = fixture.give("POST / HTTP/1.1\r\nHost: h\r\n\r\n", waiting)
+    fixture.session.breakAll()
+    #expect(left.answer.fault == .lost && waiting.answer.fault == .notProcessed)
+  }
+
+  @Test(arguments: [
+    ([UInt8]([0, 3, 0, 0, 0, 7]), 7), ([0, 3, 0, 0, 1, 44], 100), ([], 100), ([0, 3, 0, 0, 0, 0], 0),
+  ]) func `the peer says how many streams it takes`(_ settings: [UInt8], _ capacity: Int) {
+    let fixture = UpstreamFixture(settings: nil)
+    #expect(fixture.session.capacity == nil)
+    fixture.feed(Frame.frame(4, settings))
+    #expect(fixture.session.capacity == capacity)
+  }
+
+  @Test func `an answered stream whose end is late takes no other's place`() {
+    let fixture = UpstreamFixture(settings: Frame.setting(3, 1))
+    let first = fixture.request()
+    fixture.feed(Frame.headers(1, [(":status", "200"), ("content-length", "2")], ends: false))
+    fixture.feed(Frame.data(1, Array("hi".utf8)))
+    _ = fixture.response(first)
+    fixture.session.finish(first)
+    #expect(fixture.sent().allSatisfy { $0.type == 8 })
+    let second = fixture.session.open()
+    _ = fixture.give("GET / HTTP/1.1\r\nHost: h\r\n\r\n", second)
+    #expect(fixture.sent().map(\.type) == [3, 1])
+  }
+
+  /// Frames of a lying upstream that are repeated until the session ends, the abuse, and the most bytes it may take.
+  static let floods: [(String, [UInt8], Int)] = [
+    ("settings", Frame.settings, 100_000), ("ping", Frame.ping, 100_000), ("window", Frame.window(0, 1), 100_000),
+    ("empty data", Frame.data(1, []), 100_000),
+    ("late heads", Frame.headers(1, [("x", "y")]), 1_000_000),
+    ("interim heads", Frame.headers(1, [(":status", "103")], ends: false), 100_000),
+    ("push", Frame.frame(5, flags: 4, stream: 1, Frame.number(2) + Frame.block([(":path", "/")])), 1000),
+  ]
+
+  @Test(arguments: floods.indices) func `ends a flood`(_ index: Int) {
+    let (name, frame, limit) = Self.floods[index]
+    let fixture = UpstreamFixture()
+    let stream = fixture.request()
+    if name == "empty data" { fixture.feed(Frame.headers(1, [(":status", "200")], ends: false)) }
+    if name == "late heads" { fixture.feed(Frame.reset(1, 2)) }
+    var bytes = 0
+    while fixture.goesOn, bytes < limit {
+      fixture.feed(frame)
+      _ = fixture.sent()
+      bytes += frame.count
+      if name == "interim heads", stream.isBroken { break }
+    }
+    #expect(bytes < limit, "\(name)")
+    #expect(fixture.session.abuse != nil || stream.isBroken || !fixture.goesOn)
+  }
+
+  @Test func `ends a connection whose peer does not speak HTTP/2`() {
+    let fixture = UpstreamFixture(settings: nil)
+    let stream = fixture.request()
+    fixture.feed(Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8))
+    _ = fixture.sent()
+    #expect(fixture.session.isOver)
+    fixture.session.breakAll()
+    #expect(stream.isBroken && fixture.session.capacity == nil)
+  }
+}
