@@ -157,12 +157,15 @@ if let chosen = Context.environment["BEARER_PROXY_TESTS"]?.split(separator: ",")
 if Context.environment["BEARER_PROXY_FUZZ"] != nil {
   for name in [
     "FuzzRequestHead", "FuzzResponseHead", "FuzzChunked", "FuzzPath", "FuzzChallenge", "FuzzTokenReply",
-    "FuzzCacheDocument", "FuzzIDToken", "FuzzConfiguration",
+    "FuzzCacheDocument", "FuzzIDToken", "FuzzConfiguration", "FuzzCheckRequest", "FuzzFrames",
   ] {
     package.targets.append(
       .executableTarget(
         name: name,
-        dependencies: ["HTTP", "Tokens", "Telemetry", "Bytes"] + (name == "FuzzConfiguration" ? ["Configuration"] : []),
+        dependencies: ["HTTP", "Tokens", "Telemetry", "Bytes"]
+          + [
+            "FuzzConfiguration": ["Configuration"], "FuzzCheckRequest": ["Routing"], "FuzzFrames": ["HTTP2"],
+          ][name, default: []],
         path: "Fuzz/\(name)", swiftSettings: strict))
   }
 }

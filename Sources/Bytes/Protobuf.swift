@@ -1,5 +1,5 @@
-// Protocol buffers, as far as a few messages of Envoy need them (protobuf.dev/programming-guides/encoding). Stricter than
-// others read: a field of another type than its reader expects, and a field twice that may occur once, are errors.
+// Protocol buffers, as far as a few messages of Envoy need them (protobuf.dev/programming-guides/encoding). Stricter
+// than others read: a field of another type than its reader expects, and a field twice that may occur once, are errors.
 
 /// The fault of bytes that are not the expected message.
 package enum ProtobufError: Error, Sendable, Hashable {

@@ -66,7 +66,7 @@ struct CheckTests {
   @Test func `a refusal is a whole answer for Envoy's caller`() async throws {
     let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
     let stage = try await EngineStage(nil, [person])
-    let long = String(repeating: "x", count: 33_000)
+    let big = String(repeating: "x", count: 33_000)
     let answers = try await Self.ask(
       stage,
       [
@@ -76,7 +76,7 @@ struct CheckTests {
         #"{\#(Self.secret), "extensions": {"route": "orders/x"}}"#,
         #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/x", "host": "h", "headers": {"origin": "x"}}}"#,
         #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/x", "host": "h", "headers": {"a": "b\r\nc"}}}"#,
-        #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/x", "host": "h", "headers": {"a": "\#(long)"}}}"#,
+        #"{\#(Self.secret), "http": {"method": "GET", "path": "/orders/x", "host": "h", "headers": {"a": "\#(big)"}}}"#,
       ])
     let expected = [(16, 401), (12, 404), (7, 403), (13, 400), (7, 403), (13, 400), (7, 403), (13, 400), (13, 431)]
     for (answer, (code, status)) in zip(answers, expected) {

@@ -29,7 +29,11 @@ struct GRPCCallerTests {
           away: {authority: "\(away.map { "http://127.0.0.1:\($0)" } ?? closed)", \(secret)}
         defaults: {timeouts: {connect: 20s}}
         routes:
-          - {name: person, path: /a.Person/, upstream: "\(api.upstream)/", application: here, token: {scopes: [User.Read]}}
+          - name: person
+            path: /a.Person/
+            upstream: "\(api.upstream)/"
+            application: here
+            token: {scopes: [User.Read]}
           - name: away
             path: /a.Away/
             upstream: "\(api.upstream)/"

@@ -1,4 +1,5 @@
-// Callers with HTTP/2: curl, nghttp, h2load, httpx and Chromium, a table of RFC 9113, and floods while others are served.
+// Callers with HTTP/2: curl, nghttp, h2load, httpx and Chromium, a table of RFC 9113, and floods while others are
+// served.
 
 import Glibc
 import Testing

@@ -2,8 +2,8 @@
 
     check_peer.py TARGET JSON…   asks each question of TARGET, and prints a JSON line for each answer
 
-A question has "http", the fields of HttpRequest; "extensions"; "metadata" of the call; "raw", bytes in hexadecimal in place
-of the message, "times" as often; and "compressed", to say that it is. TARGET is host:port or unix:PATH.
+A question has "http", the fields of HttpRequest; "extensions"; "metadata" of the call; "raw", bytes in hexadecimal in
+place of the message, "times" as often; and "compressed", to say that it is. TARGET is host:port or unix:PATH.
 """
 
 import json
@@ -57,7 +57,8 @@ struct.field.add(
     name="fields", number=1, label=F.LABEL_REPEATED, type=F.TYPE_MESSAGE, type_name=".check.Struct.FieldsEntry")
 message(
     file, "CheckResponse",
-    [(1, "status", "Status", 0), (2, "denied", "Denied", 0), (3, "allowed", "Allowed", 0), (4, "metadata", "Struct", 0)])
+    [(1, "status", "Status", 0), (2, "denied", "Denied", 0), (3, "allowed", "Allowed", 0),
+     (4, "metadata", "Struct", 0)])
 pool = descriptor_pool.DescriptorPool()
 pool.Add(file)
 kinds = {name: message_factory.GetMessageClass(pool.FindMessageTypeByName("check." + name))
@@ -70,7 +71,9 @@ with grpc.insecure_channel(sys.argv[1], options=[("grpc.default_authority", "loc
         json_format.ParseDict(
             {"attributes": {"request": {"http": question.get("http", {})},
                             "extensions": question.get("extensions", {})}}, request)
-        sent = bytes.fromhex(question["raw"]) * question.get("times", 1) if "raw" in question else request.SerializeToString()
+        sent = request.SerializeToString()
+        if "raw" in question:
+            sent = bytes.fromhex(question["raw"]) * question.get("times", 1)
         check = channel.unary_unary("/envoy.service.auth.v3.Authorization/Check")
         try:
             answer = check(

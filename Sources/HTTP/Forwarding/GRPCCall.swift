@@ -4,8 +4,8 @@ package import Bytes
 
 /// The rule for requests that are gRPC calls.
 package enum GRPCCall {
-  /// True if a request is a call: HTTP/2, and the media type `application/grpc`, perhaps with the name of a format behind
-  /// a plus. gRPC-Web has media types of its own.
+  /// True if a request is a call: HTTP/2, and the media type `application/grpc`, perhaps with the name of a format
+  /// behind a plus. gRPC-Web has media types of its own.
   @inline(__always)
   package static func isOne(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     head.version == .http2 && hasMediaType(head, bytes)
@@ -104,8 +104,8 @@ package enum GRPCStatus: UInt8, Sendable, Hashable {
   case unavailable = 14
   case unauthenticated = 16
 
-  /// The meaning of an HTTP status: that of doc/http-grpc-status-mapping.md, and those that are more exact for an answer
-  /// of the proxy's own.
+  /// The meaning of an HTTP status: that of doc/http-grpc-status-mapping.md, and those that are more exact for an
+  /// answer of the proxy's own.
   package init(http status: Int) {
     self =
       switch status {
