@@ -16,7 +16,7 @@ import people
 import syscalls
 from processes import fail
 from scene import HERE, Scene
-from traffic import Connections, answer
+from traffic import Connections, Streams, answer
 
 WARM, COUNTED = 500, 4000
 # Requests are traced, and none of them is sampled.
@@ -30,7 +30,7 @@ def allocation_counter(scene):
 
 
 def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment={}):
-    """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections."""
+    """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections, and per warm stream."""
     library = allocation_counter(scene)
     counts = scene.work / "allocations"
     counts.write_bytes(bytes(16))
@@ -56,6 +56,12 @@ def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment
                         struct.pack_into("=Q", shared, 8, 1)
                         traffic.rounds(20)
                         struct.pack_into("=Q", shared, 8, 0)
+        if not suffix:
+            with Streams(port, "/plain/1k") as traffic:
+                traffic.rounds(WARM)
+                before = allocated()
+                requests = traffic.rounds(COUNTED)
+                found["allocations per stream of HTTP/2, plain upstream"] = (allocated() - before) / requests
     if trace:
         print(process.log.read_text(errors="replace"))
     scene.end(process)
