@@ -1,5 +1,6 @@
 // Feeds arbitrary messages to the reader of Envoy's question. What must hold: nothing traps, the head that a question
-// becomes is one head or none, its path is the endpoint's with at most a name, and no field of the caller's is a report.
+// becomes is one head or none, its path is the endpoint's with at most a name, and no field of the caller's is a
+// report.
 
 import Bytes
 import HTTP

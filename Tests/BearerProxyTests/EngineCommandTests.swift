@@ -119,6 +119,28 @@ import Testing
     for line in lines { #expect(text.contains("  \(line)\n") || text.contains("\t\(line)\n"), "\(line)") }
   }
 
+  @Test func `Envoy's call has the secret and the route, and needs a listener with HTTP 2`() throws {
+    let text = try Self.part(
+      .envoyGRPC,
+      [
+        ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
+        ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
+      ])
+    for line in [
+      "initial_metadata:", "- {key: x-proxy-key, value: SECRET}",
+      #"context_extensions: {route: "orders", metadata: token}"#,
+      "envoy_grpc: {cluster_name: bearer_proxy, authority: localhost}",
+      "explicit_http_config: {http2_protocol_options: {}}",
+    ] {
+      #expect(text.contains("  \(line)\n"), "\(line)")
+    }
+    #expect(!text.contains("http_service"))
+    let old = try Self.settings(
+      "proxies.yaml", [("    hand_out: proxies\n    callers", "    http2: false\n    hand_out: proxies\n    callers")])
+    #expect(Engine.envoyGRPC.objection(to: old.listeners[0]) != nil)
+    #expect(Engine.envoy.objection(to: old.listeners[0]) == nil)
+  }
+
   @Test func `Traefik is asked at an address, and HAProxy shows no certificate`() throws {
     #expect(Engine.traefik.objection(to: try Self.settings("proxies.yaml").listeners[0]) != nil)
     #expect(Engine.traefik.objection(to: try Self.settings("proxies-tcp.yaml").listeners[0]) == nil)
