@@ -45,15 +45,16 @@ enum FleetScenario: String, CaseIterable {
 
 /// The figures of one run.
 struct FleetFigures {
-  /// Provider's requests per second: in tens of seconds from a minute after the trouble until all is calm, and in
-  /// minutes of the hour after that.
+  /// Provider's requests per second from a minute after the trouble until all is calm, in tens of seconds, and in the
+  /// hour after that, in minutes. Below 10,000 proxies in minutes and in five minutes, so that a window has as many
+  /// requests that chance does not decide its rate.
   var recovery = RateFigures()
   var hour = RateFigures()
   /// Requests for tokens for each key and life of a token.
   var requestsPerLife = 0.0
   /// Share of calls with a valid token from the trouble's start to the end.
   var served = 0.0
-  /// Seconds from the end of the trouble until 999 of 1000 routes have a token.
+  /// Seconds from the end of the trouble until 99 of 100 routes have a token.
   var calm = 0.0
   /// Times ten seconds in which the provider received more than its limit, a minute after the trouble and later.
   var timesAbove = 0
@@ -104,7 +105,7 @@ final class Fleet: @unchecked Sendable {
   private var proxies: [SimulatedProxy] = []
   private var servers: [RedisModel] = []
   private var samples = (all: 0, served: 0)
-  private var readyAt = 0.0
+  private var lives = 0
 
   static let callPause = 300.0
   /// Processes of a group that share a Redis server.
@@ -121,8 +122,18 @@ final class Fleet: @unchecked Sendable {
     rules.addressLimit = scenario == .oneAddress ? 6000 * size / 10_000 : .max
     provider = SimulatedProvider(rules, schedule, judge)
     provider.book = RequestBook()
+    judge.isPrompt = { [provider] in provider.isFine(since: $0) }
+    let trouble = scenario.trouble
+    if scenario.usesRedis {
+      judge.isReliable = { [schedule] _, since in
+        schedule.now < trouble.start || since > trouble.start + trouble.length
+      }
+    }
     authority = try Authority(SimulatedProvider.authority)
   }
+
+  /// What should not have happened.
+  var violations: [String] { judge.violations }
 
   /// Runs the scenario, and measures.
   func run() throws -> FleetFigures {
@@ -144,8 +155,9 @@ final class Fleet: @unchecked Sendable {
   private func start(_ index: Int) async throws {
     let group = index / Self.sharing
     let skew = scenario == .clocks ? schedule.random.number(in: -300...300) : 0
+    lives += 1
     let life = ProcessLife(
-      number: index, group: scenario.usesRedis ? group : index, address: scenario == .oneAddress ? 0 : index,
+      number: lives, group: scenario.usesRedis ? group : index, address: scenario == .oneAddress ? 0 : index,
       skew: skew, schedule)
     if skew != 0 { judge.noteWrongClock(of: life) }
     let application = Application("client-\(life.group)", at: provider, from: life, authority: authority)
@@ -160,8 +172,8 @@ final class Fleet: @unchecked Sendable {
       place = .redis(servers[group])
     }
     var timing = RedisTiming()
-    // Ten times the usual: most of a run would be polls that find nothing.
-    timing.look = .seconds(5)
+    // Longer than usual: most of a run would be polls that find nothing. Before a request the cache is read anyway.
+    timing.look = .seconds(60)
     let proxy = await SimulatedProxy.start(life, demands, at: place, timing: timing, schedule, judge)
     proxies.append(proxy)
     for demand in demands { callLater(proxy, demand) }
@@ -195,7 +207,7 @@ final class Fleet: @unchecked Sendable {
           proxy.stop()
           proxy.life.end()
           self.proxies.removeAll { $0 === proxy }
-          Task { try await self.start(proxy.life.number) }
+          Task { try await self.start(proxy.life.address) }
         }
       }
     }
@@ -208,12 +220,12 @@ final class Fleet: @unchecked Sendable {
 
   private var book: RequestBook { provider.book ?? RequestBook() }
 
-  /// Runs on until 999 of 1000 routes have a token.
+  /// Runs on until 99 of 100 routes have a token.
   private func untilCalm(from start: Double) -> Double {
     while true {
       schedule.run(until: schedule.now + 10)
       let ready = proxies.reduce(0) { sum, proxy in sum + proxy.demands.count(where: proxy.isReady) }
-      if ready * 1000 >= 999 * size * routes { return schedule.now }
+      if ready * 100 >= 99 * size * routes { return schedule.now }
       if schedule.now - start > 6 * 3600 { return schedule.now }
     }
   }
@@ -221,12 +233,15 @@ final class Fleet: @unchecked Sendable {
   private func figures(from start: Double, calm: Double) -> FleetFigures {
     var figures = FleetFigures()
     let requests = book.requests + [UInt32](repeating: 0, count: max(Int(schedule.now) - book.requests.count, 0))
+    let windows = size >= 10_000 ? (recovery: 10, hour: 60) : (recovery: 60, hour: 300)
     // The first minute after the trouble is left out.
     let first = Int(scenario.trouble.start == 0 ? start : start + 60)
     let end = min(Int(calm), requests.count)
-    if first + 10 <= end { figures.recovery = RateFigures(requests[first..<end], window: 10) }
+    if first + windows.recovery <= end {
+      figures.recovery = RateFigures(requests[first..<end], window: windows.recovery)
+    }
     let calmed = min(max(end, first), requests.count)
-    figures.hour = RateFigures(requests[calmed..<min(calmed + 3600, requests.count)], window: 60)
+    figures.hour = RateFigures(requests[calmed..<min(calmed + 3600, requests.count)], window: windows.hour)
     figures.calm = calm - start
     figures.served = samples.all == 0 ? 1 : Double(samples.served) / Double(samples.all)
     let keys = scenario.usesRedis ? (size / Self.sharing) * routes : size * routes

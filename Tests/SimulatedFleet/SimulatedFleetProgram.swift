@@ -99,7 +99,10 @@ struct Figures {
   /// Prints a line of JSON for each seed.
   func run() throws {
     for seed in seeds {
-      let figures = try Fleet(scenario, size: size, routes: 5, seed: seed).run()
+      let fleet = try Fleet(scenario, size: size, routes: 5, seed: seed)
+      let figures = try fleet.run()
+      for violation in fleet.violations { print("\(scenario.rawValue), seed \(seed): \(violation)") }
+      if !fleet.violations.isEmpty { throw BrokenInvariant() }
       print(figures.json(scenario: scenario.rawValue, seed: seed, size: size))
     }
   }

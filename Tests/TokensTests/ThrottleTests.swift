@@ -55,6 +55,41 @@ import Tokens
     if seconds > 0 { #expect(throttle.pause(at: Self.now + (seconds - 1)) == Self.now + seconds) }
   }
 
+  @Test(
+    arguments: [
+      // seconds since the first failure, failures, end of the token that serves, jitter, pause
+      (0, 1, nil, 0, 1), (0, 1, nil, 1, 1), (7, 4, nil, 1, 6), (60, 9, nil, 0, 30), (60, 9, nil, 1, 23),
+      (90, 9, nil, 0, 30), (93, 9, nil, 0, 31), (300, 9, nil, 0, 100), (300, 9, nil, 1, 75), (300, 5, nil, 0, 16),
+      (1079, 20, nil, 0, 359), (1080, 20, nil, 0, 360), (86_400, 99, nil, 0, 360), (86_400, 99, nil, 1, 270),
+      // A token that serves is not let end by a longer pause.
+      (300, 9, 600, 0, 100), (300, 9, 120, 0, 60), (300, 9, 90, 0, 30), (300, 9, 10, 0, 30), (3, 3, 10, 0, 4),
+      // A clock that was set back.
+      (-500, 9, nil, 0, 30),
+    ] as [(Int64, Int, Int64?, Double, Int64)])
+  func `the pauses of an outage grow with its length`(
+    age: Int64, failures: Int, end: Int64?, jitter: Double, pause: Int64
+  ) {
+    var throttle = Throttle()
+    for number in 1...failures {
+      throttle.failed(
+        .transient, retryAfter: nil, before: end.map { Self.now + $0 },
+        now: number == failures ? Self.now : Self.now - age, jitter: jitter)
+    }
+    #expect(throttle.pause(at: Self.now) == Self.now + pause)
+  }
+
+  @Test func `the length of an outage counts from its first failure, of one caller's never`() {
+    for requester in [Throttle.Requester.proxy, .caller] {
+      var throttle = Throttle(requester)
+      for age in [0, 600, 1200] as [Int64] {
+        if age == 600 { throttle.succeeded() }
+        for _ in 1...9 { throttle.failed(.transient, retryAfter: nil, now: Self.now + age, jitter: 0) }
+      }
+      let pause: Int64 = requester == .proxy ? 200 : 30
+      #expect(throttle.pause(at: Self.now + 1200) == Self.now + 1200 + pause)
+    }
+  }
+
   @Test func `transient failures in a row double the pause up to half a minute`() {
     var throttle = Throttle()
     var pauses: [Int64] = []

@@ -30,10 +30,10 @@ import Tokens
       // Too short to be spread.
       (599, nil, 1, 241), (10, nil, 1, 4),
     ] as [(Int64, Int64?, Double, Int64)])
-  func `the first renewal comes at any time of the last three quarters`(
+  func `the renewal of a first token comes at any time of the last three quarters`(
     life: Int64, refreshIn: Int64?, jitter: Double, renewedAfter: Int64
   ) {
-    let lifetime = TokenLifetime(expiresIn: life, refreshIn: refreshIn, isFirst: true, now: Self.now, jitter: jitter)
+    let lifetime = TokenLifetime(expiresIn: life, refreshIn: refreshIn, isSpread: true, now: Self.now, jitter: jitter)
     #expect(lifetime.refreshAt - Self.now == renewedAfter)
     #expect(lifetime.expiresAt == Self.now + life)
   }

@@ -25,7 +25,8 @@ struct TokenAcquisition: Sendable {
   /// The purpose of a request.
   enum Purpose: Sendable {
     /// For all callers, replacing the held token, if there is one. A cached token counts only if it is newer.
-    case supply(replacing: BearerValue?)
+    /// `hasFailed`: requests for it have failed since the last success.
+    case supply(replacing: BearerValue?, hasFailed: Bool = false)
     /// For callers whose token an API refused.
     case replacement(TokenRejection, of: BearerValue)
   }
@@ -57,12 +58,13 @@ struct TokenAcquisition: Sendable {
   var key: AcquisitionKey { subscription.key }
 
   private var held: BearerValue? {
-    if case .supply(let held) = purpose { held } else { nil }
+    if case .supply(let held, _) = purpose { held } else { nil }
   }
 
-  /// True if callers have no token meanwhile.
-  private func isFirst(at now: UnixTime) -> Bool {
-    if case .supply(let held) = purpose { held?.isUsable(at: now) != true } else { false }
+  /// True if other proxies may obtain theirs at the same time: after a start, or at the end of an outage.
+  private func isSpread(at now: UnixTime) -> Bool {
+    guard case .supply(let held, let hasFailed) = purpose else { return false }
+    return hasFailed || held?.isUsable(at: now) != true
   }
 
   private var refused: BearerValue? {
@@ -156,7 +158,7 @@ struct TokenAcquisition: Sendable {
       held?.token == reply.accessToken
       ? TokenLifetime(ofSameToken: reply.expiresIn, now: sent)
       : TokenLifetime(
-        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, isFirst: isFirst(at: sent), now: sent,
+        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, isSpread: isSpread(at: sent), now: sent,
         jitter: jitter())
     return BearerValue(reply.accessToken, lifetime: lifetime, scopes: key.scopes, origin: TokenOrigin())
   }
@@ -317,7 +319,7 @@ extension TokenAcquisition {
     BearerValue(
       reply.accessToken,
       lifetime: TokenLifetime(
-        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, isFirst: isFirst(at: sent),
+        expiresIn: reply.expiresIn, refreshIn: reply.refreshIn, isSpread: isSpread(at: sent),
         now: sent, jitter: jitter()),
       scopes: reply.grantedScopes(requested: key.scopes),
       origin: TokenOrigin(

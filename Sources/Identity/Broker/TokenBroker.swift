@@ -237,8 +237,9 @@ package actor TokenBroker {
     let key = subscription.key
     if let flight = states[key]?.flight { return flight }
     // Now: another process's token may be adopted before the task begins, and is then the answer.
-    let held = states[key]?.value
-    let flight = Task { await self.acquire(subscription, for: .supply(replacing: held)) }
+    let purpose = TokenAcquisition.Purpose.supply(
+      replacing: states[key]?.value, hasFailed: states[key]?.hasFailed ?? false)
+    let flight = Task { await self.acquire(subscription, for: purpose) }
     states[key, default: TokenState(subscription: subscription)].flight = flight
     if key.subject.isCaller { keepCaller(key) }
     return flight

@@ -60,6 +60,9 @@ struct TokenState {
     if case .former = held { true } else { false }
   }
 
+  /// True if requests have failed since the last success.
+  var hasFailed: Bool { trouble.throttle.failures > 0 }
+
   /// The held token, if a request may carry it.
   func usable(at now: UnixTime) -> BearerValue? { value.flatMap { $0.isUsable(at: now) ? $0 : nil } }
 

@@ -18,6 +18,7 @@ package struct Throttle: Sendable, Hashable {
   package private(set) var failures = 0
   private var since = UnixTime(0)
   private var refusedSince: UnixTime?
+  private var transientSince: UnixTime?
   private var until: UnixTime?
   /// Pauses in a row that the provider asked for.
   private var asked = 0
@@ -32,8 +33,12 @@ package struct Throttle: Sendable, Hashable {
   package static let propagationLimit: Int64 = 300
   /// Seconds for which a request that needs a person is not tried again (MSAL for .NET's).
   package static let signInNeeded: Int64 = 120
-  /// The longest pause after transient failures without `Retry-After`, in seconds.
+  /// The longest pause after transient failures without `Retry-After` while they are recent, in seconds. Later it is a
+  /// third of the time since the first of them, up to `outageLimit`: if 10,000 proxies with five tokens each asked
+  /// every 30 seconds, the end of an outage would bring 1,700 requests a second.
   package static let transientLimit: Int64 = 30
+  /// The longest pause in an outage, in seconds: 50,000 tokens at 200 requests a second need 250.
+  package static let outageLimit: Int64 = 360
   /// Retries after the first `Retry-After` are spread over this many times its length: proxies that were refused
   /// together must not return together. 50,000 that started within a minute at 200 requests a second need 250 seconds.
   package static let retrySpread: Int64 = 4
@@ -46,7 +51,7 @@ package struct Throttle: Sendable, Hashable {
   package init(_ requester: Requester = .proxy) { self.requester = requester }
 
   /// Records a failure. `Retry-After` wins over every rule, and is lengthened by chance; transient failures without it
-  /// pause 1, 2, 4 … seconds.
+  /// pause 1, 2, 4 … seconds, of which chance takes off up to a quarter.
   /// - Parameters:
   ///   - mayPropagate: true if the application's registration may not be known everywhere yet.
   ///   - end: the end of the token that still serves: a retry comes before it if the provider allows that.
@@ -59,6 +64,8 @@ package struct Throttle: Sendable, Hashable {
     since = now
     let refused = refusedSince ?? now
     refusedSince = errorClass == .configuration ? refused : nil
+    let troubled = transientSince ?? now
+    transientSince = errorClass == .transient ? troubled : nil
     if let retryAfter {
       let wait = min(max(retryAfter, 1), RetryAfter.limit)
       let spread = min(wait * Self.retrySpread << Int64(min(asked, 2)), Self.retrySpreadLimit)
@@ -69,9 +76,9 @@ package struct Throttle: Sendable, Hashable {
       return
     }
     asked = 0
-    let backoff = now + min(Self.transientLimit, 1 << Int64(min(failures - 1, 16)))
+    let backoff = Int64(1) << Int64(min(failures - 1, 16))
     if requester == .caller {
-      until = backoff
+      until = now + min(Self.transientLimit, backoff)
       return
     }
     switch errorClass {
@@ -79,7 +86,11 @@ package struct Throttle: Sendable, Hashable {
       until = now + Self.propagation
     case .configuration, .declined: until = now + Self.refusal
     case .signInNeeded, .policy, .refreshTokenUnusable, .familyMismatch: until = now + Self.signInNeeded
-    case .transient: until = backoff
+    case .transient:
+      let limit = min(max((now - troubled) / 3, Self.transientLimit), Self.outageLimit)
+      let wait = min(limit, backoff)
+      let latest = now + (wait - Int64(Double(wait) * jitter / 4))
+      until = min(latest, max(now + min(wait, Self.transientLimit), end.map { $0 - Self.retryMargin } ?? latest))
     case .pending, .slowDown: until = nil
     }
   }

@@ -29,15 +29,16 @@ package struct TokenLifetime: Sendable, Hashable {
   /// lives less than ten minutes, at half its life. (MSAL keeps the five minutes and thereby never finds a short-lived
   /// token in its cache.) Renewal comes earlier by `jitter` times a tenth of the life, at most five minutes.
   ///
-  /// A token that is obtained while none is usable may be one of thousands: proxies start together, and an outage ends
-  /// for all of them. Its renewal comes at any time of the last three quarters, so that the next requests are spread.
+  /// A token that is obtained while none is usable, or after a failure, may be one of thousands: proxies start
+  /// together, and an outage ends for all of them. Its renewal comes at any time of the last three quarters, so that
+  /// the next requests are spread.
   /// - Parameters:
-  ///   - isFirst: true if no usable token was held.
+  ///   - isSpread: true if other proxies may obtain theirs at the same time.
   ///   - jitter: 0 up to 1, drawn per token.
-  package init(expiresIn: Int64, refreshIn: Int64?, isFirst: Bool = false, now: UnixTime, jitter: Double) {
+  package init(expiresIn: Int64, refreshIn: Int64?, isSpread: Bool = false, now: UnixTime, jitter: Double) {
     let margin = min(Self.buffer, expiresIn / 2)
     let due = min(refreshIn ?? .max, expiresIn - margin)
-    let isWide = isFirst && expiresIn >= 2 * Self.buffer
+    let isWide = isSpread && expiresIn >= 2 * Self.buffer
     let spread = Double(isWide ? due / 4 * 3 : min(Self.buffer, expiresIn / 10)) * min(max(jitter, 0), 1)
     obtainedAt = now
     expiresAt = now + expiresIn
