@@ -251,6 +251,23 @@ struct RedisCacheStoreTests {
     #expect(alice.generation(in: await one.snapshot()) == 1)
   }
 
+  @Test(arguments: ["9223372036854775807", "-1"])
+  func `a number that is no version is reported, and the cache serves when it is gone`(number: String) async throws {
+    let redis = try await RedisPeer(in: directory)
+    let one = try await open(redis.port)
+    try await add(alice, to: one)
+    _ = try await redis.cli("-n", "1", "set", "bp:version", number)
+    #expect(try await eventually { one.trouble == .server(.notVersion(key: "bp:version")) })
+    await #expect(throws: CacheStoreError.self) { try await rotate(alice, to: 1, in: one) }
+    _ = try await redis.cli("-n", "1", "del", "bp:version")
+    let two = try await open(redis.port)
+    #expect(
+      try await eventually {
+        let document = await two.snapshot()
+        return one.trouble == nil && two.trouble == nil && alice.generation(in: document) == 1
+      })
+  }
+
   @Test func `a user with the documented access control list gets in, and no other user`() async throws {
     let redis = try await RedisPeer(
       in: directory, user: "proxy on >s3cret-pass ~bp:* resetchannels \(RedisPeer.commands)")

@@ -190,6 +190,18 @@ struct RedisGroupTests {
     #expect(try await has(group, alice, 1))
   }
 
+  @Test func `a primary without a replica serves renewals of many keys`() async throws {
+    let group = try await RedisGroup(.sentinels)
+    let store = try await open(group)
+    try await add(alice, to: store)
+    try await group.servers[1].kill()
+    for generation in 1...30 {
+      await store.withRefreshLock("key \(generation)", within: .seconds(60)) {}
+      try await rotate(alice, to: generation, in: store)
+    }
+    #expect(try await has(group, alice, 30))
+  }
+
   @Test(arguments: RedisGroup.Form.allCases)
   func `servers, nodes and sentinels are reached by TLS, and verified`(form: RedisGroup.Form) async throws {
     let directory = try TemporaryDirectory()

@@ -85,6 +85,8 @@ public enum RedisFailure: Error, Sendable, Hashable {
   case nameless(application: String)
   /// The server refuses a command, with this word (`NOPERM`, `READONLY`, `LOADING`, `OOM`, …).
   case refused(command: String, code: String)
+  /// The number at a key cannot be a version: another program wrote it.
+  case notVersion(key: String)
   /// A shard is not a cache. It is neither overwritten nor deleted; an operator has to look at it.
   case damaged(shard: String, CacheDocumentError)
   /// A shard cannot be read with the keys. It is neither overwritten nor deleted.
@@ -98,7 +100,7 @@ extension RedisFailure {
     case .unreachable, .closed, .timedOut, .malformed, .noPrimary: "unreachable"
     case .credentials, .token, .nameless: "credentials"
     case .refused, .exposed: "refused"
-    case .damaged, .sealed: "damaged"
+    case .damaged, .sealed, .notVersion: "damaged"
     }
   }
 }
@@ -119,6 +121,7 @@ extension RedisFailure: CustomStringConvertible {
     case .nameless(let name): "the token of application '\(name)' names no object id (oid)"
     case .refused(let command, "NOPERM"): "the user may not use \(command) on these keys (NOPERM)"
     case .refused(let command, let code): "the server refuses \(command) (\(code))"
+    case .notVersion(let key): "the number at \(key) is no version of a token cache"
     case .damaged(let shard, _): "\(shard) is no token cache"
     case .sealed(let shard, let error): "\(shard): \(error.words)"
     }

@@ -1,6 +1,7 @@
 // Places for secrets: no other user may be able to write the file or its directory. Rules over results of `stat`;
 // SharedFile calls it.
 
+internal import Bytes
 internal import Glibc
 
 /// A reason not to use a place for secrets.
@@ -121,8 +122,7 @@ public struct FileIdentity: Sendable, Hashable {
   /// True if a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and two
   /// writes within one tick may look the same.
   public func isSettled(at now: WallClock.Instant) -> Bool {
-    let age = (now.seconds - changed.seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(changed.nanoseconds)
-    return age > 50_000_000
+    changed.age(at: now) > .milliseconds(50)
   }
 
   func isSameFile(as other: FileIdentity) -> Bool {

@@ -167,10 +167,11 @@ package struct LockFile: Sendable {
 }
 
 extension WallClock.Instant {
-  /// Time passed until `now`; zero if that is earlier.
+  /// Time passed until `now`; zero if that is earlier. Any user of a directory chooses the times of his files, so they
+  /// may be far away.
   package func age(at now: WallClock.Instant) -> TimeSpan {
-    let nanoseconds = (now.seconds - seconds) * 1_000_000_000 + Int64(now.nanoseconds) - Int64(self.nanoseconds)
-    return TimeSpan(nanoseconds: UInt64(max(nanoseconds, 0)))
+    let span = Duration.seconds(now.seconds) - .seconds(seconds)
+    return TimeSpan(span + .nanoseconds(Int64(now.nanoseconds) - Int64(nanoseconds)))
   }
 }
 

@@ -6,7 +6,7 @@ import Platform
 /// Cures for a token cache that cannot be used.
 enum CacheCure: Cure {
   case damaged, abandoned, space, readOnly, rights, writer, size, directory, owner, contended, locked
-  case key, clear, moved, credentials, token, objectID, commands, entry, server, primary, exposed
+  case key, clear, moved, credentials, token, objectID, commands, entry, version, server, primary, exposed
   case host, forbiddenAddress, listening, noTLS, firewall, authority
 
   func text(_ parts: CureParts) -> String {
@@ -45,6 +45,7 @@ enum CacheCure: Cure {
       "The server's user needs the commands that config/cache.md lists, on keys that begin with `key_prefix`; a "
         + "replica takes no writes."
     case .entry: "Look at that key with HGETALL. Delete it, and the person it belongs to signs in again."
+    case .version: "Look at that key with TYPE and GET. Delete it: the proxy writes it again."
     case .primary: "Compare `sentinel` with the name in `sentinel monitor NAME …` of the sentinels."
     case .exposed:
       "Use `rediss://`, or let sentinels and nodes announce the addresses at which they are reached on this machine."
@@ -103,6 +104,7 @@ enum CacheCure: Cure {
     case .server(.nameless): cure = .objectID
     case .server(.refused): cure = .commands
     case .server(.damaged): cure = .entry
+    case .server(.notVersion): cure = .version
     case .server(.unreachable(let error)): return words(error)
     case .server: cure = .server
     }

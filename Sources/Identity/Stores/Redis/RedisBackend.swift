@@ -36,6 +36,7 @@ final class RedisBackend: CacheBackend {
   private let client: any RedisTransport
   private let keys: RedisKeys
   private let leases: RedisLeases
+  private let replicas = Locked(ReplicaWait())
   private let timing: RedisTiming
   private let seal: CacheSeal
   private let surroundings: StoreSurroundings
@@ -50,7 +51,8 @@ final class RedisBackend: CacheBackend {
     client = transport
     self.seal = seal
     keys = RedisKeys(prefix: prefix, cells: transport.cells)
-    leases = RedisLeases(client: transport, keys: keys, timing: timing, surroundings: surroundings)
+    leases = RedisLeases(
+      client: transport, keys: keys, timing: timing, surroundings: surroundings, replicas: replicas)
     (self.timing, self.surroundings) = (timing, surroundings)
     process = transport.isReplicated ? String(surroundings.random(), radix: 16) : ""
     state = Locked(State(counters: [Int64](repeating: 0, count: transport.cells)))
@@ -93,8 +95,10 @@ final class RedisBackend: CacheBackend {
     let names = isSameConnection ? [:] : Dictionary(grouping: cache.names, by: keys.cell)
     var isDifferent = false
     for (cell, reply) in answer.replies.enumerated() {
-      let counts = reply.elements?.map { $0.number ?? 0 } ?? []
-      guard counts.count == 2 else { throw .malformed }
+      guard let elements = reply.elements, elements.count == 2 else { throw .malformed }
+      let counts = [
+        try Self.version(elements[0], at: keys.counter(cell)), try Self.version(elements[1], at: keys.removal(cell)),
+      ]
       if isSameConnection, counts[0] == counters[cell] { continue }
       let isWhole = !isSameConnection || counts[0] < counters[cell] || counts[1] > counters[cell]
       let known = isWhole ? names[cell] ?? cache.names.filter { keys.cell(of: $0) == cell } : []
@@ -149,10 +153,17 @@ final class RedisBackend: CacheBackend {
     guard let elements = replies[0].elements, elements.count % 2 == 0 else { throw .malformed }
     var listing: [String: Int64] = [:]
     for index in stride(from: 0, to: elements.count, by: 2) {
-      guard let name = elements[index].string, let version = elements[index + 1].number else { throw .malformed }
-      listing[name] = version
+      guard let name = elements[index].string else { throw .malformed }
+      listing[name] = try Self.version(elements[index + 1], at: keys.index(cell))
     }
     return (listing, replies[1].number ?? 0)
+  }
+
+  /// A version at a key; 0 if there is none. Lua counts in doubles, so a larger number is another program's.
+  private static func version(_ reply: RedisReply, at key: String) throws(RedisFailure) -> Int64 {
+    let version = reply.number ?? 0
+    guard (0..<(1 << 53)).contains(version) else { throw .notVersion(key: key) }
+    return version
   }
 
   /// Reads shards; returns true if there were any.
@@ -176,8 +187,9 @@ final class RedisBackend: CacheBackend {
         guard let fields = reply.elements, fields.count == 2 else { throw .malformed }
         var text: [UInt8]?
         if case .text(let form) = fields[1] { text = try open(form, of: name) }
+        let version = try Self.version(fields[0], at: keys.shard(name))
         do throws(CacheDocumentError) {
-          try take(name, fields[0].number ?? 0, fields[0].number == nil ? nil : text)
+          try take(name, version, fields[0].number == nil ? nil : text)
         } catch {
           throw .damaged(shard: name, error)
         }
@@ -304,13 +316,15 @@ final class RedisBackend: CacheBackend {
       keys: [keys.counter(cell), keys.removal(cell), keys.index(cell)] + writes.map { keys.shard($0.name) },
       arguments: arguments
     ).about(cell)
-    guard let version = try await client.perform(write).number else { throw .malformed }
+    let reply = try await client.perform(write)
+    guard reply.number != nil else { throw .malformed }
+    let version = try Self.version(reply, at: keys.counter(cell))
     state.withLock { $0.highest = max($0.highest, version) }
     guard client.isReplicated, version > 0 else { return (version, true) }
     let mark = RedisCommand("SET", keys.mark(process, cell), "\(version)", "PX", Self.markLife).about(cell)
     do throws(RedisFailure) {
-      let replies = try await client.perform([mark, RedisCommand.wait.about(cell)]).replies
-      return (version, (replies[1].number ?? 0) > 0)
+      _ = try await client.perform(mark)
+      return (version, try await replicas.run(on: client, cell, surroundings.now))
     } catch {
       // It is written, and whether a replica has it is not known.
       return (version, false)

@@ -44,9 +44,6 @@ extension RedisCommand {
     return command
   }
 
-  /// Waits until a replica has the writes before it on the same connection; returns the number of replicas that do.
-  static let wait = RedisCommand("WAIT", "1", "300")
-
   /// Writes shards, all or none: none if one of them is not at the version of its reading. Returns the new version, or
   /// 0.
   ///

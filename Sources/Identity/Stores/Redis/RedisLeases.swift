@@ -11,6 +11,7 @@ struct RedisLeases: Sendable {
   let keys: RedisKeys
   let timing: RedisTiming
   let surroundings: StoreSurroundings
+  let replicas: Locked<ReplicaWait>
 
   /// The life of a lease. It outlasts a failover, in which it can neither be renewed nor released.
   private var life: String {
@@ -41,17 +42,18 @@ struct RedisLeases: Sendable {
   /// True if the lease was taken. False also if the server is away, and no other one replaces it in time.
   private func take(_ name: String, _ cell: Int, _ holder: String, within limit: TimeSpan) async -> Bool {
     let end = surroundings.now() + limit
-    // A server that takes over must know the lease.
-    let commands =
-      [RedisCommand("SET", name, holder, "NX", "PX", life).about(cell)]
-      + (client.isReplicated ? [RedisCommand.wait.about(cell)] : [])
+    let attempt = RedisCommand("SET", name, holder, "NX", "PX", life).about(cell)
     var (pause, wasLost) = (20.0, false)
     while true {
       do throws(RedisFailure) {
         // The reply that did not arrive may have been OK.
         if wasLost, try await renewed(name, cell, holder) { return true }
         wasLost = false
-        if try await client.perform(commands).replies[0] == .text(Array("OK".utf8)) { return true }
+        if try await client.perform(attempt) == .text(Array("OK".utf8)) {
+          // A server that takes over must know the lease.
+          if client.isReplicated { _ = try await replicas.run(on: client, cell, surroundings.now) }
+          return true
+        }
       } catch {
         guard client.isReplicated, let since = client.failingSince, surroundings.now() - since < timing.failover else {
           return false

@@ -223,6 +223,8 @@ extension TroubleshootingPage {
       Point the name to the primary; wait; give it memory.
     - `… is no token cache`\
       Another program wrote to a key with the prefix. **Cure:** \#(CacheCure.entry.page)
+    - `the number at … is no version of a token cache`\
+      The same, to a key with a version. **Cure:** \#(CacheCure.version.page)
     - `…: other processes keep changing the same entries`\
       Too many replicas share one cache. **Cure:** \#(CacheCure.contended.page)
     """#
