@@ -233,7 +233,7 @@ struct EngineTests {
     #expect(stage.api.asked.count == 3)
   }
 
-  @Test(arguments: [RunningEngine.Kind.nginx, .envoy, .envoyGRPC, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.nginx, .caddyBin, .envoy, .envoyGRPC, .envoyTwoListeners])
   func `a thousand callers of an engine with one refused token cost one token request`(
     kind: RunningEngine.Kind
   ) async throws {
