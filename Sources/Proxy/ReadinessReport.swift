@@ -26,7 +26,7 @@ struct ReadinessReport {
       if rule.awaits(status) { isOwing = true }
       if case .account(let name) = status.subject {
         accounts.append("account \(Self.name(status, name)), \(Self.subject(status)): \(Self.account(status, now))")
-      } else if !status.isReady(at: now) {
+      } else if !status.isReady(at: now), status.expiresAt == nil || status.failure != nil {
         reasons.append("\(Self.subject(status)): \(Self.missing(status, now))")
       }
     }
@@ -50,9 +50,7 @@ struct ReadinessReport {
   }
 
   private static func missing(_ status: TokenStatus, _ now: UnixTime) -> String {
-    guard let failure = status.failure else {
-      return "the \(status.expiresAt == nil ? "first" : "next") token has not arrived yet"
-    }
+    guard let failure = status.failure else { return "the first token has not arrived yet" }
     let ago = max(now - failure.since, 0)
     let wait = max(failure.retryAt - now, 0)
     return "\(failure.error.reason) for \(words(seconds: ago)), next attempt in \(words(seconds: wait))"

@@ -70,8 +70,12 @@ struct RenewalTests {
     let scene = try await ProviderScene(["--expires-in", "10"])
     #expect(try await scene.proxy.get("/orders/seen").status == 200)
     try await scene.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
+    // The renewal is due at half of its life, and begins with a request.
     #expect(
-      try await eventually { scene.proxy.process.errors.contains("token not renewed, the held one still serves") })
+      try await eventually {
+        _ = try await scene.proxy.get("/orders/seen")
+        return scene.proxy.process.errors.contains("token not renewed, the held one still serves")
+      })
     let served = try await scene.proxy.get("/orders/seen")
     #expect(served.status == 200)
     #expect(try await scene.proxy.admin("/readyz").status == 200)

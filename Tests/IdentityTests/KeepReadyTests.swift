@@ -1,14 +1,17 @@
-// A proxy without traffic: ready by itself, ready again by itself.
+// A proxy without traffic: ready by itself. What no request uses is not renewed.
 
 import Bytes
 import HTTPClient
+import TestSupport
 import Testing
 import Tokens
 
 @testable import Identity
 
 @Suite struct KeepReadyTests {
-  @Test func `a provider that is away at the start is waited for, and tokens are renewed when due`() async throws {
+  @Test func `a provider that is away at the start is waited for, and what no request uses is not renewed`()
+    async throws
+  {
     let bench = Bench()
     let subscription = try bench.subscription()
     let refused = ScriptedProvider.Answer.failure(.unreachable(host: "id.example", port: 443, errno: 111))
@@ -22,24 +25,30 @@ import Tokens
       bench.clock.advance(pause)
       await bench.naps.wake()
     }
-    #expect(await bench.naps.current() == 60)
+    // The first token is all that comes unasked.
+    await keeper.value
     #expect(await bench.broker.statuses().first?.isReady(at: bench.clock.now) == true)
     #expect(bench.published.tokens == ["token-1"])
 
-    // Fifty-five minutes in naps of one, then the renewal; nobody asked for a token.
-    for _ in 0..<54 {
-      bench.clock.advance(60)
-      await bench.naps.wake()
-      #expect(await bench.naps.current() == 60)
-    }
+    // The end of an idle route's token is no failure, and the next request gets one.
+    bench.clock.advance(7200)
+    await bench.broker.keepReady([])
     #expect(bench.published.tokens == ["token-1"])
-    bench.clock.advance(60)
-    await bench.naps.wake()
-    #expect(await bench.naps.current() == 60)
-    #expect(bench.published.tokens == ["token-1", "token-2"])
+    let status = try #require(await bench.broker.statuses().first)
+    #expect(status.failure == nil && status.expiresAt != nil && !status.isReady(at: bench.clock.now))
+    #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-2")
 
-    keeper.cancel()
-    await bench.naps.wake()
-    await keeper.value
+    // A request that finds it due renews it, and is served meanwhile.
+    bench.clock.advance(3400)
+    #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-2")
+    await bench.published.changes.wait { bench.published.tokens == ["token-1", "token-2", "token-3"] }
+  }
+
+  @Test func `a configuration that is loaded again requests nothing for a token that is held`() async throws {
+    let bench = Bench()
+    let subscription = try bench.subscription()
+    await bench.broker.keepReady([subscription])
+    await bench.broker.keepReady([subscription])
+    #expect(bench.published.tokens == ["token-1"])
   }
 }

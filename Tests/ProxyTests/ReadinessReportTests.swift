@@ -38,11 +38,15 @@ import Testing
     #expect(
       report.text == """
         not ready
-        - application contoso, scopes orders/.default: the next token has not arrived yet
         - application contoso, scopes orders/.default: identity-provider-unavailable for 10 s, next attempt in 4 s
         - tokens have not been asked for yet
 
         """)
+  }
+
+  @Test func `a token that ended because no request used it is not missing`() throws {
+    let report = ReadinessReport([try Self.status(900)], expected: 1, now: Self.now)
+    #expect(report.isReady && report.text == "ready\n")
   }
 
   @Test func `one that has ended had arrived, and who owes nothing is ready without any`() throws {

@@ -1,4 +1,4 @@
-// The broker's own work: it renews tokens that loops claim, keeps tokens that need no person at hand, and follows
+// The broker's own work: it renews tokens that loops claim, obtains the first of those that need no person, and follows
 // changes of the cache.
 
 internal import Tokens
@@ -9,9 +9,9 @@ extension TokenBroker {
     Task { await self.refresh(subscription) }
   }
 
-  /// Keeps a token at hand for every application's own subscription, and those of agents' users, until the task is
-  /// cancelled: obtains it at the start, renews it when due, and tries again after failures, so that a proxy without
-  /// traffic becomes and stays ready. People's tokens are renewed only while they are used.
+  /// Obtains a first token for every application's own subscription, and those of agents' users, so that a proxy
+  /// without traffic becomes ready. It tries again after failures, until the task is cancelled. Every token is renewed
+  /// by the requests that use it, and by nothing else.
   package nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
     await withDiscardingTaskGroup { group in
       for subscription in subscriptions where subscription.key.subject.isUnattended {
@@ -35,9 +35,10 @@ extension TokenBroker {
     }
   }
 
-  /// Renews if the plan agrees, and waits for it; returns the time of the next look.
+  /// Renews if the plan agrees, and waits for it; returns the time of the next attempt, or nil if a token of the
+  /// present credential is held.
   @discardableResult
-  private func refresh(_ subscription: TokenSubscription) async -> UnixTime {
+  private func refresh(_ subscription: TokenSubscription) async -> UnixTime? {
     let key = subscription.key
     if await look(subscription).isRenewalDue(at: surroundings.now()) {
       _ = await flight(for: subscription).value
@@ -48,12 +49,11 @@ extension TokenBroker {
     }
     let now = surroundings.now()
     guard let state = states[key] else { return now }
+    if case .current = state.held, state.usable(at: now) != nil { return nil }
     return state.trouble.throttle.pause(at: now) ?? state.value?.lifetime.refreshAt ?? now
   }
 
   private nonisolated func keepReady(_ subscription: TokenSubscription) async {
-    while !Task.isCancelled {
-      await surroundings.wait(await refresh(subscription))
-    }
+    while !Task.isCancelled, let next = await refresh(subscription) { await surroundings.wait(next) }
   }
 }

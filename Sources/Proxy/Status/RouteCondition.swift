@@ -39,7 +39,7 @@ enum RouteCondition: Hashable {
       }
     } else if let upstream {
       self = .upstreamFailing(since: UnixTime(upstream.since))
-    } else if let token, token.isRefreshing || (token.subject.isUnattended && !token.isReady(at: now)) {
+    } else if let token, token.isRefreshing || (token.subject.isUnattended && token.expiresAt == nil) {
       self = .refreshing
     } else {
       self = .ready

@@ -30,7 +30,9 @@ struct RouteStatus {
   private var state: String {
     switch condition {
     case .ready: "ready, \(ready)"
-    case .refreshing: isServing ? "refreshing the token, \(served)" : "waiting for the first token"
+    case .refreshing:
+      isServing
+        ? "refreshing the token, \(served)" : "waiting for the \(token?.expiresAt == nil ? "first" : "next") token"
     case .signInNeeded(.accountAmbiguous):
       "needs a choice: \(InteractionReason.accountAmbiguous.clause); name one under the route's 'token'\(stillServed)"
     case .signInNeeded(let reason): "needs a sign-in\(person): \(reason.clause); \(remedy)\(stillServed)"

@@ -64,6 +64,7 @@ import Tokens
         "ready, a token of alice@contoso.example is obtained when one is asked for"
       ),
       (try status(token(.application)), "refreshing", "waiting for the first token"),
+      (try status(token(.application, for: -90)), "ready", "ready, a token is obtained when one is asked for"),
       (
         try status(token(.application, for: 240, isRefreshing: true)), "refreshing",
         "refreshing the token, the held one serves for 4 min"

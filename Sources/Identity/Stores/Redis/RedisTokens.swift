@@ -29,7 +29,7 @@ package final class RedisTokens: Sendable {
   private let broker: TokenBroker
   private let state: Locked<State>
 
-  /// Begins to request tokens, and keeps one at hand as long as this lives.
+  /// Begins to request a token.
   /// - Parameter user: the object id; nil takes the one that the token names.
   package init(
     _ subscription: TokenSubscription, user: String?, _ surroundings: TokenBroker.Surroundings
@@ -66,8 +66,12 @@ package final class RedisTokens: Sendable {
     former?.cancel()
   }
 
-  /// The newest token; nil before the first.
-  var newest: RedisCredential? { state.withLock { $0.newest }.map(credential) }
+  /// The newest token; nil before the first. To ask for it is to use it: a due renewal begins.
+  var newest: RedisCredential? {
+    let (value, subscription) = state.withLock { ($0.newest, $0.subscription) }
+    if let value, value.claimsRefresh(at: now()) { broker.refreshBehind(subscription) }
+    return value.map(credential)
+  }
 
   /// A usable token for a new connection.
   func credential() async throws(RedisFailure) -> RedisCredential {
