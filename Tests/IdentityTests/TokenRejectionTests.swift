@@ -74,6 +74,21 @@ import Tokens
     }
   }
 
+  @Test func `a token from elsewhere is no answer to a demand for claims`() async throws {
+    let bench = try AccountBench.signedIn()
+    let subscription = try bench.subscription()
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-claims", refreshToken: "RT-2")])
+    let first = try await bench.broker.bearer(for: subscription)
+    let proof = try #require(
+      try await bench.broker.bearer(answering: try rejection(), about: first, for: subscription))
+    bench.clock.advance(1)
+    try await bench.signIn(AccountBench.alice, scopes: "A", token: "AT-theirs", refreshToken: "RT-3")
+    #expect(try await bench.broker.currentBearer(for: subscription).revealedToken() == "AT-theirs")
+    #expect(try await bench.broker.bearer(answering: try rejection(), about: proof, for: subscription) == nil)
+    let late = try await bench.broker.bearer(answering: try rejection(), about: first, for: subscription)
+    #expect(late?.revealedToken() == "AT-claims")
+  }
+
   @Test func `an API that asks for something new each time does not make a token request each time`() async throws {
     let bench = try AccountBench.signedIn()
     let subscription = try bench.subscription()

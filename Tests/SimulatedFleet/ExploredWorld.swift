@@ -35,6 +35,8 @@ final class ExploredWorld: @unchecked Sendable {
   private var lives = 0
   private var isEnding = false
   private let endsOneAt: Int?
+  /// The claims that an API asks for.
+  private let challenges: [Claims]
   /// True if the process that was to be killed was.
   private(set) var hasEndedOne = false
   private var chosen: ProcessLife?
@@ -43,6 +45,7 @@ final class ExploredWorld: @unchecked Sendable {
   init(seed: UInt64, endsOneAt: Int? = nil) throws {
     schedule = Schedule(seed: seed)
     self.endsOneAt = endsOneAt
+    challenges = try ["acr", "nbf"].map { try Claims(json: #"{"access_token":{"\#($0)":{"essential":true}}}"#) }
     var rules = ProviderRules()
     rules.tokenLife = schedule.random.pick([600, 1800, 3600, 3600])
     rules.retryAfter = schedule.random.pick([1, 10, 60])
@@ -59,7 +62,8 @@ final class ExploredWorld: @unchecked Sendable {
         switch schedule.random.below(3) {
         case 0: .memory
         case 1: .file(FileModel(schedule))
-        default: .redis(RedisModel(schedule))
+        default:
+          .redis(RedisModel(schedule, isReplicated: schedule.random.chance(0.5), cells: schedule.random.pick([1, 3])))
         }
       let scopes = (0...schedule.random.below(2)).map { "api.read.\($0)" }
       let people = (0...schedule.random.below(2)).map { "person-\(number)-\($0)" }
@@ -73,6 +77,17 @@ final class ExploredWorld: @unchecked Sendable {
     judge.isReliable = { [unowned self] group, since in
       groups[group].troubles == 0 && groups[group].troubledUntil < since
     }
+  }
+
+  /// The groups and their caches.
+  var description: String {
+    groups.map { group in
+      switch group.place {
+      case .memory: "memory"
+      case .file: "file"
+      case .redis(let server): "redis\(server.isReplicated ? " with a replica" : "") of \(server.cells) cells"
+      }
+    }.joined(separator: ", ")
   }
 
   /// Runs the world to its end, and judges it.
@@ -184,6 +199,10 @@ final class ExploredWorld: @unchecked Sendable {
     while proxy.life.isAlive, !isEnding {
       for _ in 0..<(schedule.random.chance(0.1) ? 5 : 1) { Task { _ = await proxy.call(demand) } }
       if schedule.random.chance(0.01) { await proxy.call(demand, refusedFor: .invalidToken) }
+      if schedule.random.chance(0.01) {
+        let claims = schedule.random.pick(challenges)
+        for _ in 0..<2 { Task { await proxy.call(demand, refusedFor: .claims(claims)) } }
+      }
       await schedule.sleep(schedule.random.number(in: 0...(2 * pause)))
     }
   }
@@ -253,9 +272,12 @@ final class ExploredWorld: @unchecked Sendable {
       case 2: server.latency = 0.1...2
       case 3: server.restart(with: nil)
       default:
-        // A replica takes over that was a moment behind.
-        let behind = server.data
-        schedule.at(schedule.now + schedule.random.number(in: 0.01...2)) { server.restart(with: behind) }
+        // A replica takes over after a while. It may be far behind.
+        if schedule.random.chance(0.5) { server.lag = 0.1...3 }
+        schedule.at(schedule.now + schedule.random.number(in: 0.01...2)) {
+          server.isAway = true
+          self.schedule.at(self.schedule.now + self.schedule.random.pick([0.1, 5, 20])) { server.failOver() }
+        }
       }
     }
     group.troubles += 1
@@ -270,7 +292,7 @@ final class ExploredWorld: @unchecked Sendable {
     switch group.place {
     case .memory: break
     case .file(let file): (file.isUnwritable, file.latency) = (false, 0.001...0.01)
-    case .redis(let server): (server.isAway, server.loss, server.latency) = (false, 0, 0.0005...0.003)
+    case .redis(let server): server.heal()
     }
   }
 }

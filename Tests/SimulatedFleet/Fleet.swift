@@ -215,7 +215,7 @@ final class Fleet: @unchecked Sendable {
 
   private func end() {
     provider.weather = .fine
-    for server in servers { (server.isAway, server.latency) = (false, 0.0005...0.003) }
+    for server in servers { server.heal() }
   }
 
   private var book: RequestBook { provider.book ?? RequestBook() }

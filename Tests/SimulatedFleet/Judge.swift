@@ -59,7 +59,9 @@ final class Judge: @unchecked Sendable {
         record("processes \(flight.life.number) and \(life.number) ask for \(key) at once", at: time)
       }
     }
+    // A token with further claims does not show in a cache.
     if let (last, other) = successes[shared], time - last < Self.freshness, other.isAlive, question.person == nil,
+      question.claims.isEmpty,
       life.isClockSteady(since: last - 4000), other.isClockSteady(since: last - 4000),
       other === life || life.skew == other.skew && isReliable(life.group, last - 130)
     {
@@ -141,14 +143,20 @@ final class Judge: @unchecked Sendable {
     }
   }
 
-  /// Judges a token that a call carries.
-  func sent(_ text: String, for key: AcquisitionKey, subject: String, by life: ProcessLife, at time: Double) {
+  /// Judges a token that a call carries. `claims`: those that the API requires.
+  func sent(
+    _ text: String, for key: AcquisitionKey, subject: String, claims: String? = nil, by life: ProcessLife,
+    at time: Double
+  ) {
     guard let facts = TokenFacts(text) else { return record("not a token: \(text)", at: time) }
     if facts.client != key.clientID || facts.subject != subject {
       record("a token of \(facts.client) \(facts.subject) for \(key.clientID) \(subject)", at: time)
     }
     if !key.scopes.description.split(separator: " ").allSatisfy(facts.scopes.contains) {
       record("a token for \(facts.scopes.sorted()) where \(key.scopes) is needed", at: time)
+    }
+    if let claims, facts.claims != TokenFacts.unquoted(claims) {
+      record("a token with the claims \(facts.claims) where \(claims) are needed", at: time)
     }
     // Whole seconds: the provider's end is rounded down.
     if time < facts.end + 1 {

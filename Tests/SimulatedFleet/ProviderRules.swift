@@ -83,8 +83,12 @@ struct TokenFacts {
   /// The text of a token.
   static func text(client: String, subject: String, scopes: String, claims: String, end: Double, number: Int) -> String
   {
-    "at~\(client)~\(subject)~\(scopes.split(separator: " ").joined(separator: ","))~\(claims)~\(Int(end))~\(number)"
+    let scopes = scopes.split(separator: " ").joined(separator: ",")
+    return "at~\(client)~\(subject)~\(scopes)~\(unquoted(claims))~\(Int(end))~\(number)"
   }
+
+  /// Claims as they are in a token's text, which is part of a JSON text.
+  static func unquoted(_ claims: String) -> String { String(claims.map { $0 == "\"" ? "'" : $0 }) }
 
   init?(_ text: String) {
     let parts = text.split(separator: "~", omittingEmptySubsequences: false)

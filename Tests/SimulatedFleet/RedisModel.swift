@@ -1,6 +1,7 @@
 // A Redis server with the commands of the cache, and the connections to it.
 
 import Identity
+import Platform
 import Tokens
 
 /// The data of a server.
@@ -104,15 +105,47 @@ final class RedisModel: @unchecked Sendable {
   var isAway = false
   var loss = 0.0
   var latency = 0.0005...0.003
+  /// Seconds after which the replica has a write.
+  var lag = 0.001...0.02
   let schedule: Schedule
+  /// True if processes know that a replica takes over: sentinels or a cluster.
+  let isReplicated: Bool
+  /// The parts of a cluster's keys.
+  let cells: Int
+  private var replica = RedisData()
+  /// Writes so far, and those of them that the replica has.
+  fileprivate private(set) var written = 0
+  fileprivate private(set) var replicated = 0
 
-  init(_ schedule: Schedule) { self.schedule = schedule }
+  init(_ schedule: Schedule, isReplicated: Bool = false, cells: Int = 1) {
+    (self.schedule, self.isReplicated, self.cells) = (schedule, isReplicated, cells)
+  }
+
+  fileprivate func perform(_ words: [[UInt8]]) -> RedisReply {
+    let reply = data.perform(words, now: schedule.now)
+    guard ["SET", "EVAL"].contains(String(decoding: words[0], as: UTF8.self)) else { return reply }
+    written += 1
+    let (copy, number, life) = (data, written, restarts)
+    schedule.at(schedule.now + schedule.random.number(in: lag)) { [self] in
+      if restarts == life, number > replicated { (replica, replicated) = (copy, number) }
+    }
+    return reply
+  }
 
   /// Replaces the server by one with other data; nil: with none.
   func restart(with data: RedisData?) {
     self.data = data ?? RedisData()
+    (replica, replicated) = (self.data, written)
     restarts += 1
   }
+
+  /// Replaces the server by its replica, which may lack the last writes.
+  func failOver() {
+    restart(with: replica)
+    isAway = false
+  }
+
+  func heal() { (isAway, loss, latency, lag) = (false, 0, 0.0005...0.003, 0.001...0.02) }
 }
 
 /// The way of one process to the server. `@unchecked Sendable`: one thread.
@@ -131,6 +164,10 @@ final class RedisModelTransport: RedisTransport, @unchecked Sendable {
     self.life = life
   }
 
+  var isReplicated: Bool { server.isReplicated }
+  var cells: Int { server.cells }
+  private(set) var failingSince: MonotonicTime?
+
   var pausing: RedisFailure? { life.isAlive && server.schedule.now < pausedUntil ? failure : nil }
 
   func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
@@ -140,11 +177,12 @@ final class RedisModelTransport: RedisTransport, @unchecked Sendable {
     if let pausing { throw pausing }
     do throws(RedisFailure) {
       let answer = try await attempt(commands)
-      failures = 0
+      (failures, failingSince) = (0, nil)
       return answer
     } catch {
       connection = nil
       failure = error
+      failingSince = failingSince ?? life.monotonicNow
       pausedUntil = server.schedule.now + min(0.1 * Double(1 << min(failures, 5)), 2)
       failures += 1
       throw error
@@ -167,7 +205,10 @@ final class RedisModelTransport: RedisTransport, @unchecked Sendable {
       connection = (server.connections, server.restarts)
     }
     let number = connection?.number ?? 0
-    let replies = commands.map { server.data.perform(Self.words($0), now: server.schedule.now) }
+    var replies: [RedisReply] = []
+    for command in commands {
+      replies.append(command.name == "WAIT" ? await waitForReplica() : server.perform(Self.words(command)))
+    }
     let isLost = server.schedule.random.chance(server.loss)
     await travel()
     if isLost || !life.isAlive {
@@ -178,6 +219,13 @@ final class RedisModelTransport: RedisTransport, @unchecked Sendable {
       if case .refusal(let code) = reply { throw .refused(command: command.name, code: code) }
     }
     return RedisAnswer(replies: replies, connection: number)
+  }
+
+  /// The replicas that have all that was written so far, after 0.3 seconds at most.
+  private func waitForReplica() async -> RedisReply {
+    let (number, life) = (server.written, server.restarts)
+    for _ in 0..<6 where server.replicated < number { await self.life.sleep(0.05) }
+    return .integer(server.restarts == life && server.replicated >= number ? 1 : 0)
   }
 
   private func travel() async { await life.sleep(server.schedule.random.number(in: server.latency)) }

@@ -63,7 +63,7 @@ struct SimulatedFleetProgram {
   private static func replay(_ seed: UInt64) throws {
     let world = try ExploredWorld(seed: seed)
     world.run()
-    print("seed \(seed): \(world.schedule.steps) steps, digest \(world.schedule.digest)")
+    print("seed \(seed): \(world.description); \(world.schedule.steps) steps, digest \(world.schedule.digest)")
     try judge(world)
   }
 

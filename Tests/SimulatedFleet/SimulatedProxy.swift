@@ -118,9 +118,12 @@ final class SimulatedProxy: @unchecked Sendable {
     guard let value = await token(demand), life.isAlive else { return }
     judge.refused(life)
     do throws(AcquisitionError) {
+      var claims: String?
+      if case .claims(let wanted) = rejection { claims = wanted.text }
       if let other = try await broker.bearer(answering: rejection, about: value, for: demand.subscription) {
         judge.sent(
-          other.revealedToken(), for: demand.subscription.key, subject: demand.subject, by: life, at: schedule.now)
+          other.revealedToken(), for: demand.subscription.key, subject: demand.subject, claims: claims, by: life,
+          at: schedule.now)
       }
     } catch {}
   }

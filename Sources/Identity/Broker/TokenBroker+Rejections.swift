@@ -41,16 +41,17 @@ extension TokenBroker {
   private func carryOut(
     _ step: ReplacementStep, _ rejection: TokenRejection, _ refused: BearerValue, _ subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue? {
-    let flight: TokenFlight
+    let value: BearerValue?
     switch step {
     case .serve(let value): return value
     case .noReplacement: return nil
     case .refuse(let error): throw error
-    case .waitForRenewal: flight = self.flight(for: subscription)
-    case .wait: flight = replacementFlight(for: rejection, refused, subscription)
+    case .waitForRenewal: value = try await result(of: flight(for: subscription), subscription)
+    case .wait:
+      // If it takes too long, the held token is no answer: it need not have what the API demands.
+      value = try await first(of: replacementFlight(for: rejection, refused, subscription))?.get()
     }
-    let value = try await result(of: flight, subscription)
-    return value.token == refused.token ? nil : value
+    return value?.token == refused.token ? nil : value
   }
 
   /// The request in flight that answers a rejection, started if there is none.

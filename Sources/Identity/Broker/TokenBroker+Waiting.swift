@@ -32,7 +32,7 @@ extension TokenBroker {
   }
 
   /// The result of a request, or nil if it takes longer than a caller waits.
-  private func first(of flight: TokenFlight) async -> Result<BearerValue, AcquisitionError>? {
+  func first(of flight: TokenFlight) async -> Result<BearerValue, AcquisitionError>? {
     await FirstAnswer.wait { answer in
       let limit = Task { [surroundings] in
         await surroundings.patience()

@@ -70,7 +70,7 @@ extension TokenState {
   ) -> ReplacementStep? {
     if let value = rejected.answer(to: rejection, besides: refused, now: now) { return .serve(value) }
     if let value = usable(at: now), value.id != refused.id, value.token != refused.token,
-      answers(rejection, with: value, isUnderWay: isUnderWay, now: now)
+      answers(rejection, with: value)
     {
       return .serve(value)
     }
@@ -78,13 +78,11 @@ extension TokenState {
   }
 
   /// True if the rejection of another token does not apply to the held one.
-  private func answers(
-    _ rejection: TokenRejection, with value: BearerValue, isUnderWay: Bool, now: UnixTime
-  ) -> Bool {
+  private func answers(_ rejection: TokenRejection, with value: BearerValue) -> Bool {
     switch rejection {
     case .invalidToken: true
-    // While a token for this rejection is on its way, a token from another rejection cannot be used.
-    case .claims: rejected.knows(rejection, now: now) && !isUnderWay
+    // The token that has the claims is kept with the rejection. The held one is from elsewhere.
+    case .claims: false
     case .scopes(let wanted): wanted.isCovered(by: value.scopes)
     }
   }
