@@ -1,5 +1,5 @@
-// An HTTP/2 connection without its socket: bytes go in and come out, and streams change. libnghttp2 reads and writes the
-// frames; what it does not limit is limited here. The two sides are CallerSession and UpstreamSession.
+// An HTTP/2 connection without its socket: bytes go in and come out, and streams change. libnghttp2 reads and writes
+// the frames; what it does not limit is limited here. The two sides are CallerSession and UpstreamSession.
 
 package import Bytes
 internal import CNGHTTP2

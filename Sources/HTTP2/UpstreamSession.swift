@@ -149,7 +149,7 @@ package final class UpstreamSession: Session {
     if id == headStream { isInHead = false }
     guard let stream = streams.removeValue(forKey: id) else { return }
     if stream.incoming.hasEnded {
-      // RFC 9113 §8.1: a reset without an error behind a whole response says that the rest of the request is not needed.
+      // RFC 9113 §8.1: a reset without an error behind a whole response says that the rest of the request is unneeded.
       stream.answer.isClosed = true
       note([.readable, .writable], stream)
       return

@@ -99,18 +99,25 @@ package final class OriginPool {
   @exclusivity(unchecked) private var connections: [UpstreamConnection?] = []
   @exclusivity(unchecked) private var resumption: TLSResumption?
   private let head: HeadLimits
+  /// True if connections may have HTTP/2, and carry several exchanges at once.
+  package let mayBeShared: Bool
+  /// Told of each connection with HTTP/2 that begins (1) or ends (-1).
+  let countsShared: (Int) -> Void
   /// The exchanges that wait for a connection which is being made.
   @exclusivity(unchecked) private var waiting: [Waiter] = []
   /// The number of connections that could not be made, and the reason of the last.
   @exclusivity(unchecked) private var failures: (count: Int, last: UpstreamError?) = (0, nil)
 
   package init(
-    _ origin: Origin, limits: PoolLimits, head: HeadLimits = HeadLimits(), resolver: Resolver, loop: EventLoop
+    _ origin: Origin, limits: PoolLimits, head: HeadLimits = HeadLimits(), resolver: Resolver, loop: EventLoop,
+    countsShared: @escaping (Int) -> Void = { _ in }
   ) {
     connector = OriginConnector(origin, resolver: resolver, loop: loop)
     self.loop = loop
     self.head = head
-    state = PoolState(limits, sharing: origin.mayBeShared ? .possible : .never)
+    self.countsShared = countsShared
+    mayBeShared = origin.mayBeShared
+    state = PoolState(limits, sharing: mayBeShared ? .possible : .never)
     connections.reserveCapacity(min(limits.maximumIdle, 64))
   }
 
@@ -188,7 +195,7 @@ package final class OriginPool {
     let connection = UpstreamConnection(stream, id, shared: shared)
     connections[id.index] = connection
     carryOut(state.connectionMade(id, isShared: isHTTP2 && !isAlone))
-    if origin.mayBeShared { wakeWaiting() }
+    if mayBeShared { wakeWaiting() }
     guard let shared else { return connection }
     // Both stay on this loop, on which the task runs.
     nonisolated(unsafe) let served = shared

@@ -1,5 +1,5 @@
-// A connection to an upstream with HTTP/2: bytes between its socket and its session, in a task of its own. Exchanges see
-// its streams as connections of theirs.
+// A connection to an upstream with HTTP/2: bytes between its socket and its session, in a task of its own. Exchanges
+// see its streams as connections of theirs.
 
 internal import Bytes
 internal import HTTP
@@ -42,6 +42,7 @@ final class SharedConnection {
       SessionLimits(head: head, streams: isAlone ? 1 : Self.streams, window: Self.window, isSecure: socket.tls != nil))
     waiter = Waiter(socket.channel.loop)
     liveness = Liveness(at: .now)
+    pool.countsShared(1)
   }
 
   /// Streams at once at most, whatever the upstream permits.
@@ -203,6 +204,7 @@ final class SharedConnection {
 
   private func end() {
     isLost = true
+    pool.countsShared(-1)
     session.breakAll()
     tellStreams()
     socket.close()

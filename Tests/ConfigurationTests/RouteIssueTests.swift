@@ -97,6 +97,22 @@ import Tokens
       ])
   }
 
+  @Test func `a WebSocket needs HTTP/1.1 towards the upstream, and a protocol is one of three`() {
+    let found = messages(
+      """
+      listeners: [{address: 127.0.0.1:8080}]
+      routes:
+        - {name: a, path: /a/, upstream: 'http://[::1]', token: none, protocol: http2, upgrade: [websocket]}
+        - {name: b, path: /b/, upstream: 'http://[::1]', token: none, protocol: auto, upgrade: [websocket]}
+        - {name: c, path: /c/, upstream: 'http://[::1]', token: none, protocol: http11}
+      """)
+    #expect(
+      found == [
+        "routes[0].protocol: a WebSocket needs HTTP/1.1; remove upgrade, or set protocol: auto",
+        "routes[2].protocol is one of auto, http1, http2, not 'http11'; did you mean 'http1'?",
+      ])
+  }
+
   static let upstreams: [(String, String)] = [
     ("orders.example", "'orders.example' begins neither with https:// nor with http://: write the whole URL"),
     ("https://", "'https://' has no host that could be looked up"),

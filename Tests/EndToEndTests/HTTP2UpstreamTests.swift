@@ -62,8 +62,14 @@ struct HTTP2UpstreamTests {
     #expect(try await stage.proxy.get("/trailers", version).fields.contains { $0.name == "x-end" })
     #expect(try await stage.proxy.get("/only-trailers", version)["x-end"] == "1")
     #expect(try await stage.proxy.get("/interim", version).status == 200)
-    let early = try await stage.proxy.get("/early", version + ["--data-binary", "@\(content)", "-H", "Expect:"])
-    #expect(early.status == 403)
+    if version == ["--http1.1"] {
+      let early = try await stage.proxy.get("/early", ["--data-binary", "@\(content)", "-H", "Expect:"])
+      #expect(early.status == 403)
+    } else {
+      // curl 7.88 forgets the answer if its content is refused while it sends.
+      let early = try await succeed(["nghttp", "-v", "-d", content, stage.proxy.url("/early")])
+      #expect(early.contains(":status: 403"), "\(early)")
+    }
     // The end may be there before anything was passed on.
     let broken = try await stage.proxy.get("/broken", version)
     #expect(broken.exit != 0 || broken.status == 502)
@@ -72,6 +78,7 @@ struct HTTP2UpstreamTests {
     #expect(stage.proxy.process.output.contains(#""upstream_protocol":"HTTP/2""#))
     let metrics = try await stage.proxy.admin("/metrics").body
     #expect(metrics.contains(#/\nbearer_proxy_upstream_http2_requests_total [1-9]/#))
+    #expect(metrics.contains("\nbearer_proxy_upstream_http2_connections_open 1\n"))
   }
 
   @Test(arguments: callers) func `what the upstream has not processed is sent again, whatever the method`(

@@ -105,7 +105,7 @@ struct LiveCheckTests {
     failure("upstream_connection", "wrong", "refused", "Nothing listens")
     failure("upstream_tls", "distrusted", "TLS", "ca_file")
     failure("upstream_name", "nowhere", "does not resolve", "spelt right")
-    failure("probe", "silent", "no answer", "HTTP/1.1")
+    failure("probe", "silent", "no answer", "protocol")
     // The possible steps were tried.
     #expect(report.step("authority", of: "expired")?.verdict == "ok")
     #expect(report.step("upstream_connection", of: "away")?.verdict == "ok")

@@ -54,12 +54,14 @@ final class LoopState {
     callerTokens = CallerTokens(limit: service.limits.callerTokens)
     bearers = service.subscriptions.map { former?.bearer(of: $0.key) }
     let known = former.map { Dictionary(zip($0.service.origins, $0.pools)) { first, _ in first } } ?? [:]
+    let (metrics, gauge) = (service.registry.writer(loop.index), service.metrics.upstreamHTTP2Connections)
     pools = service.origins.map { entry in
       known[entry]
         ?? OriginPool(
-          entry.origin, limits: entry.limits, head: service.limits.head, resolver: service.resolver, loop: loop)
+          entry.origin, limits: entry.limits, head: service.limits.head, resolver: service.resolver, loop: loop,
+          countsShared: { metrics.add(gauge, Int64($0)) })
     }
-    metrics = service.registry.writer(loop.index)
+    self.metrics = metrics
     recordedAccounts = service.subscriptions.map { _ in (0, []) }
     accessRecords = AccessRecordWriter(format: service.accessFormat, routes: service.routes.map(\.name))
   }

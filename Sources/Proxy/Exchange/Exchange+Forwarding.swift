@@ -165,7 +165,7 @@ extension Exchange {
       trailers.route = route
     }
     // HTTP/2 has ways to say that a request was not processed.
-    let mayRepeat = request.credential.owner == .proxy || state.pools[route.originIndex].origin.mayBeShared
+    let mayRepeat = request.credential.owner == .proxy || state.pools[route.originIndex].mayBeShared
     let replayLimit = mayRepeat ? route.token.replayLimit : 0
     request.content = BodyPump(
       admitted.framing, writesChunks: admitted.framing == .chunked, limit: state.service.limits.bodyBytes,
@@ -229,7 +229,7 @@ extension Exchange {
   /// True if the request may not go on a connection that others use at the same time: it becomes a WebSocket, or its
   /// caller authenticates the connection.
   private func needsOwnConnection(of pool: OriginPool) -> Bool {
-    guard pool.origin.mayBeShared else { return false }
+    guard pool.mayBeShared else { return false }
     return request.admitted.asksForWebSocket || UpstreamBinding(request).isBound
   }
 

@@ -29,6 +29,7 @@ package struct ServiceMetrics: Sendable {
   let http2Streams: Gauge
   let http2Requests: Counter
   let upstreamHTTP2Requests: Counter
+  let upstreamHTTP2Connections: Gauge
   let acceptPauses: Counter
   let upstreamConnections: CounterTable
   let upstreamFailures: CounterTable
@@ -94,6 +95,8 @@ package struct ServiceMetrics: Sendable {
       "bearer_proxy_http2_requests_total", help: "Requests that came by HTTP/2; those of bearer_proxy_requests_total.")
     upstreamHTTP2Requests = catalog.counter(
       "bearer_proxy_upstream_http2_requests_total", help: "Attempts to have a request answered that left by HTTP/2.")
+    upstreamHTTP2Connections = catalog.gauge(
+      "bearer_proxy_upstream_http2_connections_open", help: "Connections to upstreams that use HTTP/2 now.")
     acceptPauses = catalog.counter(
       "bearer_proxy_accept_pauses_total",
       help: "Times that accepting was paused because connections, descriptors or memory had run out.")
