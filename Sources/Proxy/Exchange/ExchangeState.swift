@@ -107,6 +107,8 @@ struct ExchangeState {
   /// There is a connection, and the head of the request is being sent on it.
   mutating func connected(isReused: Bool, contentHasBegun: Bool) {
     attempt.connectionWasReused = isReused
+    // Those of the attempt before would make the limit of this wait another one.
+    needs = []
     let isWithheld = terms.expectsContinue && hasContent && !contentHasBegun
     phase = .awaitingAnswer(isWithheld ? .withheld(answerDue: .distantFuture) : .content, .nothing)
   }
