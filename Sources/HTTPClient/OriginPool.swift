@@ -129,17 +129,20 @@ package final class OriginPool {
   // MARK: Lending
 
   /// An open connection that the peer has not closed, most recently used first; `nil` if a new one is needed.
-  /// - Parameter looksOnceMore: asks the kernel for an end that the loop has not heard of yet, for a request that
-  ///   cannot be sent a second time.
+  /// - Parameter looksOnceMore: asks the kernel for an end that the loop has not heard of yet, and replaces a
+  ///   connection that its peer may be closing, for a request that cannot be sent a second time.
   package func lease(looksOnceMore: Bool = false) -> UpstreamConnection? {
-    while let action = state.leaseRequested(at: loop.now) {
+    while let action = state.leaseRequested(at: loop.now, isFresh: looksOnceMore) {
       switch action {
       case .lend(let id), .keep(let id):
         guard let connection = connections[id.index] else { return nil }
         if looksOnceMore { connection.lookOnceMore() }
         if !connection.isStale { return connection.shared?.open() ?? connection }
         carryOut(state.lentInVain(id))
-      case .close: carryOut(action)
+      case .close:
+        carryOut(action)
+        // The others have been idle longer. They serve what can be repeated.
+        if looksOnceMore { return nil }
       }
     }
     return nil

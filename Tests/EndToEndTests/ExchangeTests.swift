@@ -175,15 +175,11 @@ struct ExchangeTests {
     #expect(try await eventually { scene.proxy.accessRecords.first?["outcome"] == .text("upstream_failed") })
   }
 
-  @Test func `a pooled connection that went stale is replaced for a GET and not for a POST`() async throws {
+  @Test func `a pooled connection that went stale is replaced for a GET`() async throws {
     // One loop has one pool.
     let scene = try await ScriptedScene(top: "loops: 1")
     #expect(try await scene.proxy.get("/stale").status == 200)
     #expect(try await scene.proxy.get("/stale").body == "fresh\n")
-    #expect(try await scene.counter("bearer_proxy_upstream_retries_total") == 1)
-    let posted = try await scene.proxy.get("/stale", ["-X", "POST", "-d", "x"])
-    #expect(posted.status == 502)
-    #expect(posted.body.contains("upstream-closed"))
     #expect(try await scene.counter("bearer_proxy_upstream_retries_total") == 1)
   }
 

@@ -18,6 +18,7 @@ import Testing
     case failed(Int)
     case ended(Int, PoolState.Condition = .reusable)
     case closedByPeer(Int)
+    case leaseFresh
     case capacity(Int, of: Int)
     case lentInVain(Int)
     case reserved(Int)
@@ -34,6 +35,7 @@ import Testing
     let action: PoolState.Action? =
       switch event {
       case .lease: state.leaseRequested(at: now)
+      case .leaseFresh: state.leaseRequested(at: now, isFresh: true)
       case .connect: .lend(state.connectionRequested())
       case .want: state.connectionWanted().map { .lend($0) }
       case .made(let index, let capacity, let isShared):
@@ -76,6 +78,14 @@ import Testing
   ]
 
   private static let tables: [(name: String, steps: [Step])] = [
+    (
+      "what cannot be repeated takes a connection that was idle for less than a second",
+      open + [
+        Step(.ended(0, .reusable), "keep 0", idle: 1), Step(.ended(1, .reusable), "keep 1", at: 1, idle: 2),
+        Step(.leaseFresh, "lend 1", at: 1, idle: 1), Step(.ended(1, .reusable), "keep 1", at: 1, idle: 2),
+        Step(.leaseFresh, "close 1", at: 2, idle: 1), Step(.lease, "lend 0", at: 2),
+      ]
+    ),
     (
       "an empty pool has nothing to lend, to close or to expire",
       [
