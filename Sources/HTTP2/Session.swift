@@ -77,14 +77,14 @@ package class Session {
 
   // MARK: Bytes of the connection
 
-  /// Reads bytes that have arrived at `now`, in nanoseconds. False: the connection is of no further use; the output has
-  /// the reason.
+  /// Reads bytes that have arrived at `now`, in nanoseconds. False: no more can be read, because of abuse or a lack of
+  /// memory. After any other error the output has the reason, and the session is over when that is written.
   package final func receive(_ bytes: Span<UInt8>, at now: UInt64) -> Bool {
     guard let handle else { return false }
     self.now = now
     if !bytes.isEmpty { hasReceived = true }
     let count = bytes.withUnsafeBufferPointer { nghttp2_session_mem_recv(handle, $0.baseAddress, $0.count) }
-    return count >= 0 && nghttp2_session_want_read(handle) != 0
+    return count >= 0
   }
 
   /// Appends frames to `output`, until nothing is left or it has `limit` bytes. False: the connection is of no further

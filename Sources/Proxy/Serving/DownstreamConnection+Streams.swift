@@ -63,7 +63,7 @@ extension DownstreamConnection {
         let isFine = buffers.input.withBytes { session.receive($0, at: home.loop.now.nanoseconds) }
         buffers.input.removeAll()
         dispatch(multiplexer)
-        if !isFine { return endSession(multiplexer, buffers) }
+        if !isFine || session.abuse != nil { return endSession(multiplexer, buffers) }
       }
       guard left > 0, buffers.output.count < Self.outputLimit else { break }
       buffers.input.reserve(16 * 1024)
@@ -74,8 +74,8 @@ extension DownstreamConnection {
     note(multiplexer, buffers)
     leave(multiplexer)
     guard flush(multiplexer, buffers) else { return .lost }
-    let isDone = multiplexer.times.leave == .final || session.isOver
-    return isDone && multiplexer.streams.isEmpty && buffers.output.isEmpty ? .inOrder : .none
+    if !buffers.output.isEmpty { return .none }
+    return session.isOver || multiplexer.times.leave == .final && multiplexer.streams.isEmpty ? .inOrder : .none
   }
 
   private func receive(_ buffers: CallerBuffers) -> IOOutcome {
@@ -101,7 +101,7 @@ extension DownstreamConnection {
     }
   }
 
-  /// Ends a session that the peer has broken, and sends the reason as far as the socket takes it.
+  /// Ends a session that cannot go on, and sends the reason as far as the socket takes it.
   private func endSession(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> End {
     guard let abuse = multiplexer.session.abuse else {
       _ = flush(multiplexer, buffers)
