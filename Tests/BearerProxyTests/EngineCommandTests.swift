@@ -141,6 +141,17 @@ import Testing
     #expect(Engine.envoy.objection(to: old.listeners[0]) == nil)
   }
 
+  @Test func `routes are words of their own in an engine's file`() throws {
+    let text = try Self.part(.nginx, [("name: orders\n", "name: 3-scale\n")])
+    #expect(text.contains("$route_3_scale_bearer") && text.contains("/.bearer/authorize/3-scale;"))
+    let settings = try Self.settings("proxies.yaml", [("name: orders\n", "name: my-api\n")])
+    let other = try Self.settings("proxies.yaml", [("name: orders\n", "name: my.api\n")])
+    let part = EngineSettings(
+      listener: settings.listeners[0], routes: settings.routes + other.routes, defaultTrust: "")
+    #expect(part.sameWord.map { [$0.name, $1.name] } == ["my-api", "my.api"])
+    #expect(EngineSettings(listener: settings.listeners[0], routes: settings.routes, defaultTrust: "").sameWord == nil)
+  }
+
   @Test func `Traefik is asked at an address, and HAProxy shows no certificate`() throws {
     #expect(Engine.traefik.objection(to: try Self.settings("proxies.yaml").listeners[0]) != nil)
     #expect(Engine.traefik.objection(to: try Self.settings("proxies-tcp.yaml").listeners[0]) == nil)

@@ -142,7 +142,7 @@ struct RunningEngine {
     _ program: String, _ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int
   ) async throws -> ChildProcess {
     let file = try directory.write(
-      await part.text("caddy", [("http://:8000", "http://:\(port)")]), to: "Caddyfile")
+      await part.text("caddy", [(":8000", ":\(port)")]), to: "Caddyfile")
     let process = try ChildProcess(
       "caddy", [program, "run", "--adapter", "caddyfile", "--config", file], in: directory,
       environment: ["HOME": directory.path])

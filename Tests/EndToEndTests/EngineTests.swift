@@ -24,6 +24,18 @@ struct EngineTests {
     #expect(stage.api.asked.count == 1)
   }
 
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `a name that a web page gave to an engine's address reaches no API`(kind: RunningEngine.Kind) async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(kind, stage)
+    for name in ["attacker.example", "localhost.attacker.example", "127.0.0.1.attacker.example"] {
+      let answer = try await engine.get("free", ["-H", "Host: \(name):\(engine.port)"])
+      #expect([404, 421].contains(answer.status), "\(answer.status)")
+    }
+    #expect(stage.api.asked.isEmpty)
+    #expect(try await curl(["http://localhost:\(engine.port)/orders/free", "-4"]).status == 200)
+  }
+
   @Test(arguments: RunningEngine.Kind.allCases, [true, false])
   func `a refusal of ours reaches an engine's callers whole`(kind: RunningEngine.Kind, hasConsent: Bool) async throws {
     let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")

@@ -18,12 +18,13 @@ HOP_BY_HOP = {"connection", "keep-alive", "proxy-authenticate", "te", "trailer",
 
 
 def matches(rule, host, path):
-    """The rules that the recipe uses: Host(`…`) && PathPrefix(`…`)."""
-    for term in rule.split("&&"):
+    """The rules that the recipe uses: (Host(`…`) || Host(`…`)) && PathPrefix(`…`)."""
+    def holds(term):
         name, value = re.fullmatch(r"\s*(Host|PathPrefix)\(`([^`]*)`\)\s*", term).groups()
-        if not (host.split(":")[0] == value if name == "Host" else path.startswith(value)):
-            return False
-    return True
+        return host.split(":")[0] == value if name == "Host" else path.startswith(value)
+
+    return all(any(holds(term) for term in re.sub(r"^\s*\((.*)\)\s*$", r"\1", part).split("||"))
+               for part in rule.split("&&"))
 
 
 def call(url, method, fields, body=None):

@@ -19,9 +19,12 @@ struct EngineCommand {
     let routes = settings.routes.filter(\.tokenRules.isHandedOut)
     if routes.isEmpty { throw .failed("\(configuration): no route has 'hand_out: proxies'") }
     if let reason = engine.objection(to: listener) { throw .failed("\(configuration): \(reason)") }
-    let text = engine.text(
-      EngineSettings(listener: listener, routes: routes, defaultTrust: Self.systemTrust))
-    return CommandAnswer(text: text, status: .done)
+    let part = EngineSettings(listener: listener, routes: routes, defaultTrust: Self.systemTrust)
+    if let (one, other) = part.sameWord {
+      throw .failed(
+        "\(configuration): routes '\(one.name)' and '\(other.name)' are one word in an engine's file; rename one")
+    }
+    return CommandAnswer(text: engine.text(part), status: .done)
   }
 
   /// Debian's file of the authorities that every program trusts.

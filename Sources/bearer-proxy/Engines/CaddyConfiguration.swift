@@ -19,14 +19,20 @@ struct CaddyConfiguration {
 
       \(settings.hosts.map(site).joined(separator: "\n\n"))
 
+      # A web page can give its own name this address (DNS rebinding), and would call the APIs.
+      http://:8000 {
+      \tbind 127.0.0.1
+      \trespond 421
+      }
+
       """)
   }
 
   private func site(_ host: String?) -> String {
     layout(
       """
-      # CHANGE: where your programs call.
-      http://\(host ?? ""):8000 {
+      # CHANGE: where your programs call, and by which names.
+      \((host.map { [$0] } ?? EngineSettings.names).map { "http://\($0):8000" }.joined(separator: ", ")) {
       \tbind 127.0.0.1
       \t\(settings.routes(of: host).map(handle))
       }

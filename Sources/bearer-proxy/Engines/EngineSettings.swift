@@ -33,6 +33,21 @@ struct EngineSettings {
     return own + routes.filter { route in route.host == nil && !own.contains { $0.path == route.path } }
   }
 
+  /// The names by which programs call routes of every host. A web page can give its own name this address (DNS
+  /// rebinding); its requests then look like a program's.
+  static var names: [String] { ["localhost", "127.0.0.1"] }
+
+  /// The names by which programs call some route.
+  var allNames: [String] { hosts.flatMap { $0.map { [$0] } ?? Self.names } }
+
+  /// Two routes whose words are the same; nil if there are none.
+  var sameWord: (RouteSettings, RouteSettings)? {
+    for (index, route) in routes.enumerated() {
+      if let other = routes[..<index].first(where: { $0.word == route.word }) { return (other, route) }
+    }
+    return nil
+  }
+
   /// The path of the listener's unix socket; nil for an address.
   var socketPath: String? { if case .unix(let path) = listener.address.value.kind { path } else { nil } }
 
@@ -65,9 +80,10 @@ struct EngineSettings {
 }
 
 extension RouteSettings {
-  /// The name as a word of engines' variables and names.
+  /// The name as a word of engines' variables and names. It begins with a letter: `$3` is a part of a match in nginx.
   var word: String {
-    String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    let word = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    return word.first?.isLetter == true ? word : "route_\(word)"
   }
 
   /// The path as a regular expression.

@@ -295,10 +295,12 @@ struct EnvoyConfiguration {
   // MARK: Routes
 
   private func virtualHost(_ host: String?) -> String {
-    let domains = host.map { [$0, "\($0):*"] } ?? ["*"]
+    let domains = (host.map { [$0] } ?? EngineSettings.names).flatMap { [$0, "\($0):*"] }
     return layout(
       """
       - name: \((host ?? "all").quoted)
+        # CHANGE: the names by which your programs call.
+        # A web page can give its own name this address (DNS rebinding).
         domains: [\(domains.map(\.quoted).joined(separator: ", "))]
         routes:
           \(settings.routes(of: host).map(route))

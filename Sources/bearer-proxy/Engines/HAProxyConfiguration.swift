@@ -8,6 +8,7 @@ struct HAProxyConfiguration {
   var text: String {
     let source = settings.socketPath.map { "unix@\($0)" } ?? settings.origin
     let sent = settings.tokenFields.joined(separator: " ")
+    let names = settings.allNames.joined(separator: " ")
     let secret = settings.secretField.map {
       "# CHANGE: the secret of callers.header.\nsetenv BEARER_PROXY_SECRET \"\($0): SECRET\""
     }
@@ -35,6 +36,8 @@ struct HAProxyConfiguration {
       frontend programs
         # CHANGE: where your programs call.
         bind 127.0.0.1:8000
+        # CHANGE: the names by which your programs call. A web page can give its own name this address (DNS rebinding).
+        http-request deny deny_status 421 unless { req.hdr(host),host_only -i \(names) }
         \(settings.routes.map(choice))
 
       \(settings.routes.map(backend).joined(separator: "\n\n"))
@@ -48,8 +51,8 @@ struct HAProxyConfiguration {
     """
 
   private func choice(_ route: RouteSettings) -> String {
-    let host = route.host.map { " { req.hdr(host),host_only -i \($0) }" } ?? ""
-    return "use_backend \(route.word) if\(host) { path_beg \(route.path) }"
+    let names = route.host ?? settings.allNames.joined(separator: " ")
+    return "use_backend \(route.word) if { req.hdr(host),host_only -i \(names) } { path_beg \(route.path) }"
   }
 
   private func backend(_ route: RouteSettings) -> String {

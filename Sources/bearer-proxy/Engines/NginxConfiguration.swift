@@ -39,12 +39,12 @@ struct NginxConfiguration {
         """
     }
     for host in settings.hosts {
-      let name = host.map { "\n  server_name \($0);" } ?? ""
       text += """
 
         server {
-          # CHANGE: where your programs call.
-          listen 127.0.0.1:8000;\(name)
+          # CHANGE: where your programs call, and by which names.
+          listen 127.0.0.1:8000;
+          server_name \(host ?? EngineSettings.names.joined(separator: " "));
           # APIs may read X_Original_URL as X-Original-URL.
           underscores_in_headers off;
 
@@ -52,7 +52,15 @@ struct NginxConfiguration {
       for route in settings.routes(of: host) { text += "\n" + locations(route) }
       text += "}\n"
     }
-    return text
+    return text + """
+
+      server {
+        # A web page can give its own name this address (DNS rebinding), and would call the APIs.
+        listen 127.0.0.1:8000 default_server;
+        return 421;
+      }
+
+      """
   }
 
   private var tokenSource: String {

@@ -26,15 +26,17 @@ struct TraefikConfiguration {
   }
 
   private func router(_ route: RouteSettings) -> String {
-    let host = route.host.map { "Host(`\($0)`) && " } ?? ""
+    let hosts = (route.host.map { [$0] } ?? settings.allNames).map { "Host(`\($0)`)" }
+    let host = hosts.count == 1 ? hosts[0] : "(\(hosts.joined(separator: " || ")))"
     let chain = settings.secretField == nil ? [] : ["bearer-secret"]
     let names = chain + ["\(route.word)-token", "\(route.word)-path", "\(route.word)-removed"]
     return layout(
       """
       \(route.word):
-        # CHANGE: the entry point where your programs call.
+        # CHANGE: the entry point where your programs call, and the names by which they do. A web page can give its own
+        # name this address (DNS rebinding).
         entryPoints: [programs]
-        rule: \("\(host)PathPrefix(`\(route.path)`)".quoted)
+        rule: \("\(host) && PathPrefix(`\(route.path)`)".quoted)
         middlewares: [\(names.joined(separator: ", "))]
         service: \(route.word)
       """)
