@@ -185,7 +185,7 @@ struct MutualTLSTests {
     let answer = try await proxy.get("/orders/x")
     #expect(answer.status == 502 && answer.body.contains("certificate_bound_token"), "\(answer.status) \(answer.body)")
     #expect(nginx.accessLog.isEmpty)
-    #expect(proxy.process.errors.contains("Set 'bound_tokens: true' under 'mutual_tls'"))
+    #expect(try await eventually { proxy.process.errors.contains("Set 'bound_tokens: true' under 'mutual_tls'") })
     let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
     #expect(live.status != 0 && live.output.contains("bound to the certificate with x5t#S256"), "\(live.output)")
   }

@@ -129,11 +129,11 @@ import Tokens
     let first = "https://id.example/.well-known/oauth-authorization-server/a"
     let web = Web([first: answer, openID: FetchResponse(status: 200, body: Array(metadata.utf8))])
     let api = try HTTPURL(Self.api)
-    #expect(try await ResourceDirectory.provider(issuer, namedBy: api, web.fetch).members["issuer"]?.text == issuer)
+    #expect(try await ResourceDirectory.provider(issuer, isStranger: true, web.fetch).members["issuer"]?.text == issuer)
     #expect(web.urls == [first, openID])
     web.answers.withLock { $0[openID] = FetchResponse(status: 503) }
     let fault = await #expect(throws: DiscoveryFault.self) {
-      _ = try await ResourceDirectory.provider(issuer, namedBy: api, web.fetch)
+      _ = try await ResourceDirectory.provider(issuer, isStranger: true, web.fetch)
     }
     #expect(fault?.words.contains(first) == true)
     let root = "https://mcp.example/.well-known/oauth-protected-resource"

@@ -57,9 +57,14 @@ struct LockFileTests {
     #expect(LockFile(path: "/nowhere/x.lockfile", name: "x", queue: FileQueue("test")).sight() == .free)
   }
 
-  @Test(arguments: [
-    (0, 10, TimeSpan.seconds(10)), (10, 0, .zero), (.max, .min, .zero), (.min, .max, TimeSpan(nanoseconds: .max)),
-  ] as [(Int64, Int64, TimeSpan)]) func `ages of files with any time are told`(modified: Int64, now: Int64, age: TimeSpan) {
+  @Test(
+    arguments: [
+      (0, 10, TimeSpan.seconds(10)), (10, 0, .zero), (.max, .min, .zero),
+      (.min, .max, TimeSpan(nanoseconds: .max)),
+    ] as [(Int64, Int64, TimeSpan)]) func `ages of files with any time are told`(
+      modified: Int64, now: Int64, age: TimeSpan
+    )
+  {
     let instant = WallClock.Instant(seconds: modified, nanoseconds: 0)
     #expect(instant.age(at: WallClock.Instant(seconds: now, nanoseconds: 0)) == age)
   }

@@ -67,7 +67,7 @@ private struct ExchangeWalk {
     terms.expectsContinue = random.isLucky(4)
     terms.asksForWebSocket = random.isLucky(4)
     terms.credential = random.one(of: [.proxy, .proxy, .caller, .none])
-    if random.isLucky(3) { terms.whole = MonotonicTime(nanoseconds: 0) + .seconds(40) }
+    if random.isLucky(3) { terms.whole = MonotonicTime(nanoseconds: 0) + .seconds(15) }
     if random.isLucky(3) { terms.callerRate = 1000 }
     (terms.idle, terms.responseHead) = (.seconds(10), .seconds(20))
     bytesInSecond = random.isLucky(2) ? 10 : 100_000

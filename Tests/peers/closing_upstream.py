@@ -9,8 +9,8 @@ Prints `listening PORT`, and `applied TARGET connection=N` for each POST that it
     resetting  it resets the connection with the next request unread
     idle       each connection closes when nothing has arrived for SECONDS
 
-Otherwise each request is answered. For a request that crosses the end, the kernel drops what arrives as if it were lost,
-until something has.
+Otherwise each request is answered. For a request that crosses the end, the kernel drops what arrives as if it were
+lost, until something has.
 """
 
 import ctypes

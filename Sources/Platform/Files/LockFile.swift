@@ -170,8 +170,9 @@ extension WallClock.Instant {
   /// Time passed until `now`; zero if that is earlier. Any user of a directory chooses the times of his files, so they
   /// may be far away.
   package func age(at now: WallClock.Instant) -> TimeSpan {
-    let span = Duration.seconds(now.seconds) - .seconds(seconds)
-    return TimeSpan(span + .nanoseconds(Int64(now.nanoseconds) - Int64(nanoseconds)))
+    let (passed, isFar) = now.seconds.subtractingReportingOverflow(seconds)
+    if isFar { return seconds < 0 ? TimeSpan(nanoseconds: .max) : .zero }
+    return TimeSpan(.seconds(passed) + .nanoseconds(Int64(now.nanoseconds) - Int64(nanoseconds)))
   }
 }
 

@@ -11,10 +11,11 @@ import Testing
     RedisCommand("WAIT", "1", "\(milliseconds)").bytes
   }
 
-  @Test(arguments: [
-    // Replicas that had the last write, seconds since then, milliseconds to wait.
-    (nil, 0, 300), (0, 0, 1), (0, 9, 1), (0, 10, 300), (1, 0, 300), (2, 5, 300),
-  ] as [(Int64?, UInt64, Int)])
+  @Test(
+    arguments: [
+      // Replicas that had the last write, seconds since then, milliseconds to wait.
+      (nil, 0, 300), (0, 0, 1), (0, 9, 1), (0, 10, 300), (1, 0, 300), (2, 5, 300),
+    ] as [(Int64?, UInt64, Int)])
   func `a replica that did not answer is not waited for again at once`(
     replicas: Int64?, seconds: UInt64, milliseconds: Int
   ) {
