@@ -130,7 +130,7 @@ import Testing
       "initial_metadata:", "- {key: x-proxy-key, value: SECRET}",
       #"context_extensions: {route: "orders", metadata: token}"#,
       "envoy_grpc: {cluster_name: bearer_proxy, authority: localhost}",
-      "explicit_http_config: {http2_protocol_options: {}}",
+      "explicit_http_config: {http2_protocol_options: {max_concurrent_streams: 100}}",
     ] {
       #expect(text.contains("  \(line)\n"), "\(line)")
     }

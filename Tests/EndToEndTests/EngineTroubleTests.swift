@@ -20,7 +20,7 @@ struct EngineTroubleTests {
         group.addTask {
           while !isOver.withLock({ $0 }) {
             let caller = try RawConnection(port: engine.port)
-            try await caller.send("GET /orders/free HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n")
+            try await caller.send("GET /orders/free HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             let status = statusOf(try await caller.receive())
             counts.withLock { $0[status, default: 0] += 1 }
           }
@@ -121,7 +121,9 @@ struct EngineTroubleTests {
     let choice = (from: "as: application, ", to: "as: application, \(own), ")
     let stage = try await EngineStage(nil, limitsMethods ? [choice, methods] : [choice])
     let engine = try await RunningEngine(kind, stage)
-    let plain = Self.methodOverrides + Self.pathOverrides
+    // With gRPC all fields go along: bearer-proxy refuses a method that the route does not take.
+    let isJudged = kind == .envoyGRPC && limitsMethods
+    let plain = (isJudged ? [] : Self.methodOverrides) + Self.pathOverrides
     let twins = plain.flatMap { [$0.replacing("-", with: "_"), $0.replacing("-", with: "_", maxReplacements: 1)] }
     // Of two lines, an API may obey either.
     let sent: [String] = plain + twins + ["X-Tried", "X-Kind"] + plain + twins

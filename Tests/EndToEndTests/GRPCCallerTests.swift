@@ -98,7 +98,7 @@ struct GRPCCallerTests {
     #expect(frames.contains("('content-type', 'application/grpc')") && frames.contains("('grpc-status', '14')"))
     #expect(frames.contains("(':status', '200')") && frames.contains("END_STREAM"), "\(frames)")
     for fields in [["-H", "Content-Type: application/grpc-web"], ["-H", "Content-Type: application/json"]] {
-      let answer = try await stage.proxy.get("/plain/x", ["--http2-prior-knowledge", "-d", "x"] + fields)
+      let answer = try await stage.proxy.get("/plain/x", ["--http2-prior-knowledge", "-X", "POST"] + fields)
       #expect(answer.status == 502 && answer["content-type"] == "application/problem+json", "\(answer)")
     }
     let old = try await stage.proxy.get("/plain/x", ["-d", "x", "-H", "Content-Type: application/grpc"])

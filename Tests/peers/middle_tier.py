@@ -20,6 +20,7 @@ import os
 import re
 import ssl
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -48,7 +49,7 @@ def payload(token):
 class Scene:
     def __init__(self, options):
         self.options = options
-        self.paths = ["/orders/me"] if options.engine else ["/orders/me", "/branch/orders/me"]
+        self.paths = ["/orders/me"] if getattr(options, "engine", False) else ["/orders/me", "/branch/orders/me"]
         self.context = ssl.create_default_context(cafile=options.ca)
         self.person = Person(options.ca, USER, PASSWORD)
         self.program = msal.PublicClientApplication(
@@ -146,7 +147,7 @@ def surfaced(scene, path, token):
     status, field, body = scene.get(scene.options.gateway + path, token)
     check(status == 401 and 'error="insufficient_claims"' in (field or ""), "the claims come up", (status, field, body))
     claims = claims_of(field)
-    if not scene.options.engine:
+    if not getattr(scene.options, "engine", False):
         place = scene.options.gateway + "/.well-known/oauth-protected-resource/" + path.split("/")[1]
         check('resource_metadata="%s"' % place in field and 'scope="Gateway.Access"' in field,
               "beside the place of the metadata and the scopes", field)
@@ -156,13 +157,16 @@ def surfaced(scene, path, token):
 
 
 def get_through(scene, path, scope, claims):
-    for turn in range(scene.options.turns):
+    turns = getattr(scene.options, "turns", 1)
+    for turn in range(turns):
         account = scene.program.get_accounts()[0]
         silent = scene.program.acquire_token_silent_with_error([scope], account, claims_challenge=claims) or {}
         token = silent.get("access_token") or scene.sign_in(scope, claims)
         status, field, body = scene.get(scene.options.gateway + path, token)
-        if status != 401 or turn == scene.options.turns - 1:
+        if status != 401 or turn == turns - 1:
             break
+        # The API demands a token of a second that has not passed, and an engine that reports nothing gets one then.
+        time.sleep(1.1)
         claims = claims_of(field)
     check(status == 200 and USER in body, "msal gets through by the surfaced claims alone", (status, body))
 

@@ -19,7 +19,8 @@ struct EngineCommand {
     let routes = settings.routes.filter(\.tokenRules.isHandedOut)
     if routes.isEmpty { throw .failed("\(configuration): no route has 'hand_out: proxies'") }
     if let reason = engine.objection(to: listener) { throw .failed("\(configuration): \(reason)") }
-    let part = EngineSettings(listener: listener, routes: routes, defaultTrust: Self.systemTrust)
+    var part = EngineSettings(listener: listener, routes: routes, defaultTrust: Self.systemTrust)
+    part.streams = settings.limits.streams
     if let (one, other) = part.sameWord {
       throw .failed(
         "\(configuration): routes '\(one.name)' and '\(other.name)' are one word in an engine's file; rename one")

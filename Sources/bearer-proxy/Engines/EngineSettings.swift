@@ -10,6 +10,8 @@ struct EngineSettings {
   let routes: [RouteSettings]
   /// The file of the authorities that an upstream's certificate needs, if the route names none.
   let defaultTrust: String
+  /// Requests at once on a connection with HTTP/2, at most.
+  var streams = ServiceLimits().streams
 
   init(listener: ListenerSettings, routes: [RouteSettings], defaultTrust: String) {
     self.listener = listener

@@ -372,7 +372,8 @@ struct EnvoyConfiguration {
       """
     let tls = Self.tls(
       name: "localhost", trust: "/etc/envoy/bearer-proxy-ca.pem", settings.needsCertificate ? certificate : "")
-    let http2 = Self.protocols("explicit_http_config: {http2_protocol_options: {}}")
+    let streams = "{max_concurrent_streams: \(settings.streams)}"
+    let http2 = Self.protocols("explicit_http_config: {http2_protocol_options: \(streams)}")
     return Self.cluster(
       "bearer_proxy", "STATIC", address,
       layout(
