@@ -31,7 +31,7 @@ struct SessionOutcome {
   init(_ bytes: [UInt8], pieces: [Int]) {
     let session = CallerSession(SessionLimits(head: Self.limits, streams: 8, window: 4096))
     precondition(session.receive(Self.preface.span, at: 1), "the preface was refused")
-    var streams: [CallerStream] = []
+    var streams: [SessionStream] = []
     var start = 0
     for end in pieces where goesOn {
       goesOn = session.receive(bytes.span.extracting(start..<end), at: 1)
@@ -54,7 +54,7 @@ struct SessionOutcome {
     _ = session.write(to: &output, limit: 1 << 20)
   }
 
-  private static func request(of stream: CallerStream, _ session: CallerSession) -> [UInt8] {
+  private static func request(of stream: SessionStream, _ session: CallerSession) -> [UInt8] {
     var bytes = ByteBuffer(capacity: 1024)
     stream.takeHead(into: &bytes)
     if stream.isHeadTooLarge {
