@@ -73,8 +73,7 @@ struct ProgramLifeTests {
     for program in ["consumer", "reports", "machine"] { #expect(try await stage.given(to: program) >= 2) }
 
     // The renewal: each program gets another token than its first.
-    let before = try await stage.provider.requests(to: "token")
-    #expect(try await eventually { try await stage.provider.requests(to: "token") >= before + 2 })
+    #expect(try await stage.awaitRenewals())
     let renewed = try await results(stage)
     #expect(areTokens(renewed, of: stage), "\(renewed)")
     for (one, other) in zip(first, renewed) { #expect(one.text != other.text) }
@@ -155,8 +154,7 @@ struct ProgramLifeTests {
     let wrong = try await signIn(secret: "wrong-secret-0123456789")
     let unknown = try await signIn(resource: "https://unknown.example")
     #expect(wrong.word == "error" && unknown.word == "error", "\(wrong) \(unknown)")
-    let before = try await stage.provider.requests(to: "token")
-    #expect(try await eventually { try await stage.provider.requests(to: "token") >= before + 2 })
+    #expect(try await stage.awaitRenewals())
     let next = try await signIn()
     #expect(areTokens([next], of: stage) && next.text != first.text, "\(next)")
     try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)

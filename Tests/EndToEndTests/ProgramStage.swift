@@ -83,6 +83,15 @@ struct ProgramStage {
     try await curl(arguments + ["-d", form, tokenURL])
   }
 
+  /// Asks for both tokens of the consumer until each was renewed: only requests renew them.
+  func awaitRenewals() async throws -> Bool {
+    let before = try await provider.requests(to: "token")
+    return try await eventually {
+      for scope in ["", "&scope=orders.write"] { _ = try await ask("grant_type=client_credentials\(scope)") }
+      return try await provider.requests(to: "token") >= before + 2
+    }
+  }
+
   /// True if the provider knows a token as its own.
   func isKnown(_ token: String) async throws -> Bool {
     try await curl(["-H", "Authorization: Bearer \(token)", provider.issuer + "/api/whoami"]).status == 200

@@ -150,6 +150,8 @@ def pod_for_podman(configuration: str, authorities: str, secrets: str) -> None:
             document["data"]["proxy.yaml"] = pathlib.Path(configuration).read_text()
             document["data"]["demo-ca.pem"] = pathlib.Path(authorities).read_text()
         elif document["kind"] == "Deployment":
+            # Podman would run each replica on the same ports.
+            document["spec"]["replicas"] = 1
             pod = document["spec"]["template"]["spec"]
             pod["containers"] += pod.pop("initContainers", [])
             pod["hostNetwork"] = True
