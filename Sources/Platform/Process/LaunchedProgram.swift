@@ -66,6 +66,9 @@ package final class LaunchedProgram: Sendable {
     .terminate, .hangUp, .userOne, .userTwo, .interrupt, .quit, .windowChanged,
   ]
 
+  /// True if there is a program whose signals this process passes on.
+  static var takesSignals: Bool { earlyReceiver != 0 }
+
   /// The end of the program; nil while it runs.
   package var end: End? {
     known.withLock { known in
