@@ -72,8 +72,8 @@ enum SessionCallbacks {
     nghttp2_option_set_no_auto_window_update(option, 1)
     // Counted here, with other kinds.
     nghttp2_option_set_stream_reset_rate_limit(option, UInt64(Int32.max), UInt64(Int32.max))
-    // As much as a message may have of head and trailers, and its fields' overhead. Without it, libnghttp2 would not
-    // send a head of more than 64 KiB, and tell nobody.
+    // The largest head and trailers of a message, and the overhead of their fields. Without this libnghttp2 drops a
+    // head of more than 64 KiB, and reports no error.
     nghttp2_option_set_max_send_header_block_length(option, 4 * owner.limits.head.headBytes + 128 * 1024)
     var handle: OpaquePointer?
     let user = Unmanaged.passUnretained(owner).toOpaque()

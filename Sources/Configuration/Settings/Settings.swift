@@ -15,7 +15,7 @@ package struct Settings: Sendable {
   package private(set) var admin: AdminSettings?
   package private(set) var log: LogSettings
   package let cache: CacheSettings
-  /// The keys with which the cache is encrypted where it is kept, the one that encrypts first; none: it is not.
+  /// The keys of the encrypted cache; the first one encrypts. Empty: the cache is not encrypted.
   package let cacheKeys: [Secret]
   /// Bounds and time limits towards callers.
   package private(set) var limits: ServiceLimits

@@ -1,5 +1,4 @@
-// The encrypted form of a cache where it is kept: its file as a whole, each shard on a Redis server, the texts beside
-// them.
+// The encrypted form of a cache: of its whole file, of each shard on a Redis server, and of the texts beside them.
 //
 // "bearer-proxy cache 1\n", 8 bytes that name the key, a nonce of 24, the text encrypted with XAES-256-GCM, its tag of
 // 16. Bound to it, and not in it: the place, which is the file's name or the whole Redis key.

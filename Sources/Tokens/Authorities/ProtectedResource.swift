@@ -1,5 +1,5 @@
-// An API's own description (RFC 9728): where it may stand, what it may say, and where its providers describe
-// themselves. Whoever answers at the API's address decides its content, so every part is judged. Identity fetches it.
+// An API's own description (RFC 9728): its permitted addresses, its content, and the addresses of its providers'
+// metadata. The server at the API's address chooses the content, so every part is judged. Identity fetches it.
 
 package import Bytes
 package import HTTP
