@@ -77,6 +77,16 @@ struct SlowProviderTests {
     #expect(try await provider.requests(to: "reused") == 0)
   }
 
+  /// Waits until the probe of the port has left its place.
+  private func waitUntilEmpty(_ proxy: ProxyUnderTest) async throws {
+    #expect(
+      try await eventually {
+        let accepted = try await metricSum(proxy, "bearer_proxy_connections_accepted_total ")
+        let open = try await metricSum(proxy, "bearer_proxy_connections_open ")
+        return accepted == 1 && open == 0
+      })
+  }
+
   @Test(arguments: [true, false])
   func `callers who wait for a slow provider, or waited and went away, keep no connection from another route`(
     _ areGone: Bool
@@ -88,13 +98,7 @@ struct SlowProviderTests {
       in: directory,
       "limits: {connections: 30}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
         + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
-    // The probe of the port has left its place.
-    #expect(
-      try await eventually {
-        let accepted = try await metricSum(proxy, "bearer_proxy_connections_accepted_total ")
-        let open = try await metricSum(proxy, "bearer_proxy_connections_open ")
-        return accepted == 1 && open == 0
-      })
+    try await waitUntilEmpty(proxy)
     var callers: [RawConnection] = []
     for _ in 1...60 {
       let caller = try proxy.connect()
@@ -137,6 +141,7 @@ struct SlowProviderTests {
       in: directory,
       "limits: {connections: 19}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
         + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
+    try await waitUntilEmpty(proxy)
     // The first five have a stream beside it that an upstream serves.
     let script = """
       import sys, time
@@ -163,6 +168,12 @@ struct SlowProviderTests {
     let callers = try ChildProcess(
       "callers", [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(proxy.port)"], in: directory)
     _ = try await announcedPort(of: callers)
+    // All 19 places are taken before another caller asks for one.
+    #expect(
+      try await eventually {
+        let open = try await metricSum(proxy, "bearer_proxy_http2_streams_open ")
+        return open == 19
+      })
     let began = ContinuousClock.now
     for _ in 1...5 { #expect(try await proxy.get("/open/seen").status == 200) }
     #expect(ContinuousClock.now - began < .seconds(8))
