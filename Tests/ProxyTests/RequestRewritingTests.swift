@@ -81,7 +81,7 @@ import Tokens
       expected: ["Transfer-Encoding: chunked", "TE: trailers", "Connection: TE", "Trailer: x-sum"],
       unexpected: ["gzip"]),
     Row(
-      name: "what earlier hops said stands before what this one says",
+      name: "what earlier hops said comes before what this one says",
       request: """
         GET /orders/ HTTP/1.1
         Host: a

@@ -100,13 +100,13 @@ package final class ChildProcess: Sendable {
   /// signal when it gets a processor, and goes on until then.
   package func standStill() async throws {
     send(SIGSTOP)
-    let stands = try await eventually {
+    let isStopped = try await eventually {
       var state = siginfo_t()
       // Says it of the process as a whole, and once.
       guard waitid(P_PID, id_t(self.identifier), &state, WSTOPPED | WNOHANG) == 0 else { return false }
       return state.si_code == CLD_STOPPED
     }
-    if !stands { throw TestSupportError("\(name) does not stand still") }
+    if !isStopped { throw TestSupportError("\(name) does not stop") }
   }
 
   /// Waits for its end and returns the exit status; throws when it still runs after `limit`.

@@ -1,7 +1,7 @@
 """Every way that is known in which a page makes a browser send a request without a person's click. TO stands for the
 address.
 
-MARKUP stands in one page, each of SCRIPTS is run on one page, and each of pages() is a page of its own: its fields and
+MARKUP is one page, each of SCRIPTS is run on one page, and each of pages() is a page of its own: its fields and
 its text. Three names that are no fields' say what else its server does: `103` (early hints), `issuer` (its certificate
 says where its issuer is to be had) and `exchange` (the page is a signed exchange, which says where its certificate is).
 SILENT says why nothing is to be seen of a way in headless Chromium 156; these are tried all the same.
@@ -180,7 +180,7 @@ def pages(to):
 
 SILENT = {
     "img-attribution": "needs a header of the page's that asks for it, and that origin's enrolment",
-    "script-importmap": "an import map stands in the page",
+    "script-importmap": "an import map is in the page",
     "css-filter": "a filter of another origin's document is not read",
     "svg-use": "another origin's document is not read",
     "xml-xslt": "another origin's style sheet is not read",

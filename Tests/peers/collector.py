@@ -33,7 +33,7 @@ def value(any_value):
 
 def attributes(pairs):
     keys = [pair.key for pair in pairs]
-    assert len(set(keys)) == len(keys), f"an attribute stands twice: {keys}"
+    assert len(set(keys)) == len(keys), f"an attribute is there twice: {keys}"
     return {pair.key: value(pair.value) for pair in pairs}
 
 

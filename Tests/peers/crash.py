@@ -2,7 +2,7 @@
 
     crash.py ROUNDS BINARY    prints what became of the sign-in in each phase; fails where one was lost that need not be
 
-Between proxy and provider stands a relay of this script's, so that each instant of a renewal is known: `sent` is when
+A relay of this script is between proxy and provider, so that each instant of a renewal is known: `sent` is when
 the request has left the proxy, `arrived` when the answer has been handed to its socket, `filed` when the new refresh
 token is in the cache's file.
 """

@@ -100,7 +100,7 @@ actor SignInProvider {
       }
       return json(200, try tokens())
     default:
-      Issue.record("nothing stands at \(request.url)")
+      Issue.record("nothing is at \(request.url)")
       return json(404, "")
     }
   }
