@@ -251,7 +251,9 @@ extension TokenAcquisition {
     let value = value(reply, sent, metadata, account: nil)
     // A cache cannot store the parameters of a token's request.
     guard issued.isPlain else { return value }
-    await served(value, issued, sent) { [issued] in await change { $0.add(issued, now: sent) } }
+    await served(value, issued, sent) { [issued, now] in
+      await change { $0.add(issued, now: sent, at: now()) }
+    }
     return value
   }
 
@@ -267,9 +269,9 @@ extension TokenAcquisition {
       reply, environment: authority.isolation == nil ? token.environment : authority.environment, metadata)
     issued.renewedFor = account.homeAccountID
     let value = value(reply, sent, metadata, account: account)
-    let isFiled = await served(value, issued, sent) { [issued] in
+    let isFiled = await served(value, issued, sent) { [issued, now] in
       await change { document in
-        guard document.add(issued, now: sent) else { return false }
+        guard document.add(issued, now: sent, at: now()) else { return false }
         if let next = issued.reply.refreshToken {
           document.rotate(token, to: next, obtainedAt: sent, of: authority.isolation)
         }

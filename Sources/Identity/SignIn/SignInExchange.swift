@@ -62,19 +62,19 @@ struct SignInExchange {
       reply: reply, home: home, application: application, realm: metadata.realm, grantType: grant.type,
       requested: request.scopes, authorized: authorized, isPlain: request.parameters.isEmpty, arrival: now())
     var document = await store.snapshot()
-    guard let account = filing.add(to: &document) else { throw .withoutAccount }
+    guard let account = filing.add(to: &document, at: filing.arrival) else { throw .withoutAccount }
     if let expected = request.expectedAccount, !account.isCalled(expected) { throw .otherAccount(account.name) }
     return ProvenSignIn(account: account, claims: claims, filing: filing, metadata: metadata)
   }
 
   /// Stores a sign-in.
   func file(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
-    let (filing, expected) = (proven.filing, request.expectedAccount)
+    let (filing, expected, now) = (proven.filing, request.expectedAccount, now)
     let filed: CachedAccount?
     do throws(CacheStoreError) {
       filed = try await store.modify { document -> CachedAccount? in
         var fuller = document
-        let account = filing.add(to: &fuller)
+        let account = filing.add(to: &fuller, at: now())
         if let account, expected.map(account.isCalled) ?? true { document = fuller }
         return account
       }
@@ -168,15 +168,16 @@ struct SignInFiling: Sendable {
   let isPlain: Bool
   let arrival: UnixTime
 
-  /// Adds it to a document; returns the account, or nil if nothing can be stored.
-  func add(to document: inout CacheDocument) -> CachedAccount? {
+  /// Adds it to a document, at once or later; returns the account, or nil if nothing can be stored.
+  func add(to document: inout CacheDocument, at current: UnixTime) -> CachedAccount? {
     let authority = application.authority
     var issued = IssuedTokens(
       reply, clientID: application.clientID, environment: document.environment(ofAccount: home, at: authority),
       realm: realm, authority: authority.accountAuthority, grantType: grantType, requested: requested,
       isolation: authority.isolation, authorized: authorized)
     issued.isPlain = isPlain
-    guard document.add(issued, now: arrival) else { return nil }
-    return document.accounts(authority: authority, clientID: application.clientID).first { $0.homeAccountID == home }
+    guard document.add(issued, now: arrival, at: current) else { return nil }
+    return document.accounts(authority: authority, clientID: application.clientID, named: home)
+      .first { $0.homeAccountID == home }
   }
 }

@@ -5,17 +5,22 @@ package import Bytes
 extension CacheDocument {
   /// Stores a reply. New members replace those of an entry with the same key; its other members stay.
   ///
+  /// A change that a store repeats may come late. Tokens that others have stored since the reply's arrival stay.
+  /// - Parameters:
+  ///   - now: the time of the reply.
+  ///   - current: the time of this call; nil: the same. What is dated later is from a clock that is ahead.
   /// - Returns: false if nothing is stored: if a person's reply does not name the person, other libraries would serve
   ///   its tokens to the application itself; and tokens renewed for a person who signed out meanwhile are not stored.
   @discardableResult
-  package mutating func add(_ issued: IssuedTokens, now: UnixTime) -> Bool {
+  package mutating func add(_ issued: IssuedTokens, now: UnixTime, at current: UnixTime? = nil) -> Bool {
+    let later = now.seconds + 1..<max(now, current ?? now).seconds + 1
     if !issued.isApplicationOnly {
       guard let home = issued.home, issued.isSignIn || isSignedIn(home, issued) else { return false }
     }
-    if issued.isPlain { addAccessToken(issued, now: now) }
+    if issued.isPlain { addAccessToken(issued, now: now, unless: later) }
     addIDToken(issued)
     if issued.isSignIn { addAccount(issued) }
-    addRefreshToken(issued, now: now)
+    addRefreshToken(issued, now: now, unless: later)
     addAppMetadata(issued)
     return true
   }
@@ -32,7 +37,7 @@ extension CacheDocument {
     }
   }
 
-  private mutating func addAccessToken(_ issued: IssuedTokens, now: UnixTime) {
+  private mutating func addAccessToken(_ issued: IssuedTokens, now: UnixTime, unless later: Range<Int64>) {
     let reply = issued.reply
     let extended = max(reply.extendedExpiresIn ?? reply.expiresIn, reply.expiresIn)
     var members = Self.common(issued, .accessToken)
@@ -47,7 +52,9 @@ extension CacheDocument {
     let key = CacheKey.accessToken(
       home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm,
       target: issued.target, isolation: issued.isolation)
-    removeIntersecting(issued, except: key)
+    let replaced = intersecting(issued, except: key)
+    if (replaced + [key]).contains(where: { entry(.accessToken, $0)?.isDated(later) == true }) { return }
+    for other in replaced { remove(.accessToken, other) }
     // A hint from an older token does not apply to this one.
     if var old = entry(.accessToken, key) {
       old.members["refresh_on"] = nil
@@ -56,18 +63,19 @@ extension CacheDocument {
     put(.accessToken, key, CacheEntry(secret: reply.accessToken, members: members))
   }
 
-  /// Removes the older of two access tokens of one owner that both have the requested scopes: MSAL for .NET fails on
-  /// them. Scopes that only describe the person do not count: every resource's token may carry them.
-  private mutating func removeIntersecting(_ issued: IssuedTokens, except key: String) {
+  /// The access tokens that a new one replaces. Of two access tokens of one owner that both have the requested scopes
+  /// only one may stay: MSAL for .NET fails on them. Scopes that only describe the person do not count: every
+  /// resource's token may carry them.
+  private func intersecting(_ issued: IssuedTokens, except key: String) -> [String] {
     let described: Set<String> = ["openid", "profile", "offline_access", "email"]
     let new = Set(issued.target.lowercased().split(separator: " ").map(String.init)).subtracting(described)
-    for other in keys(.accessToken, clientID: issued.clientID, homeAccountID: issued.home) where other != key {
-      guard let held = HeldAccessToken(key: other, entry: entry(.accessToken, other)),
-        held.realm == issued.realm, held.isolation == issued.isolation, held.isPlainBearer,
-        issued.isolation != nil || EntraCloud.areAliases(held.environment, issued.environment),
-        !new.isDisjoint(with: held.scopes.map { $0.lowercased() })
-      else { continue }
-      remove(.accessToken, other)
+    return keys(.accessToken, clientID: issued.clientID, homeAccountID: issued.home).filter { other in
+      guard other != key, let held = HeldAccessToken(key: other, entry: entry(.accessToken, other)) else {
+        return false
+      }
+      return held.realm == issued.realm && held.isolation == issued.isolation && held.isPlainBearer
+        && (issued.isolation != nil || EntraCloud.areAliases(held.environment, issued.environment))
+        && !new.isDisjoint(with: held.scopes.map { $0.lowercased() })
     }
   }
 
@@ -108,7 +116,7 @@ extension CacheDocument {
     "authorization_code", "password", "urn:ietf:params:oauth:grant-type:device_code",
   ]
 
-  private mutating func addRefreshToken(_ issued: IssuedTokens, now: UnixTime) {
+  private mutating func addRefreshToken(_ issued: IssuedTokens, now: UnixTime, unless later: Range<Int64>) {
     guard let token = issued.reply.refreshToken, issued.isSignIn, !issued.isApplicationOnly else { return }
     var members = Self.common(issued, .refreshToken)
     members["target"] = .string(issued.refreshTarget)
@@ -117,6 +125,8 @@ extension CacheDocument {
     members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
     let key = CacheKey.refreshToken(
       home: issued.home, environment: issued.environment, clientID: issued.clientID, target: issued.refreshTarget)
+    // It may be the successor of this one, which was redeemed then.
+    if entry(.refreshToken, key)?.isDated(later) == true { return }
     put(.refreshToken, key, CacheEntry(secret: token, members: members))
   }
 

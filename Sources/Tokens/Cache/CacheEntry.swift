@@ -82,6 +82,9 @@ package struct CacheEntry: Sendable {
     return fields.time(.modifiedAt) ?? fields.time(.cachedAt) ?? UnixTime(0)
   }
 
+  /// True if its last change is within these seconds.
+  func isDated(_ seconds: Range<Int64>) -> Bool { !seconds.isEmpty && seconds.contains(time.seconds) }
+
   /// True if the token is this one, without copying the entry's token.
   func holds(_ token: Secret) -> Bool {
     switch form {

@@ -96,8 +96,7 @@ extension CacheDocument {
   /// that no library sees the person twice.
   package func environment(ofAccount home: String?, at authority: Authority) -> String {
     guard let home, authority.isolation == nil else { return authority.environment }
-    let known = Set(
-      accounts(environments: authority.environments).filter { $0.homeAccountID == home }.map(\.environment))
-    return known.contains(authority.environment) ? authority.environment : known.min() ?? authority.environment
+    let hosts = Set(authority.environments.map { $0.lowercased() })
+    return account(home: home, hosts: hosts)?.environment ?? authority.environment
   }
 }

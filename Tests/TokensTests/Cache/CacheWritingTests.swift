@@ -120,6 +120,33 @@ import Tokens
     #expect(document[.refreshToken].isEmpty && document[.account].isEmpty)
   }
 
+  @Test(
+    arguments: [
+      // The repeated write's time, the date of the other process's token, the time of the repetition.
+      (0, 10, 20, "theirs"), (0, 20, 20, "theirs"), (10, 0, 20, "ours"), (10, 10, 20, "ours"), (0, 0, 0, "ours"),
+      // A clock that is ahead.
+      (0, 300, 20, "ours"), (0, 300, 0, "ours"),
+    ] as [(Int64, Int64, Int64, String)])
+  func `a repeated write that comes late replaces no token that another process has stored since`(
+    arrival: Int64, other: Int64, repetition: Int64, stays: String
+  ) throws {
+    for (mine, theirs) in [("A", "A"), ("A B", "A C")] {
+      for uid in [nil, "uid-a"] {
+        let grant = uid == nil ? "client_credentials" : "authorization_code"
+        var document = CacheDocument()
+        document.add(
+          try Fixture.issued("theirs", scopes: theirs, uid: uid, refreshToken: "theirs", grantType: grant),
+          now: Fixture.now + other)
+        document.add(
+          try Fixture.issued("ours", scopes: mine, uid: uid, refreshToken: "ours", grantType: grant),
+          now: Fixture.now + arrival, at: Fixture.now + repetition)
+        #expect(document[.accessToken].values.map { $0.secret } == [Secret(stays)], "\(mine), \(theirs)")
+        guard uid != nil, mine == theirs else { continue }
+        #expect(document[.refreshToken].values.map { $0.secret } == [Secret(stays)])
+      }
+    }
+  }
+
   @Test func `concurrent-signout: a refresh that ends after the sign-out files nothing`() throws {
     var document = CacheDocument()
     document.add(try Fixture.issued("AT-1", scopes: "A", refreshToken: "RT-1"), now: Fixture.now)
