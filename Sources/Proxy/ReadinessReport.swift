@@ -58,11 +58,8 @@ struct ReadinessReport {
 
   private static func account(_ status: TokenStatus, _ now: UnixTime) -> String {
     if status.isReady(at: now), let end = status.expiresAt { return "token held, \(words(seconds: end - now)) left" }
-    switch status.failure?.error {
-    case .interactionRequired(let required)?: return "sign-in needed: \(required.reason.rawValue)"
-    case .some: return missing(status, now)
-    case nil: return "signed in, token obtained on demand"
-    }
+    guard let error = status.failure?.error else { return "signed in, token obtained on demand" }
+    return error.interactionRequired.map { "sign-in needed: \($0.reason.rawValue)" } ?? missing(status, now)
   }
 }
 
@@ -72,6 +69,6 @@ extension ReadinessRule {
   func awaits(_ status: TokenStatus) -> Bool {
     if self == .started || status.expiresAt != nil { return false }
     if status.subject.isUnattended { return true }
-    return self == .people && (status.account == nil || status.failure?.error.isInteractionRequired == true)
+    return self == .people && (status.account == nil || status.failure?.error.interactionRequired != nil)
   }
 }

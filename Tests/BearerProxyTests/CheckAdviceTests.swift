@@ -75,7 +75,7 @@ import Tokens
       application: settings.applications[0])
     let required = InteractionRequired(
       reason: reason, scopes: try ScopeSet(["a.b"]), authority: settings.applications[0].authority.value)
-    #expect(advisor.advice(.interactionRequired(required)) == advice)
+    #expect(advisor.advice(AcquisitionError(.interaction(required))) == advice)
   }
 
   static let files: [(file: String, word: String)] = [
@@ -114,7 +114,7 @@ import Tokens
       let advisor = CheckAdvice(
         OperatorCommands(configuration: "p.yaml"), route: settings.routes[0], application: settings.applications[0])
       return [
-        advisor.advice(.providerUnavailable(.unreached(unknown), retryAfter: 1)), advisor.advice(probe: unknown),
+        advisor.advice(AcquisitionError(.unreached(unknown))), advisor.advice(probe: unknown),
       ]
     }
     let without = try advices("")

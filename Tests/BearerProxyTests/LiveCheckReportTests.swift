@@ -88,29 +88,31 @@ import Tokens
       (.malformed(host: "h"), "some other service's"), (.timedOut(host: "h"), "firewall"),
     ]
     for (error, words) in fetches {
-      #expect(advice.advice(.providerUnavailable(.unreached(error), retryAfter: 1)).contains(words), "\(error)")
+      #expect(advice.advice(AcquisitionError(.unreached(error))).contains(words), "\(error)")
     }
     let replies = [
       ("invalid_client", "client secret"), ("unauthorized_client", "does not let"), ("invalid_scope", "scopes"),
       ("access_denied", "Grant"), ("something_new", "documentation"),
     ]
     for (code, words) in replies {
-      #expect(advice.advice(.rejected(TokenErrorReply(error: code), retryAfter: 1)).contains(words), "\(code)")
+      #expect(
+        advice.advice(AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: code)), status: 400))).contains(
+          words), "\(code)")
     }
     for (status, words) in [
       (403, "client credential"), (404, "token_endpoint"), (407, "HTTPS_PROXY"), (451, "firewall"),
     ] {
       var reply = TokenErrorReply(error: "status \(status)")
       reply.isWithoutCode = true
-      let text = advice.advice(.rejected(reply, retryAfter: 1))
+      let text = advice.advice(AcquisitionError(TokenFailure(.refused(reply), status: 400)))
       #expect(text.contains(words) && text.contains("firewall") == (status != 407), "\(status): \(text)")
     }
     for (failure, words) in [
       (.notStarted(reason: "r"), "executable"), (.timedOut(seconds: 1), "'timeout'"), (.notSigned, "env -i"),
       (.failed(status: 1, line: nil), "status 0"),
     ] as [(AssertionCommandError, String)] {
-      let proof = AcquisitionError.providerUnavailable(.assertion(.command(failure)), retryAfter: 1)
-      let text = advice.advice(.providerUnavailable(.proof(.command("/bin/sign"), proof), retryAfter: 1))
+      let proof = AcquisitionError(.assertion(.command(failure)))
+      let text = advice.advice(AcquisitionError(.proof(.command("/bin/sign"), proof)))
       #expect(text.contains(words) && text.contains("/bin/sign"), "\(failure): \(text)")
     }
     for (origin, words) in [
@@ -119,9 +121,9 @@ import Tokens
       (.program, "The program"), (.issuer, "date -u"),
     ] as [(ClientAssertionOrigin, String)] {
       let error = ClientAssertionError.expired(origin, at: UnixTime(0))
-      #expect(advice.advice(.providerUnavailable(.assertion(error), retryAfter: 1)).contains(words), "\(origin)")
+      #expect(advice.advice(AcquisitionError(.assertion(error))).contains(words), "\(origin)")
     }
-    #expect(advice.advice(.unusableMetadata(.status(404, nil), retryAfter: 1)).contains("openid-configuration"))
+    #expect(advice.advice(AcquisitionError(.metadata(status: 404))).contains("openid-configuration"))
     let upstreams: [(UpstreamError, String)] = [
       (.connect(.unresolved(ResolveError(host: "h", reason: "r"))), "spelt right"),
       (.connect(.forbiddenAddress), "never contacted"), (.connect(.refused(SystemError("connect", 111))), "listens"),

@@ -139,9 +139,10 @@ import Tokens
       thumbprint: thumbprint)
     var reply = TokenErrorReply(error: "invalid_client")
     #expect(
-      advice.advice(.rejected(reply, retryAfter: 1)).hasPrefix("Register the certificate with the thumbprint 59F5"))
+      advice.advice(AcquisitionError(TokenFailure(.refused(reply), status: 401))).hasPrefix(
+        "Register the certificate with the thumbprint 59F5"))
     reply.clockSkew = 480
-    #expect(advice.advice(.rejected(reply, retryAfter: 1)) == ProviderCure.clock.words())
+    #expect(advice.advice(AcquisitionError(TokenFailure(.refused(reply), status: 401))) == ProviderCure.clock.words())
   }
 
   @Test func `a managed identity's failure is advised about with what it was found by`() throws {
@@ -158,12 +159,13 @@ import Tokens
     let settings = try CommandContext(environment: ["MSI_ENDPOINT": "http://127.0.0.1:1/"]).settings(file)
     let advice = CheckAdvice(
       OperatorCommands(configuration: "p.yaml"), route: settings.routes[0], application: settings.applications[0])
-    let unreached = AcquisitionError.providerUnavailable(.unreached(.timedOut(host: "h")), retryAfter: 1)
+    let unreached = AcquisitionError(.unreached(.timedOut(host: "h")))
     #expect(advice.advice(unreached).contains("or were MSI_ENDPOINT left over from elsewhere?"))
     #expect(
-      advice.advice(.rejected(TokenErrorReply(error: "invalid_request"), retryAfter: 1)).hasPrefix(
-        "Assign the identity"))
-    #expect(advice.advice(.providerUnavailable(.managedIdentity(.notConfirmed), retryAfter: 1)).contains("agent"))
+      advice.advice(AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: "invalid_request")), status: 400)))
+        .hasPrefix(
+          "Assign the identity"))
+    #expect(advice.advice(AcquisitionError(.managedIdentity(.notConfirmed))).contains("agent"))
   }
 
   @Test func `the log reminds once of each step towards the end, and of a new certificate anew`() {

@@ -76,7 +76,7 @@ struct AccountBench {
     do throws(AcquisitionError) {
       return .success(try await broker.bearer(for: subscription).revealedToken())
     } catch {
-      return .failure(error)
+      return .failure(error.told)
     }
   }
 
@@ -84,10 +84,14 @@ struct AccountBench {
     try await broker.bearer(for: subscription).revealedToken()
   }
 
+  func failure(_ subscription: TokenSubscription) async -> AcquisitionError? {
+    guard case .failure(let error) = await result(subscription) else { return nil }
+    return error
+  }
+
   /// Why a caller gets nothing.
   func need(_ subscription: TokenSubscription) async -> InteractionRequired? {
-    guard case .failure(.interactionRequired(let required)) = await result(subscription) else { return nil }
-    return required
+    await failure(subscription)?.interactionRequired
   }
 
   func nextEvent() async throws -> TokenEvent {

@@ -118,7 +118,7 @@ import Tokens
     let step = #"{"error": "interaction_required", "suberror": "basic_action", "claims": "{}"}"#
     await bench.provider.script(tokens: [.json(200, #"{"access_token": "t", "expires_in": 9}"#), .json(400, step)])
     let error = await #expect(throws: AcquisitionError.self) { try await bench.broker.bearer(for: other) }
-    #expect(error?.reason == "token-request-rejected" && error?.isInteractionRequired == false)
+    #expect(error?.reason == "token-request-rejected" && error?.interactionRequired == nil)
   }
 
   @Test func `a blueprint that is refused is named, and the agent is not asked for`() async throws {

@@ -31,7 +31,7 @@ import Tokens
     _ bench: Bench, _ subscription: TokenSubscription
   ) async -> AcquisitionError? {
     var met: AcquisitionError?
-    do throws(AcquisitionError) { _ = try await bench.broker.bearer(for: subscription) } catch { met = error }
+    do throws(AcquisitionError) { _ = try await bench.broker.bearer(for: subscription) } catch { met = error.told }
     return met
   }
 
@@ -148,13 +148,13 @@ import Tokens
     for name in ["ann", "bob", "carl"] {
       #expect(
         await error(bench, route.onBehalf(of: try assertion(name)))
-          == .providerUnavailable(.answered(status: 429), retryAfter: 30))
+          == .down(429, retryAfter: 30))
     }
     #expect(await bench.provider.forms.count == 2)
     // A caller with a token goes on.
     #expect(try await bench.broker.bearer(for: held) === value)
     let status = await bench.broker.status(of: route)
-    #expect(status.failure?.error == .providerUnavailable(.answered(status: 429), retryAfter: 30))
+    #expect(status.failure?.error.told == .down(429, retryAfter: 30))
     bench.clock.advance(30)
     _ = try await bench.broker.bearer(for: route.onBehalf(of: assertion("ann")))
     #expect(await bench.broker.status(of: route).failure == nil)
@@ -256,9 +256,7 @@ import Tokens
 
 extension AcquisitionError {
   /// The provider's refusal of a caller's token, if that is the error.
-  fileprivate var refusal: AssertionRefusal? {
-    if case .assertionRefused(let refused) = self { refused.refusal } else { nil }
-  }
+  fileprivate var refusal: AssertionRefusal? { assertionRefused?.refusal }
 
   /// The claims that it wants.
   fileprivate var claims: Claims? {

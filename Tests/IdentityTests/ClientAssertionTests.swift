@@ -89,7 +89,7 @@ struct ClientAssertionTests {
     let error = await #expect(throws: AcquisitionError.self) { try await broker().bearer(for: wish) }
     let end = ManualClock.start + lifetime
     #expect(
-      error == .providerUnavailable(.assertion(.expired(.file(path: path), at: end)), retryAfter: 1))
+      error == AcquisitionError(.assertion(.expired(.file(path: path), at: end)), retryAfter: 1))
     let time = lifetime == 0 ? "2023-11-14T22:13:20Z" : "2023-11-14T20:13:20Z"
     #expect(error?.detail.hasPrefix("the token in \(path) expired at \(time) and was not sent: ") == true)
     #expect(await provider.forms.isEmpty)
@@ -104,8 +104,7 @@ struct ClientAssertionTests {
       Secret(try FederatedIssuer().token(lifetime: -1, now: ManualClock.start)), .jwtBearer)
     let wish = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
     await #expect(
-      throws: AcquisitionError.providerUnavailable(
-        .assertion(.expired(.program, at: ManualClock.start + -1)), retryAfter: 1)
+      throws: AcquisitionError(.assertion(.expired(.program, at: ManualClock.start + -1)), retryAfter: 1)
     ) { try await broker().bearer(for: wish) }
     #expect(await provider.forms.isEmpty)
   }

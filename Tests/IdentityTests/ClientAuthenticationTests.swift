@@ -64,9 +64,9 @@ import Tokens
     await bench.provider.script(tokens: [
       Self.refusal, .json(400, #"{"error": "invalid_client", "suberror": "second"}"#),
     ])
-    let rejected = AcquisitionError.rejected(TokenErrorReply(error: "invalid_client"), retryAfter: 60)
+    let rejected = AcquisitionError.rejected("invalid_client", retryAfter: 60)
     for _ in 0..<3 {
-      await #expect(throws: rejected) { try await bench.broker.bearer(for: subscription) }
+      #expect(await bench.result(of: subscription) == .failure(rejected))
     }
     #expect(await Self.placements(bench) == [.basic, .body])
   }
@@ -76,9 +76,9 @@ import Tokens
     let bench = Bench(metadata: ScriptedProvider.metadata(methods: nil))
     let memory = ClientAuthenticationMemory()
     await bench.provider.script(tokens: [Self.refusal, .json(400, #"{"error": "invalid_scope"}"#)])
-    await #expect(throws: AcquisitionError.rejected(TokenErrorReply(error: "invalid_scope"), retryAfter: 60)) {
-      try await bench.broker.bearer(for: try Self.subscription(bench, memory: memory))
-    }
+    #expect(
+      await bench.result(of: try Self.subscription(bench, memory: memory))
+        == .failure(.rejected("invalid_scope", retryAfter: 60)))
     _ = try await bench.broker.bearer(for: try Self.subscription(bench, "b", memory: memory))
     #expect(await Self.placements(bench) == [.basic, .body, .body])
   }

@@ -8,7 +8,7 @@ import Tokens
 
 @Suite(.timeLimit(.minutes(1))) struct CredentialHandoverTests {
   private static let refusal = ScriptedProvider.Answer.json(401, #"{"error": "invalid_client"}"#)
-  private static let rejected = AcquisitionError.rejected(TokenErrorReply(error: "invalid_client"), retryAfter: 60)
+  private static let rejected = AcquisitionError.rejected("invalid_client", retryAfter: 60)
 
   /// Goes over from one configuration to the next as a reload does.
   private static func change(
@@ -37,7 +37,9 @@ import Tokens
     #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
     let event = try await bench.nextEvent()
     #expect(event.isOfChangedCredential)
-    guard case .failed(Self.rejected, .configuration, servedUntil: ManualClock.start + 3600) = event.outcome else {
+    guard case .failed(let error, .configuration, servedUntil: ManualClock.start + 3600) = event.outcome,
+      error.told == Self.rejected
+    else {
       Issue.record("\(event.outcome)")
       return
     }
@@ -45,7 +47,7 @@ import Tokens
     #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
     let status = await bench.broker.status(of: wrong)
     #expect(
-      status.isOfFormerCredential && status.failure?.error == Self.rejected && status.isReady(at: bench.clock.now))
+      status.isOfFormerCredential && status.failure?.error.told == Self.rejected && status.isReady(at: bench.clock.now))
     #expect(await bench.provider.forms.count == 2)
     bench.clock.advance(3589)
     await bench.provider.script(tokens: [Self.refusal, Self.refusal])
@@ -129,7 +131,9 @@ import Tokens
     await bench.provider.script(tokens: [Self.refusal])
     #expect(try await bench.token(wrong) == "AT-2")
     let event = try await bench.nextEvent()
-    guard event.isOfChangedCredential, case .failed(Self.rejected, .configuration, _) = event.outcome else {
+    guard event.isOfChangedCredential, case .failed(let error, .configuration, _) = event.outcome,
+      error.told == Self.rejected
+    else {
       Issue.record("\(event.outcome)")
       return
     }
@@ -140,7 +144,7 @@ import Tokens
     #expect(try await bench.token(wrong) == "AT-3")
     #expect(try await bench.nextEvent().isOfChangedCredential)
     let status = await bench.broker.status(of: wrong)
-    #expect(status.isOfFormerCredential && status.failure?.error == Self.rejected)
+    #expect(status.isOfFormerCredential && status.failure?.error.told == Self.rejected)
   }
 
   @Test func `a renewal from before the change does not count for the changed credential`() async throws {

@@ -73,7 +73,7 @@ extension ManagedIdentityTests {
     let subscription = try subscription(service, .imds)
     for left in [expected, 1] {
       let error = await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: subscription) }
-      #expect(error == .providerUnavailable(.answered(status: status), retryAfter: left))
+      #expect(error?.told == .down(status, retryAfter: left))
       clock.advance(left == 1 ? 1 : expected - 1)
       if expected == 1 { break }
     }
@@ -213,7 +213,7 @@ extension ManagedIdentityTests {
     for (answers, expected) in cases {
       let service = Service(answers)
       let client = try arcClient(service, .clientID("c"), in: directory)
-      await #expect(throws: AcquisitionFailure.managedIdentity(expected)) { try await client.token(for: "r") }
+      await #expect(throws: AcquisitionError(.managedIdentity(expected))) { try await client.token(for: "r") }
     }
   }
 }

@@ -34,8 +34,7 @@ private final class Gate: Sendable {
 
 @Suite(.timeLimit(.minutes(1)))
 struct PatienceTests {
-  private static let slow = AcquisitionError.providerUnavailable(
-    .unreached(.timedOut(host: "login.microsoftonline.com")), retryAfter: 1)
+  private static let slow = AcquisitionError.unreached(.timedOut(host: "login.microsoftonline.com"))
 
   @Test func `callers of a slow provider are told so in time, and the refresh token that comes later is kept`()
     async throws
@@ -105,7 +104,7 @@ struct PatienceTests {
     let first = Task { try await broker.bearer(for: subscription) }
     await provider.arrival()
     gate.open()
-    let late = AcquisitionError.providerUnavailable(.unreached(.timedOut(host: "id.example")), retryAfter: 1)
+    let late = AcquisitionError.unreached(.timedOut(host: "id.example"))
     await #expect(throws: late) { _ = try await first.value }
     await provider.release()
     await published.changes.wait(for: 1)

@@ -43,7 +43,7 @@ import Tokens
     let application = try bench.subscription().application
     await bench.provider.script(metadata: [.json(503, "", retryAfter: "30")])
     for rest in [30, 20, 1, 1] as [Int64] {
-      await #expect(throws: AcquisitionFailure.metadata(status: 503, retryAfter: rest, reply: nil)) {
+      await #expect(throws: AcquisitionError(.metadata(status: 503), retryAfter: rest)) {
         try await directory.metadata(for: application)
       }
       #expect(await bench.provider.metadataRequests == 1)
@@ -67,7 +67,7 @@ import Tokens
     for second in [ScriptedProvider.Answer.json(500, ""), missing, .failure(.timedOut(host: "id.example"))] {
       await bench.provider.script(metadata: [missing, second])
       let other = ProviderDirectory(now: { [clock = bench.clock] in clock.now })
-      await #expect(throws: AcquisitionFailure.metadata(status: 404, retryAfter: nil)) {
+      await #expect(throws: AcquisitionError(.metadata(status: 404))) {
         try await other.metadata(for: application)
       }
     }

@@ -93,10 +93,10 @@ import Tokens
       Bench.refusal(suberror: "basic_action", claims: Self.mfa), Bench.refusal(suberror: "message_only"),
       .json(503, "", retryAfter: "5"),
     ])
-    let required = try #require(await bench.need(try bench.subscription()))
-    #expect(required.reason == .basicAction && required.claims?.text == Self.mfa && required.retryAfter == 120)
-    let down = AcquisitionError.providerUnavailable(.answered(status: 503), retryAfter: 5)
-    #expect(await bench.result(try bench.subscription("B")) == .failure(down))
+    let error = try #require(await bench.failure(try bench.subscription()))
+    let required = try #require(error.interactionRequired)
+    #expect(required.reason == .basicAction && required.claims?.text == Self.mfa && error.retryAfter == 120)
+    #expect(await bench.failure(try bench.subscription("B")) == .down(503, retryAfter: 5))
     #expect(await bench.redeemed() == ["RT-new", "RT-alice", "RT-new"])
   }
 

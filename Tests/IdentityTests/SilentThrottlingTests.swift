@@ -50,8 +50,8 @@ import Tokens
     await bench.provider.script(tokens: [Bench.refusal(suberror: "consent_required")])
     for (elapsed, left) in [(0, 120), (1, 119), (118, 1)] as [(Int64, Int64)] {
       bench.clock.advance(elapsed)
-      let required = try #require(await bench.need(try bench.subscription()))
-      #expect(required.reason == .consentRequired && required.retryAfter == left)
+      let error = try #require(await bench.failure(try bench.subscription()))
+      #expect(error.interactionRequired?.reason == .consentRequired && error.retryAfter == left)
     }
     #expect(await bench.provider.forms.count == 1)
     bench.clock.advance(1)

@@ -217,7 +217,7 @@ import Tokens
       _ = try await bench.broker.bearer(answering: failing, about: refused, for: subscription)
       Issue.record("a token from nowhere")
     } catch {
-      guard case .interactionRequired(let required) = error else {
+      guard let required = error.interactionRequired else {
         Issue.record("\(error)")
         return
       }

@@ -31,12 +31,17 @@ import Tokens
     let interaction = InteractionRequired(
       reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm"))
     return fixedRows + [
-      Row(failure: .token(.interactionRequired(interaction)), status: 401, kind: "interaction-required"),
+      Row(failure: .token(AcquisitionError(.interaction(interaction))), status: 401, kind: "interaction-required"),
       Row(
-        failure: .token(.assertionRefused(try refused(.claims(claims)))), status: 401, kind: "caller-claims-required"),
-      Row(failure: .token(.assertionRefused(try refused(.consent))), status: 403, kind: "caller-consent-required"),
-      Row(failure: .token(.assertionRefused(try refused(.invalidToken))), status: 401, kind: "caller-token-refused"),
-      Row(failure: .token(.assertionRefused(try refused(.denied))), status: 403, kind: "caller-denied"),
+        failure: .token(AcquisitionError(.refused(try refused(.claims(claims))))), status: 401,
+        kind: "caller-claims-required"),
+      Row(
+        failure: .token(AcquisitionError(.refused(try refused(.consent)))), status: 403, kind: "caller-consent-required"
+      ),
+      Row(
+        failure: .token(AcquisitionError(.refused(try refused(.invalidToken)))), status: 401,
+        kind: "caller-token-refused"),
+      Row(failure: .token(AcquisitionError(.refused(try refused(.denied)))), status: 403, kind: "caller-denied"),
     ]
   }
 
@@ -93,13 +98,16 @@ import Tokens
     Row(failure: .delivery(.contentStalled), status: 408, kind: "request-timeout"),
     Row(failure: .delivery(.contentTooSlow), status: 408, kind: "request-timeout"),
     Row(
-      failure: .token(.providerUnavailable(.unreached(.closed(host: private_)), retryAfter: 7)), status: 503,
+      failure: .token(AcquisitionError(.unreached(.closed(host: private_)), retryAfter: 7)), status: 503,
       kind: "identity-provider-unavailable", retryAfter: 7),
     Row(
-      failure: .token(.cacheUnavailable(retryAfter: 2)), status: 503, kind: "token-cache-unavailable", retryAfter: 2),
-    Row(failure: .token(.rejected(reply, retryAfter: 60)), status: 502, kind: "token-request-rejected"),
+      failure: .token(AcquisitionError(.cacheUnread, retryAfter: 2)), status: 503, kind: "token-cache-unavailable",
+      retryAfter: 2),
     Row(
-      failure: .token(.unusableMetadata(.document(.issuer(found: private_)), retryAfter: 60)), status: 502,
+      failure: .token(AcquisitionError(TokenFailure(.refused(reply), status: 401))), status: 502,
+      kind: "token-request-rejected"),
+    Row(
+      failure: .token(AcquisitionError(.document(.issuer(found: private_)), retryAfter: 60)), status: 502,
       kind: "authority-unusable"),
     Row(failure: .unreachable(.timedOut), status: 504, kind: "upstream-timeout"),
     Row(failure: .unreachable(.connect(.unresolved(unresolved))), status: 502, kind: "upstream-unreachable"),
@@ -134,6 +142,23 @@ import Tokens
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
     case connect, tls, timedOut, proxyUnreachable, proxy, withoutHTTP2
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
+
+    private init(_ kind: AcquisitionError.Kind) {
+      switch kind {
+      case .providerUnavailable: self = .providerUnavailable
+      case .rejected: self = .rejected
+      case .unusableMetadata: self = .unusableMetadata
+      case .cacheUnavailable: self = .cacheUnavailable
+      case .interactionRequired: self = .interactionRequired
+      case .assertionRefused(let refused):
+        switch refused.refusal {
+        case .claims: self = .callerClaims
+        case .consent: self = .callerConsent
+        case .invalidToken: self = .callerToken
+        case .denied: self = .callerDenied
+        }
+      }
+    }
 
     init(_ failure: ExchangeFailure) {
       switch failure {
@@ -179,18 +204,7 @@ import Tokens
       case .delivery(.contentCut): self = .contentCut
       case .delivery(.contentStalled): self = .contentStalled
       case .delivery(.contentTooSlow): self = .contentTooSlow
-      case .token(.providerUnavailable): self = .providerUnavailable
-      case .token(.rejected): self = .rejected
-      case .token(.unusableMetadata): self = .unusableMetadata
-      case .token(.cacheUnavailable): self = .cacheUnavailable
-      case .token(.interactionRequired): self = .interactionRequired
-      case .token(.assertionRefused(let refused)):
-        switch refused.refusal {
-        case .claims: self = .callerClaims
-        case .consent: self = .callerConsent
-        case .invalidToken: self = .callerToken
-        case .denied: self = .callerDenied
-        }
+      case .token(let error): self.init(error.kind)
       case .unreachable(.connect): self = .connect
       case .unreachable(.tls): self = .tls
       case .unreachable(.timedOut): self = .timedOut
@@ -238,7 +252,8 @@ import Tokens
     let required = InteractionRequired(
       reason: reason, scopes: .none, authority: try Authority("https://id.example/realm"))
     let json = Self.json(
-      ProblemDocument(.token(.interactionRequired(required))), route: "mail", signIn: link, reachesCache: reachesCache)
+      ProblemDocument(.token(AcquisitionError(.interaction(required)))), route: "mail", signIn: link,
+      reachesCache: reachesCache)
     #expect(try JSONDecoder().decode(Document.self, from: Data(json)).detail.hasSuffix(". " + cure))
   }
 
@@ -292,7 +307,7 @@ import Tokens
     for (refusal, challenge, member) in rows {
       let refused = try Self.refused(refusal)
       #expect(refused.challenge == challenge)
-      let json = Self.json(ProblemDocument(.token(.assertionRefused(refused))))
+      let json = Self.json(ProblemDocument(.token(AcquisitionError(.refused(refused)))))
       #expect(String(decoding: json, as: UTF8.self).contains(member))
     }
   }

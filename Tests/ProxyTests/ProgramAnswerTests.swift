@@ -23,12 +23,12 @@ import Tokens
 
   @Test(
     arguments: [
-      (.token(.providerUnavailable(.unreached(.closed(host: "h")), retryAfter: 7)), 503, "temporarily_unavailable"),
-      (.token(.cacheUnavailable(retryAfter: 2)), 503, "temporarily_unavailable"),
-      (.token(.unusableMetadata(.document(.issuer(found: "x")), retryAfter: 9)), 503, "temporarily_unavailable"),
+      (.token(AcquisitionError(.unreached(.closed(host: "h")), retryAfter: 7)), 503, "temporarily_unavailable"),
+      (.token(AcquisitionError(.cacheUnread, retryAfter: 2)), 503, "temporarily_unavailable"),
+      (.token(AcquisitionError(.document(.issuer(found: "x")), retryAfter: 9)), 503, "temporarily_unavailable"),
       (.callerIssuerUnavailable, 503, "temporarily_unavailable"),
-      (.token(.rejected(reply, retryAfter: 60)), 400, "unauthorized_client"),
-      (.token(.interactionRequired(interaction)), 400, "invalid_grant"),
+      (.token(AcquisitionError(TokenFailure(.refused(reply), status: 401))), 400, "unauthorized_client"),
+      (.token(AcquisitionError(.interaction(interaction))), 400, "invalid_grant"),
       (.caller(.untrustedToken), 400, "invalid_request"), (.caller(.unknownHost), 421, "access_denied"),
       (.caller(.unknownPeer), 403, "access_denied"), (.program(.client), 401, "invalid_client"),
       (.program(.secret), 401, "invalid_client"), (.program(.unknownScope), 400, "invalid_scope"),

@@ -17,7 +17,7 @@ import Testing
       expiresAt: expiresAt.map { UnixTime($0) })
     if let failedSince {
       status.failure = TokenStatus.Failure(
-        error: .providerUnavailable(.answered(status: 500), retryAfter: 5), since: UnixTime(failedSince),
+        error: AcquisitionError(.metadata(status: 500), retryAfter: 5), since: UnixTime(failedSince),
         retryAt: UnixTime(retryAt))
     }
     return status
@@ -69,8 +69,9 @@ import Testing
   }
 
   @Test func `people are waited for only where that is chosen, until someone is signed in`() throws {
-    let needed = AcquisitionError.interactionRequired(
-      InteractionRequired(reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm")))
+    let needed = AcquisitionError(
+      .interaction(
+        InteractionRequired(reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm"))))
     var signedIn = try Self.account("alice@contoso.example")
     signedIn.account = CachedAccount(home: "a.b", environment: "id.example", entries: [])
     let cases: [(status: TokenStatus, isReady: Bool)] = [
@@ -87,13 +88,14 @@ import Testing
   }
 
   @Test func `accounts are reported and do not affect readiness`() throws {
-    let needed = AcquisitionError.interactionRequired(
-      InteractionRequired(
-        reason: .accountAmbiguous, scopes: .none, authority: try Authority("https://id.example/realm")))
+    let needed = AcquisitionError(
+      .interaction(
+        InteractionRequired(
+          reason: .accountAmbiguous, scopes: .none, authority: try Authority("https://id.example/realm"))))
     let report = ReadinessReport(
       [
         try Self.account("alice@contoso.example", expiresAt: 1300), try Self.account(nil, failure: needed),
-        try Self.account("bob", failure: .providerUnavailable(.answered(status: 500), retryAfter: 5)),
+        try Self.account("bob", failure: AcquisitionError(.metadata(status: 500), retryAfter: 5)),
         try Self.account("carol", expiresAt: 1000),
       ], expected: 4, now: Self.now)
     #expect(report.isReady)

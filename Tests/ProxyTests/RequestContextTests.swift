@@ -24,7 +24,7 @@ import Testing
     request.corsOrigin = ByteRange(from: 1, to: 2)
     request.returnTo = "/a/"
     request.slot = 1
-    request.callerRefusal = .providerUnavailable(.unreached(.timedOut(host: "h")), retryAfter: 1)
+    request.callerRefusal = AcquisitionError(.unreached(.timedOut(host: "h")))
     requests.giveBack(request)
     let next = requests.take(HeadLimits())
     #expect(next === request)

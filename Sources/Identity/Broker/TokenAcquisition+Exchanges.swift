@@ -7,8 +7,8 @@ internal import Tokens
 extension TokenAcquisition {
   /// A token of the user account of the agent identity that asks, which offers its own token for the exchange. Neither
   /// is stored.
-  func token(ofAgentUser user: String) async throws(AcquisitionFailure) -> BearerValue {
-    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+  func token(ofAgentUser user: String) async throws(AcquisitionError) -> BearerValue {
+    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
       try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
     let exchange = key.authority.exchangeScopes(key.authority.exchangeAudience)
@@ -21,12 +21,12 @@ extension TokenAcquisition {
   }
 
   /// A caller's token, in exchange for the one that it has brought. It is not stored, and ends with that one.
-  func token(by grant: CallerGrant, _ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
+  func token(by grant: CallerGrant, _ report: inout Report) async throws(AcquisitionError) -> BearerValue {
     guard let assertion = subscription.assertion, now() < assertion.expiresAt, !key.authority.isOfManyTenants else {
-      throw .assertionUnusable
+      throw unusableAssertion
     }
     report.wasSent = true
-    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
       try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
     let sent = now()
@@ -40,8 +40,8 @@ extension TokenAcquisition {
       reply = try await self.reply(
         to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
     case .identityAssertion(let terms, _):
-      guard let application = subscription.resourceApplication else { throw .assertionUnusable }
-      let other = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+      guard let application = subscription.resourceApplication else { throw unusableAssertion }
+      let other = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
         try await directory.metadata(for: application, answerLimit: ProviderRequests.usualAnswerLimit)
       }
       let identity = try await requests(metadata).tokens(
@@ -63,14 +63,14 @@ extension TokenAcquisition {
   /// The parameters of an exchange, with the actor's token that its file has now.
   private func exchange(
     _ assertion: CallerAssertion, _ terms: ExchangeTerms
-  ) async throws(AcquisitionFailure) -> TokenExchange {
+  ) async throws(AcquisitionError) -> TokenExchange {
     guard let actor = terms.actor else { return TokenExchange(subject: assertion.token, terms: terms) }
     do throws(ClientAssertionError) {
       let token = try await ClientAssertionFile(path: actor.path).read(at: now())
       return TokenExchange(
         subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
     } catch {
-      throw .actor(error)
+      throw AcquisitionError(.actor(error))
     }
   }
 }

@@ -32,7 +32,7 @@ struct TokenAcquisition: Sendable {
   }
 
   struct Report: Sendable {
-    var result: Result<BearerValue, AcquisitionFailure>
+    var result: Result<BearerValue, AcquisitionError>
     /// The refresh tokens that were available: a failure is about them.
     var offered: [Secret] = []
     /// True if a provider was asked for a token, or for its metadata.
@@ -42,8 +42,7 @@ struct TokenAcquisition: Sendable {
     func outcome(_ told: Result<BearerValue, AcquisitionError>, servedUntil: UnixTime?) -> TokenEvent.Outcome {
       switch (told, result) {
       case (.success(let value), _): .obtained(value.lifetime, granted: value.scopes)
-      case (.failure(let error), .failure(let failure)):
-        .failed(error, failure.errorClass, servedUntil: servedUntil)
+      case (.failure(let error), .failure(let met)): .failed(error, met.errorClass, servedUntil: servedUntil)
       case (.failure, .success): preconditionFailure("an acquired token was told as a failure")
       }
     }
@@ -80,8 +79,8 @@ struct TokenAcquisition: Sendable {
   }
 
   private func attempt() async -> Report {
-    var report = Report(result: .failure(.interaction(.noTokens)))
-    do throws(AcquisitionFailure) {
+    var report = Report(result: .failure(required(.noTokens)))
+    do throws(AcquisitionError) {
       report.result = usable(try await token(&report))
     } catch {
       report.result = .failure(error)
@@ -90,11 +89,11 @@ struct TokenAcquisition: Sendable {
   }
 
   /// A token, if it can be used: if it is bound to a certificate, its users must show that.
-  private func usable(_ value: BearerValue) -> Result<BearerValue, AcquisitionFailure> {
+  private func usable(_ value: BearerValue) -> Result<BearerValue, AcquisitionError> {
     if subscription.canUse(value.token) { return .success(value) }
     let bound = TokenBinding.certificate(of: value.token) ?? ""
     return .failure(
-      .token(
+      AcquisitionError(
         TokenFailure(
           .refused(
             TokenErrorReply(
@@ -103,7 +102,7 @@ struct TokenAcquisition: Sendable {
           status: 200)))
   }
 
-  private func token(_ report: inout Report) async throws(AcquisitionFailure) -> BearerValue {
+  private func token(_ report: inout Report) async throws(AcquisitionError) -> BearerValue {
     if let identity = subscription.application.managedIdentity {
       report.wasSent = true
       return try await token(of: identity)
@@ -119,10 +118,10 @@ struct TokenAcquisition: Sendable {
     let realm = await directory.knownRealm(for: subscription.application)
     var cached = await lookUp(realm: realm, &report)
     if let found = adopted(cached) { return found }
-    if let reason = cached.grant.reason { throw .interaction(reason) }
-    if case .unknown = cached.grant { throw .cacheUnread }
+    if let reason = cached.grant.reason { throw required(reason) }
+    if case .unknown = cached.grant { throw AcquisitionError(.cacheUnread) }
     report.wasSent = true
-    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
       try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
     if metadata.realm != realm {
@@ -133,21 +132,21 @@ struct TokenAcquisition: Sendable {
       }
     }
     switch cached.grant {
-    case .nothing(let reason): throw .interaction(reason)
-    case .unknown: throw .cacheUnread
-    case .assertion: throw .assertionUnusable
+    case .nothing(let reason): throw required(reason)
+    case .unknown: throw AcquisitionError(.cacheUnread)
+    case .assertion: throw unusableAssertion
     case .clientCredentials:
       let sent = now()
       let reply = try await reply(to: .clientCredentials, scopes: key.scopes, metadata)
       return await filed(reply, sent, metadata)
     case .refreshTokens(let tokens):
-      guard let account = cached.account else { throw .interaction(.noAccount) }
+      guard let account = cached.account else { throw required(.noAccount) }
       return try await redeemed(tokens, account, metadata)
     }
   }
 
   /// A managed identity's token. It is not stored: the machine gives it out again, and to no other machine.
-  private func token(of identity: ManagedIdentity) async throws(AcquisitionFailure) -> BearerValue {
+  private func token(of identity: ManagedIdentity) async throws(AcquisitionError) -> BearerValue {
     let sent = now()
     let client = ManagedIdentityClient(
       identity: identity, fetch: subscription.application.fetch, now: now, sleep: sleep)
@@ -182,20 +181,20 @@ struct TokenAcquisition: Sendable {
   /// Tries refresh tokens until one works. The first one's failure is reported.
   private func redeemed(
     _ tokens: [HeldRefreshToken], _ account: CachedAccount, _ metadata: ProviderMetadata
-  ) async throws(AcquisitionFailure) -> BearerValue {
-    var first: AcquisitionFailure?
-    var mismatch: AcquisitionFailure?
+  ) async throws(AcquisitionError) -> BearerValue {
+    var first: AcquisitionError?
+    var mismatch: AcquisitionError?
     var tried: [Secret] = []
     let ordered =
       key.authority.isStrictAboutScopes ? HeldRefreshToken.ordered(tokens, for: key.scopes) : tokens
     for token in ordered where !tried.contains(token.secret) {
       tried.append(token.secret)
-      do throws(AcquisitionFailure) {
+      do throws(AcquisitionError) {
         let sent = now()
         let reply = try await reply(redeeming: token, of: account, metadata)
         return try await filed(reply, sent, for: account, redeeming: token, metadata)
       } catch {
-        guard error.isAboutRefreshToken, error != .interaction(.noAccount) else { throw error }
+        guard error.isAboutRefreshToken, error.interactionRequired?.reason != .noAccount else { throw error }
         // The application is not in the family: no other token of it would do. The failure of its own token comes
         // first.
         if error.errorClass == .familyMismatch, token.clientID != subscription.application.clientID {
@@ -206,30 +205,38 @@ struct TokenAcquisition: Sendable {
         first = first ?? error
       }
     }
-    throw first ?? mismatch ?? .interaction(.noTokens)
+    throw first ?? mismatch ?? required(.noTokens)
   }
 
   private func reply(
     redeeming token: HeldRefreshToken, of account: CachedAccount, _ metadata: ProviderMetadata
-  ) async throws(AcquisitionFailure) -> TokenReply {
+  ) async throws(AcquisitionError) -> TokenReply {
     let hint = RoutingHint(homeAccountID: account.homeAccountID)
-    var refusal = AcquisitionFailure.interaction(.noTokens)
+    var refusal = required(.noTokens)
     for scopes in token.scopesToRequest(key.scopes, at: key.authority) {
-      do throws(AcquisitionFailure) {
+      do throws(AcquisitionError) {
         return try await reply(to: .refreshToken(token.secret), scopes: scopes, about: hint, metadata)
       } catch {
-        guard key.authority.isStrictAboutScopes, case .token(let failure) = error, failure.isAboutScopes else {
+        guard key.authority.isStrictAboutScopes, case .token(let failure) = error.cause, failure.isAboutScopes else {
           throw error
         }
-        refusal = .scopesNotGranted(failure)
+        // Another refresh token may be for these scopes, and else a sign-in that asks for them.
+        refusal = required(.consentRequired, failure)
       }
     }
     throw refusal
   }
 
+  private func required(_ reason: InteractionReason, _ failure: TokenFailure? = nil) -> AcquisitionError {
+    AcquisitionError(reason, key, reply: failure?.reply, retryAfter: failure?.retryAfter)
+  }
+
+  /// The failure of a caller's token that has ended, or names no tenant although one is needed.
+  var unusableAssertion: AcquisitionError { AcquisitionError(.refused(AssertionRefused(.invalidToken, key))) }
+
   func reply(
     to grant: TokenGrant, scopes: ScopeSet, about account: RoutingHint? = nil, _ metadata: ProviderMetadata
-  ) async throws(AcquisitionFailure) -> TokenReply {
+  ) async throws(AcquisitionError) -> TokenReply {
     try await requests(metadata).tokens(
       for: grant, scopes: scopes, claims: key.claims, parameters: key.parameters, about: account)
   }
@@ -262,8 +269,8 @@ extension TokenAcquisition {
   private func filed(
     _ reply: TokenReply, _ sent: UnixTime, for account: CachedAccount, redeeming token: HeldRefreshToken,
     _ metadata: ProviderMetadata
-  ) async throws(AcquisitionFailure) -> BearerValue {
-    guard reply.identity.canBe(account) else { throw .interaction(.userMismatch) }
+  ) async throws(AcquisitionError) -> BearerValue {
+    guard reply.identity.canBe(account) else { throw required(.userMismatch) }
     let authority = key.authority
     var issued = issued(
       reply, environment: authority.isolation == nil ? token.environment : authority.environment, metadata)
@@ -282,7 +289,7 @@ extension TokenAcquisition {
     // The store keeps a change that could not be written, so only a clear refusal counts.
     if isFiled == false {
       value.withdraw()
-      throw .interaction(.noAccount)
+      throw required(.noAccount)
     }
     return value
   }

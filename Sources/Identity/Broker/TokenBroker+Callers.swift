@@ -83,7 +83,7 @@ extension TokenBroker {
 
   /// Remembers for all callers what one caller's acquisition shows about the application or the provider.
   func noteCaller(
-    _ subscription: TokenSubscription, _ met: Result<BearerValue, AcquisitionFailure>,
+    _ subscription: TokenSubscription, _ met: Result<BearerValue, AcquisitionError>,
     _ told: Result<BearerValue, AcquisitionError>
   ) {
     if states[subscription.key] != nil { keepCaller(subscription.key) }

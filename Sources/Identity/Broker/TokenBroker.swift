@@ -190,21 +190,21 @@ package actor TokenBroker {
 
   /// The metadata of a subscription's provider, fetched once and kept as for token requests.
   package func discover(for subscription: TokenSubscription) async throws(AcquisitionError) -> ProviderMetadata {
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       return try await directory.metadata(for: subscription.application)
     } catch {
-      throw error.error(for: subscription.key, retryAfter: 1)
+      throw error.told(to: subscription.key, retryAfter: 1)
     }
   }
 
   /// The claims of another issuer's token that proves a subscription's application, unverified: a provider compares
   /// them with the registration. nil if there is no such token, or it has no claims.
   package func proofClaims(for subscription: TokenSubscription) async throws(AcquisitionError) -> JWTClaims? {
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       return try await subscription.application.handedOutClaims(
         directory.surroundings(now: surroundings.now, sleep: surroundings.sleep))
     } catch {
-      throw error.error(for: subscription.key, retryAfter: 1)
+      throw error.told(to: subscription.key, retryAfter: 1)
     }
   }
 

@@ -125,8 +125,8 @@ struct TokenState {
 
   /// The same for a token that answers a rejection.
   func missingGrant(for key: AcquisitionKey) -> AcquisitionError? {
-    if let reason = grant.reason { return .interactionRequired(InteractionRequired(reason, key)) }
-    if case .unknown = grant { return .cacheUnavailable(retryAfter: AcquisitionError.cachePause) }
+    if let reason = grant.reason { return AcquisitionError(reason, key, retryAfter: 1) }
+    if case .unknown = grant { return AcquisitionError(.cacheUnread, retryAfter: AcquisitionError.cachePause) }
     return nil
   }
 
@@ -196,11 +196,11 @@ struct TokenState {
       guard subscription.key.scopes.isCovered(by: value.scopes) else { return (.success(value), nil) }
       let taken = take(value)
       return (.success(taken), taken)
-    case (.failure(let failure), .replacement) where failure.errorClass != .transient:
+    case (.failure(let error), .replacement) where error.errorClass != .transient:
       // A requirement of a person applies to this part of the API alone; a provider that is down is down for all.
-      return (.failure(failure.error(for: wanted, retryAfter: 1)), nil)
-    case (.failure(let failure), _):
-      return (.failure(take(failure, offered: report.offered, now: now, jitter: jitter)), nil)
+      return (.failure(error.told(to: wanted, retryAfter: 1)), nil)
+    case (.failure(let error), _):
+      return (.failure(take(error, offered: report.offered, now: now, jitter: jitter)), nil)
     }
   }
 
@@ -212,7 +212,7 @@ struct TokenState {
   ///   - offered: the available refresh tokens.
   ///   - jitter: 0 up to 1.
   mutating func take(
-    _ new: AcquisitionFailure, offered: [Secret], now: UnixTime, jitter: Double
+    _ new: AcquisitionError, offered: [Secret], now: UnixTime, jitter: Double
   ) -> AcquisitionError {
     trouble.refused = offered
     // A failure without a request needs no pause: it holds until the cache changes.
@@ -223,7 +223,7 @@ struct TokenState {
         before: usable(at: now)?.lifetime.expiresAt, now: now, jitter: jitter)
     }
     let until = trouble.throttle.pause(at: now) ?? now + 1
-    let error = new.error(for: subscription.key, retryAfter: until - now)
+    let error = new.told(to: subscription.key, retryAfter: until - now)
     remember(error, now: now, until: until)
     letRefreshBeClaimed()
     return error
@@ -233,24 +233,24 @@ struct TokenState {
   /// the following pause get the failure at once. Returns the token, if one has arrived meanwhile.
   mutating func takeTimeOut(now: UnixTime) -> Result<BearerValue, AcquisitionError> {
     if let value = usable(at: now) { return .success(value) }
-    let failure = AcquisitionFailure.unreached(.timedOut(host: subscription.key.authority.url.host))
+    let error = AcquisitionError(.unreached(.timedOut(host: subscription.key.authority.url.host)))
     if let until = trouble.throttle.pause(at: now) {
-      return .failure(failure.error(for: subscription.key, retryAfter: max(until - now, 1)))
+      return .failure(error.retrying(after: max(until - now, 1)))
     }
-    return .failure(take(failure, offered: grant.refreshTokens.map(\.secret), now: now, jitter: 0))
+    return .failure(take(error, offered: grant.refreshTokens.map(\.secret), now: now, jitter: 0))
   }
 
   /// Records one caller's failure, as far as it concerns the application or its provider: for the status of the route.
   /// A failure that every caller would meet pauses the requests of all. `inTenant`: the caller's tenant was asked, and
   /// others have others.
   mutating func takeFailureOfCaller(
-    _ new: AcquisitionFailure, told: AcquisitionError, inTenant: Bool, now: UnixTime, jitter: Double
+    _ new: AcquisitionError, told: AcquisitionError, inTenant: Bool, now: UnixTime, jitter: Double
   ) {
-    if told.isAssertionRefused { return }
+    if told.assertionRefused != nil { return }
     if new.isOfEveryCaller(inTenant: inTenant) {
       _ = take(new, offered: [], now: now, jitter: jitter)
     } else {
-      remember(told, now: now, until: now + told.retryAfter)
+      remember(told, now: now, until: now + (told.retryAfter ?? 1))
     }
   }
 

@@ -80,19 +80,19 @@ extension TokenEvent {
           "authority": .string(authority.description),
           "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
-          "retry_after_s": .integer(Int(clamping: error.retryAfter)),
+          "retry_after_s": .integer(Int(clamping: error.retryAfter ?? 1)),
           "served_until": .integer(Int(clamping: servedUntil.seconds)), "duration_ms": .milliseconds(duration),
           "next": next(error).map(LogValue.string) ?? .absent,
         ])
-    case .failed(.assertionRefused(let refused), _, nil):
+    case .failed(let error, _, nil) where error.assertionRefused != nil:
       log.info(
         "caller's token not exchanged",
         [
           "route": route, "application": .string(application), "agent": agent,
           "authority": .string(authority.description),
           "grant": .string(grantType), "scopes": .string(scopes.description),
-          "reason": .string(refused.refusal.word),
-          "detail": .string(AcquisitionError.assertionRefused(refused).detail), "duration_ms": .milliseconds(duration),
+          "reason": error.assertionRefused.map { .string($0.refusal.word) } ?? .absent,
+          "detail": .string(error.detail), "duration_ms": .milliseconds(duration),
         ])
     case .failed(let error, _, nil):
       log.error(
@@ -102,7 +102,7 @@ extension TokenEvent {
           "authority": .string(authority.description),
           "grant": .string(grantType),
           "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
-          "retry_after_s": .integer(Int(clamping: error.retryAfter)), "duration_ms": .milliseconds(duration),
+          "retry_after_s": .integer(Int(clamping: error.retryAfter ?? 1)), "duration_ms": .milliseconds(duration),
           "next": next(error).map(LogValue.string) ?? .absent,
         ])
     }

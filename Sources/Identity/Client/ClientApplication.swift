@@ -29,8 +29,8 @@ extension ClientApplication {
   ///     choose.
   ///   - forceRefresh: asks the provider even if a token is cached.
   ///   - claims: those of an API's challenge; asks the provider too.
-  /// - Throws: `acquisition(.interactionRequired)` if one of the interactive functions would help, and `accountScopes`
-  ///   or `scope` if the scopes cannot be requested.
+  /// - Throws: `acquisition` with `interactionRequired` if one of the interactive functions would help, and
+  ///   `accountScopes` or `scope` if the scopes cannot be requested.
   public func acquireTokenSilent(
     scopes: [String], account: CachedAccount?, forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
@@ -190,8 +190,8 @@ public struct ConfidentialClientApplication: ClientApplication {
   ///     tenants asks in the token's tenant.
   ///   - scopes: one API's.
   ///   - claims: those of an API's challenge.
-  /// - Throws: `acquisition(.assertionRefused)` if the caller can do something about it: the program passes the claims
-  ///   on to its caller, or that its token is not accepted; `accountScopes` or `scope` if the scopes cannot be
+  /// - Throws: `acquisition` with `assertionRefused` if the caller can do something about it: the program passes the
+  ///   claims on to its caller, or that its token is not accepted; `accountScopes` or `scope` if the scopes cannot be
   ///   requested.
   public func acquireTokenOnBehalfOf(
     assertion: Secret, scopes: [String], claims: Claims? = nil

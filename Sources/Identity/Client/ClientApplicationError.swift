@@ -37,7 +37,7 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   /// fault.
   public var isInteractionRequired: Bool {
     switch self {
-    case .acquisition(let error): error.isInteractionRequired
+    case .acquisition(let error): error.interactionRequired != nil
     case .signIn(let error): error.isInteractionRequired
     case .authority, .trust, .certificate, .assertionClaims, .file, .managedIdentity, .environment, .system, .scope,
       .accountScopes,
@@ -48,7 +48,7 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
 
   /// The requirements for a sign-in after silent acquisition failed: the claims go into the interactive request.
   public var interactionRequired: InteractionRequired? {
-    if case .acquisition(.interactionRequired(let required)) = self { required } else { nil }
+    if case .acquisition(let error) = self { error.interactionRequired } else { nil }
   }
 }
 

@@ -41,7 +41,7 @@ extension Application {
   /// The proof for a request that is sent now.
   func proof(
     to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
-  ) async throws(AcquisitionFailure) -> ClientCredential? {
+  ) async throws(AcquisitionError) -> ClientCredential? {
     switch credential {
     case nil, .managedIdentity, .mutualTLS: return nil
     case .secret(let secret): return .secret(secret)
@@ -49,7 +49,7 @@ extension Application {
       do throws(ClientAssertionError) {
         return .assertion(try assertion.current(from: .program, at: surroundings.now()), type: type)
       } catch {
-        throw .assertion(error)
+        throw AcquisitionError(.assertion(error))
       }
     case .federated(let source, let audience):
       let request = FederatedTokens.Request(
@@ -62,7 +62,7 @@ extension Application {
       do throws(ClientAssertionError) {
         return .assertion(try await ClientAssertionFile(path: path).read(at: surroundings.now()), type: type)
       } catch {
-        throw .assertion(error)
+        throw AcquisitionError(.assertion(error))
       }
     case .certificate(let certificate, let form):
       let assertion = ClientAssertion(
@@ -74,7 +74,7 @@ extension Application {
           SignedJWT.compact(
             signingInput: input, signature: try certificate.signature(of: input, SignatureScheme(form.algorithm))))
       } catch {
-        throw .assertion(.unsigned(error))
+        throw AcquisitionError(.assertion(.unsigned(error)))
       }
     }
   }
@@ -94,7 +94,7 @@ extension Application {
 
   /// The claims of another issuer's token that proves the application, unverified; nil if there is no such token, or it
   /// has no claims.
-  func handedOutClaims(_ surroundings: ProofSurroundings) async throws(AcquisitionFailure) -> JWTClaims? {
+  func handedOutClaims(_ surroundings: ProofSurroundings) async throws(AcquisitionError) -> JWTClaims? {
     switch credential {
     case .federated(let source, let audience):
       let request = FederatedTokens.Request(
@@ -104,7 +104,7 @@ extension Application {
       do throws(ClientAssertionError) {
         return FederatedToken(try await ClientAssertionFile(path: path).read().revealed())?.claims
       } catch {
-        throw .assertion(error)
+        throw AcquisitionError(.assertion(error))
       }
     case .assertionCommand(let command, _):
       let request = commandRequest(command, to: try await surroundings.discover(self), surroundings)

@@ -38,7 +38,7 @@ struct ProofSurroundings: Sendable {
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
   /// The metadata of another application's provider.
-  let discover: @Sendable (Application) async throws(AcquisitionFailure) -> ProviderMetadata
+  let discover: @Sendable (Application) async throws(AcquisitionError) -> ProviderMetadata
 }
 
 /// The tokens of other issuers that prove applications: requested once for all that wait, kept in memory until a minute
@@ -59,19 +59,19 @@ package actor FederatedTokens {
     var token: FederatedToken?
     /// The number of times the token was used.
     var uses = 0
-    var flight: Task<Result<FederatedToken, AcquisitionFailure>, Never>?
+    var flight: Task<Result<FederatedToken, AcquisitionError>, Never>?
   }
 
   private var entries: [Entry] = []
 
   /// A token that is valid for at least a minute, if its issuer has one.
-  func token(for request: Request) async throws(AcquisitionFailure) -> FederatedToken {
+  func token(for request: Request) async throws(AcquisitionError) -> FederatedToken {
     let token = try await heldOrObtained(request)
     if let index = index(of: request) { entries[index].uses += 1 }
     return token
   }
 
-  private func heldOrObtained(_ request: Request) async throws(AcquisitionFailure) -> FederatedToken {
+  private func heldOrObtained(_ request: Request) async throws(AcquisitionError) -> FederatedToken {
     if let index = index(of: request) {
       if let token = entries[index].token, token.isKept(at: request.surroundings.now()) { return token }
       if let flight = entries[index].flight { return try await flight.value.get() }
@@ -97,16 +97,17 @@ package actor FederatedTokens {
     entries.firstIndex { $0.audience == request.audience && $0.source == request.source }
   }
 
-  private func obtain(_ request: Request) async -> Result<FederatedToken, AcquisitionFailure> {
-    let result: Result<FederatedToken, AcquisitionFailure>
-    do throws(AcquisitionFailure) {
+  private func obtain(_ request: Request) async -> Result<FederatedToken, AcquisitionError> {
+    let result: Result<FederatedToken, AcquisitionError>
+    do throws(AcquisitionError) {
       let token = try await Self.token(for: request)
       if let end = token.expiresAt, end <= request.surroundings.now() {
-        throw AcquisitionFailure.assertion(.expired(.issuer, at: end))
+        throw AcquisitionError(.assertion(.expired(.issuer, at: end)))
       }
       result = .success(token)
     } catch {
-      result = .failure(.proof(ClientProofSource(request.source), error))
+      result = .failure(
+        AcquisitionError(.proof(ClientProofSource(request.source), error), retryAfter: error.retryAfter))
     }
     // An entry that is over, or never had a token, belongs to a configuration that may be gone.
     entries.removeAll { $0.flight == nil && $0.token?.isKept(at: request.surroundings.now()) != true }
@@ -117,7 +118,7 @@ package actor FederatedTokens {
     return result
   }
 
-  private static func token(for request: Request) async throws(AcquisitionFailure) -> FederatedToken {
+  private static func token(for request: Request) async throws(AcquisitionError) -> FederatedToken {
     let around = request.surroundings
     switch request.source {
     case .managedIdentity(let identity): return try await token(of: identity, for: request, request.fetch)
@@ -126,7 +127,7 @@ package actor FederatedTokens {
       do throws(ClientAssertionError) {
         return try await run.token()
       } catch {
-        throw .assertion(error)
+        throw AcquisitionError(.assertion(error))
       }
     case .application(let application, let agent):
       if let identity = application.managedIdentity {
@@ -143,7 +144,7 @@ package actor FederatedTokens {
 
   private static func token(
     of identity: ManagedIdentity, for request: Request, _ fetch: @escaping Fetch
-  ) async throws(AcquisitionFailure) -> FederatedToken {
+  ) async throws(AcquisitionError) -> FederatedToken {
     let around = request.surroundings
     let client = ManagedIdentityClient(identity: identity, fetch: fetch, now: around.now, sleep: around.sleep)
     let reply = try await client.token(for: request.audience)
@@ -153,7 +154,7 @@ package actor FederatedTokens {
   /// Asks a service of the workload; up to three times more if it is busy.
   private static func token(
     from service: FederatedTokenService, for request: Request
-  ) async throws(AcquisitionFailure) -> FederatedToken {
+  ) async throws(AcquisitionError) -> FederatedToken {
     let around = request.surroundings
     let wanted = FederatedTokenRequest(service, audience: request.audience)
     var fetched = FetchRequest(.get, wanted.url, fields: wanted.fields)
@@ -172,12 +173,12 @@ package actor FederatedTokens {
           failure = error
         }
       } catch {
-        throw .unreached(error)
+        throw AcquisitionError(.unreached(error))
       }
       attempts += 1
       // A pause that the service asks for is reported to callers, not waited for.
       guard attempts <= 3, failure.retryAfter == nil, failure.status >= 500 || failure.status == 429, !Task.isCancelled
-      else { throw .token(failure) }
+      else { throw AcquisitionError(failure) }
       await around.sleep(1)
     }
   }

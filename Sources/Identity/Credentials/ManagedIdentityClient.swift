@@ -24,19 +24,21 @@ struct ManagedIdentityClient: Sendable {
   ///   - refused: the token that an API refused for its claims.
   func token(
     for resource: String, capabilities: [String] = [], refused: Secret? = nil
-  ) async throws(AcquisitionFailure) -> ManagedIdentityReply {
+  ) async throws(AcquisitionError) -> ManagedIdentityReply {
     let challenge = ManagedIdentityChallenge(capabilities: capabilities, refused: refused.flatMap(Self.digest))
     var retry = ManagedIdentityRetry(identity.host.source)
     while true {
-      do throws(AcquisitionFailure) {
+      do throws(AcquisitionError) {
         let reply = try await once(resource, challenge)
-        if case .arc = identity.host, !reply.confirms(identity.id) { throw .managedIdentity(.notConfirmed) }
+        if case .arc = identity.host, !reply.confirms(identity.id) {
+          throw AcquisitionError(.managedIdentity(.notConfirmed))
+        }
         return reply
       } catch {
-        guard case .token(var failure) = error else { throw error }
+        guard case .token(var failure) = error.cause else { throw error }
         guard let pause = retry.pause(after: failure.status, retryAfter: failure.retryAfter), !Task.isCancelled else {
           failure.retryAfter = failure.retryAfter ?? retry.rest(after: failure.status)
-          throw .token(failure)
+          throw AcquisitionError(failure)
         }
         await sleep(pause)
       }
@@ -53,13 +55,13 @@ struct ManagedIdentityClient: Sendable {
 
   private func once(
     _ resource: String, _ challenge: ManagedIdentityChallenge
-  ) async throws(AcquisitionFailure) -> ManagedIdentityReply {
+  ) async throws(AcquisitionError) -> ManagedIdentityReply {
     var request = ManagedIdentityRequest(identity, resource: resource, challenge: challenge)
     var response = try await send(request)
     if case .arc = identity.host, response.status == 401 {
       let challenge = response.value(of: "www-authenticate") ?? ""
       guard let name = ArcChallenge.file(in: challenge, directory: arcDirectory) else {
-        throw .managedIdentity(.arcChallenge)
+        throw AcquisitionError(.managedIdentity(.arcChallenge))
       }
       request = ManagedIdentityRequest(identity, resource: resource, arcKey: try await key("\(arcDirectory)/\(name)"))
       response = try await send(request)
@@ -69,11 +71,11 @@ struct ManagedIdentityClient: Sendable {
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
         contentType: response.value(of: "content-type"), sent: request.secrets, now: now())
     } catch {
-      throw .token(error)
+      throw AcquisitionError(error)
     }
   }
 
-  private func send(_ request: ManagedIdentityRequest) async throws(AcquisitionFailure) -> FetchResponse {
+  private func send(_ request: ManagedIdentityRequest) async throws(AcquisitionError) -> FetchResponse {
     let method = request.form.map {
       FetchRequest.Method.post(contentType: TokenRequest.contentType, body: $0)
     }
@@ -83,13 +85,13 @@ struct ManagedIdentityClient: Sendable {
     do throws(FetchError) {
       return try await fetch(fetched)
     } catch {
-      throw .unreached(error)
+      throw AcquisitionError(.unreached(error))
     }
   }
 
   /// The file that Arc's agent wrote for processes that may have tokens. The name cannot lead out of its directory: it
   /// has no slash.
-  private func key(_ path: String) async throws(AcquisitionFailure) -> Secret {
+  private func key(_ path: String) async throws(AcquisitionError) -> Secret {
     let result = await Self.queue.run { () -> Result<[UInt8], FileReadError> in
       do throws(FileReadError) {
         return .success(try ReadableFile.contents(of: path, limit: ArcChallenge.limit))
@@ -101,7 +103,7 @@ struct ManagedIdentityClient: Sendable {
       // It becomes a field of a request.
       return Secret(try result.get().filter { (0x21...0x7E).contains($0) })
     } catch {
-      throw .managedIdentity(.arcKey(path: path, error))
+      throw AcquisitionError(.managedIdentity(.arcKey(path: path, error)))
     }
   }
 }

@@ -23,16 +23,16 @@ struct ProviderRequests: Sendable {
   func tokens(
     for grant: TokenGrant, scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none,
     about account: RoutingHint? = nil
-  ) async throws(AcquisitionFailure) -> TokenReply {
+  ) async throws(AcquisitionError) -> TokenReply {
     let region = await region(for: grant)
-    return try await proven { credential, placement throws(AcquisitionFailure) in
+    return try await proven { credential, placement throws(AcquisitionError) in
       var request = TokenRequest(
         metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
         scopes: scopes, claims: claims, parameters: parameters)
       request.showsCertificate = application.showsCertificate
       (request.routingHint, request.region) = (account, region)
       guard grant.isRepeatable else { return try await send(request) }
-      return try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in try await send(request) }
+      return try await repeatedOnce(sleep) { () async throws(AcquisitionError) in try await send(request) }
     }
   }
 
@@ -48,8 +48,8 @@ struct ProviderRequests: Sendable {
 
   func deviceCode(
     scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none
-  ) async throws(AcquisitionFailure) -> DeviceAuthorizationReply {
-    try await proven { credential, placement throws(AcquisitionFailure) in
+  ) async throws(AcquisitionError) -> DeviceAuthorizationReply {
+    try await proven { credential, placement throws(AcquisitionError) in
       let request = DeviceAuthorizationRequest(
         metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
         showsCertificate: application.showsCertificate, scopes: scopes, claims: claims, parameters: parameters)
@@ -60,14 +60,14 @@ struct ProviderRequests: Sendable {
           status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
           contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now())
       } catch {
-        throw .token(error)
+        throw AcquisitionError(error)
       }
     }
   }
 
   /// Sends the parameters of a sign-in to the provider; returns its name for them.
-  func push(_ authorization: AuthorizationRequest) async throws(AcquisitionFailure) -> String {
-    try await proven { credential, placement throws(AcquisitionFailure) in
+  func push(_ authorization: AuthorizationRequest) async throws(AcquisitionError) -> String {
+    try await proven { credential, placement throws(AcquisitionError) in
       let request = PushedAuthorizationRequest(
         authorization, metadata: metadata, placement: placement, credential: credential,
         showsCertificate: application.showsCertificate)
@@ -79,35 +79,35 @@ struct ProviderRequests: Sendable {
           contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now()
         ).requestURI
       } catch {
-        throw .token(error)
+        throw AcquisitionError(error)
       }
     }
   }
 
-  func revoke(_ token: Secret, _ hint: RevocationRequest.Hint) async throws(AcquisitionFailure) {
-    try await proven { credential, placement throws(AcquisitionFailure) in
+  func revoke(_ token: Secret, _ hint: RevocationRequest.Hint) async throws(AcquisitionError) {
+    try await proven { credential, placement throws(AcquisitionError) in
       let request = RevocationRequest(
         token, hint, metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
         showsCertificate: application.showsCertificate)
       guard let request else { throw Self.missing(.revocation) }
-      try await repeatedOnce(sleep) { () async throws(AcquisitionFailure) in
+      try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
         let response = try await post(request.body, to: request.endpoint, request.fields)
         do throws(TokenFailure) {
           try request.check(
             status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
             contentType: response.value(of: "content-type"), now: now())
         } catch {
-          throw .token(error)
+          throw AcquisitionError(error)
         }
       }
     }
   }
 
-  private static func missing(_ endpoint: ProviderEndpoint) -> AcquisitionFailure {
-    .document(.missing(member: endpoint.rawValue))
+  private static func missing(_ endpoint: ProviderEndpoint) -> AcquisitionError {
+    AcquisitionError(.document(.missing(member: endpoint.rawValue)))
   }
 
-  private func send(_ request: TokenRequest) async throws(AcquisitionFailure) -> TokenReply {
+  private func send(_ request: TokenRequest) async throws(AcquisitionError) -> TokenReply {
     var (isRefresh, limit) = (false, Self.usualAnswerLimit)
     if case .refreshToken = request.grant { (isRefresh, limit) = (true, Self.answerLimit) }
     let response = try await post(request.body, to: request.endpoint, request.fields, answerLimit: limit)
@@ -118,20 +118,20 @@ struct ProviderRequests: Sendable {
         now: now())
     } catch {
       let failure = isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error
-      guard case .assertion = request.credential else { throw .token(failure) }
-      throw .token(failure.notingClock(of: response, now: now()))
+      guard case .assertion = request.credential else { throw AcquisitionError(failure) }
+      throw AcquisitionError(failure.notingClock(of: response, now: now()))
     }
   }
 
   private func post(
     _ form: [UInt8], to endpoint: HTTPURL, _ fields: [(name: String, value: String)], answerLimit: TimeSpan? = nil
-  ) async throws(AcquisitionFailure) -> FetchResponse {
+  ) async throws(AcquisitionError) -> FetchResponse {
     var post = FetchRequest(.post(contentType: TokenRequest.contentType, body: form), endpoint, fields: fields)
     post.answerLimit = answerLimit
     do throws(FetchError) {
       return try await application.fetch(post)
     } catch {
-      throw .unreached(error)
+      throw AcquisitionError(.unreached(error))
     }
   }
 
@@ -140,14 +140,14 @@ struct ProviderRequests: Sendable {
   ///
   /// A grant for one use may be sent again: a provider authenticates the application before it looks at the grant.
   private func proven<Reply>(
-    _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionFailure) -> Reply
-  ) async throws(AcquisitionFailure) -> Reply {
+    _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionError) -> Reply
+  ) async throws(AcquisitionError) -> Reply {
     let credential = try await application.proof(to: metadata, surroundings)
     let memory = application.authentication
     let order = ClientSecretPlacement.order(
       configured: application.secretPlacement, accepted: memory[application], offered: metadata.secretPlacements)
     guard case .secret = credential, order.count > 1 else {
-      do throws(AcquisitionFailure) {
+      do throws(AcquisitionError) {
         return try await send(credential, order[0])
       } catch {
         // Another one is obtained for the next request: this one may have been withdrawn.
@@ -159,14 +159,14 @@ struct ProviderRequests: Sendable {
         return try await send(try await application.proof(to: metadata, surroundings), order[0])
       }
     }
-    let refusal: AcquisitionFailure
-    do throws(AcquisitionFailure) {
+    let refusal: AcquisitionError
+    do throws(AcquisitionError) {
       return try await send(credential, order[0])
     } catch {
       guard error.isAboutClient else { throw error }
       refusal = error
     }
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       let reply = try await send(credential, order[1])
       memory[application] = order[1]
       return reply
@@ -180,11 +180,11 @@ struct ProviderRequests: Sendable {
   }
 }
 
-/// Runs `body`, and once more if that may help (`AcquisitionFailure.repetition`).
+/// Runs `body`, and once more if that may help (`AcquisitionError.repetition`).
 func repeatedOnce<Answer: Sendable>(
-  _ sleep: (Int64) async -> Void, _ body: () async throws(AcquisitionFailure) -> Answer
-) async throws(AcquisitionFailure) -> Answer {
-  do throws(AcquisitionFailure) {
+  _ sleep: (Int64) async -> Void, _ body: () async throws(AcquisitionError) -> Answer
+) async throws(AcquisitionError) -> Answer {
+  do throws(AcquisitionError) {
     return try await body()
   } catch {
     guard let wait = error.repetition else { throw error }
@@ -236,11 +236,11 @@ extension TokenFailure {
   }
 }
 
-extension AcquisitionFailure {
+extension AcquisitionError {
   /// True if the provider may not believe the application's proof: `invalid_client` and 401 (RFC 6749 §5.2), and the
   /// answers of some providers, with another word or none at all (glewlwyd).
   fileprivate var isAboutClient: Bool {
-    guard case .token(let failure) = self else { return false }
+    guard case .token(let failure) = cause else { return false }
     return switch failure.cause {
     case .refused(let reply):
       failure.status == 401 || reply.error == "invalid_client" || reply.error == "unauthorized_client"
@@ -250,10 +250,6 @@ extension AcquisitionFailure {
   }
 
   fileprivate var isRefusal: Bool {
-    if case .token(let failure) = self, case .refused(let reply) = failure.cause {
-      failure.errorClass != .transient && !reply.isWithoutCode
-    } else {
-      false
-    }
+    if case .token(let failure) = cause, let reply = failure.refusal { !reply.isWithoutCode } else { false }
   }
 }

@@ -140,7 +140,7 @@ package actor CallerTokenCheck {
   }
 
   private func fetched() async -> Bool {
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       let metadata = try await directory.metadata(for: issuer)
       keys = try await SigningKeys.fetch(issuer, metadata, now: now())
       age.fetched(at: now())

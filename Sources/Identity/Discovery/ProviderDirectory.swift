@@ -14,16 +14,14 @@ actor ProviderDirectory {
   private struct Entry {
     var metadata: ProviderMetadata?
     var fetchedAt = UnixTime(0)
-    var flight: Task<Result<ProviderMetadata, AcquisitionFailure>, Never>?
+    var flight: Task<Result<ProviderMetadata, AcquisitionError>, Never>?
     /// The last failure, if the provider asked for a pause with it.
-    var refusal: (failure: AcquisitionFailure, seconds: Int64, at: UnixTime)?
+    var refusal: (error: AcquisitionError, seconds: Int64, at: UnixTime)?
 
     /// The failure with the rest of the pause that the provider asked for. The clock counts whole seconds.
-    func pausedFailure(at now: UnixTime) -> AcquisitionFailure? {
-      guard let refusal, case .metadata(let status, _, let reply) = refusal.failure,
-        (0...refusal.seconds).contains(now - refusal.at)
-      else { return nil }
-      return .metadata(status: status, retryAfter: max(refusal.seconds - (now - refusal.at), 1), reply: reply)
+    func pausedError(at now: UnixTime) -> AcquisitionError? {
+      guard let refusal, (0...refusal.seconds).contains(now - refusal.at) else { return nil }
+      return refusal.error.retrying(after: max(refusal.seconds - (now - refusal.at), 1))
     }
   }
 
@@ -43,21 +41,21 @@ actor ProviderDirectory {
   /// - Parameter answerLimit: limit of the wait for the answer, if that is longer than usual.
   func metadata(
     for application: Application, answerLimit: TimeSpan? = nil
-  ) async throws(AcquisitionFailure) -> ProviderMetadata {
+  ) async throws(AcquisitionError) -> ProviderMetadata {
     let name = Name(authority: application.authority, trust: application.trust)
     let entry = entries[name] ?? Entry()
     let age = now() - entry.fetchedAt
     if let metadata = entry.metadata, (0..<Self.lifetime).contains(age) { return metadata }
-    if entry.flight == nil, let failure = entry.pausedFailure(at: now()) {
-      guard let metadata = entry.metadata else { throw failure }
+    if entry.flight == nil, let error = entry.pausedError(at: now()) {
+      guard let metadata = entry.metadata else { throw error }
       return metadata
     }
     let flight = entry.flight ?? Task { await self.fetch(name, for: application, answerLimit) }
     entries[name, default: Entry()].flight = flight
     switch await flight.value {
     case .success(let metadata): return metadata
-    case .failure(let failure):
-      guard let metadata = entry.metadata else { throw failure }
+    case .failure(let error):
+      guard let metadata = entry.metadata else { throw error }
       return metadata
     }
   }
@@ -79,9 +77,9 @@ actor ProviderDirectory {
 
   private func fetch(
     _ name: Name, for application: Application, _ answerLimit: TimeSpan?
-  ) async -> Result<ProviderMetadata, AcquisitionFailure> {
-    let result: Result<ProviderMetadata, AcquisitionFailure>
-    do throws(AcquisitionFailure) {
+  ) async -> Result<ProviderMetadata, AcquisitionError> {
+    let result: Result<ProviderMetadata, AcquisitionError>
+    do throws(AcquisitionError) {
       let metadata = try await Self.document(for: application, answerLimit, now: now())
       entries[name, default: Entry()].metadata = metadata
       entries[name, default: Entry()].fetchedAt = now()
@@ -100,37 +98,37 @@ actor ProviderDirectory {
 
   private static func document(
     for application: Application, _ answerLimit: TimeSpan?, now: UnixTime
-  ) async throws(AcquisitionFailure) -> ProviderMetadata {
+  ) async throws(AcquisitionError) -> ProviderMetadata {
     var response = try await Self.response(application.authority.metadataURL, application, answerLimit)
     // Not every authorization server has OpenID's metadata.
     if response.status == 404, let url = application.authority.oauthMetadataURL {
       let other: FetchResponse?
-      do throws(AcquisitionFailure) { other = try await Self.response(url, application, answerLimit) } catch {
+      do throws(AcquisitionError) { other = try await Self.response(url, application, answerLimit) } catch {
         other = nil
       }
       if let other, other.status == 200 { response = other }
     }
     guard response.status == 200 else {
       let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
-      throw .metadata(
-        status: response.status, retryAfter: wait, reply: TokenErrorReply(json: response.body))
+      throw AcquisitionError(
+        .metadata(status: response.status, TokenErrorReply(json: response.body)), retryAfter: wait)
     }
     do throws(ProviderMetadataError) {
       return try ProviderMetadata(json: response.body, authority: application.authority)
     } catch {
-      throw .document(error)
+      throw AcquisitionError(.document(error))
     }
   }
 
   private static func response(
     _ url: HTTPURL, _ application: Application, _ answerLimit: TimeSpan?
-  ) async throws(AcquisitionFailure) -> FetchResponse {
+  ) async throws(AcquisitionError) -> FetchResponse {
     do throws(FetchError) {
       var request = FetchRequest(.get, url)
       request.answerLimit = answerLimit
       return try await application.fetch(request)
     } catch {
-      throw .unreached(error)
+      throw AcquisitionError(.unreached(error))
     }
   }
 }
@@ -140,7 +138,7 @@ extension ProviderDirectory {
   nonisolated func surroundings(
     now: @escaping @Sendable () -> UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
   ) -> ProofSurroundings {
-    ProofSurroundings(now: now, sleep: sleep) { application throws(AcquisitionFailure) in
+    ProofSurroundings(now: now, sleep: sleep) { application throws(AcquisitionError) in
       try await self.metadata(for: application, answerLimit: ProviderRequests.usualAnswerLimit)
     }
   }

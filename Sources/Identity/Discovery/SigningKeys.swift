@@ -14,23 +14,23 @@ struct SigningKeys {
   /// Fetches an application's provider's keys.
   static func fetch(
     _ application: Application, _ metadata: ProviderMetadata, now: UnixTime
-  ) async throws(AcquisitionFailure) -> SigningKeys {
-    guard let url = metadata.keysURL else { throw .document(.missing(member: "jwks_uri")) }
+  ) async throws(AcquisitionError) -> SigningKeys {
+    guard let url = metadata.keysURL else { throw AcquisitionError(.document(.missing(member: "jwks_uri"))) }
     let response: FetchResponse
     do throws(FetchError) {
       response = try await application.fetch(FetchRequest(.get, url))
     } catch {
-      throw .unreached(error)
+      throw AcquisitionError(.unreached(error))
     }
     guard response.status == 200 else {
       let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
-      throw .metadata(status: response.status, retryAfter: wait)
+      throw AcquisitionError(.metadata(status: response.status), retryAfter: wait)
     }
     do throws(JWKError) {
       return SigningKeys(
         set: try JWKSet(json: response.body), authority: application.authority, issuer: metadata.issuer)
     } catch {
-      throw .document(.notJSON)
+      throw AcquisitionError(.document(.notJSON))
     }
   }
 

@@ -9,8 +9,8 @@ package import Tokens
 
 extension AcquisitionError {
   /// A stable word for log records, `/readyz` and scripts: the one that the callers' problem document has too.
-  package var reason: String {
-    switch self {
+  public var reason: String {
+    switch kind {
     case .providerUnavailable: "identity-provider-unavailable"
     case .rejected: "token-request-rejected"
     case .unusableMetadata: "authority-unusable"
@@ -27,23 +27,22 @@ extension AcquisitionError {
   }
 
   /// The details: the provider's codes, the host, the errno. No secret, no token.
-  package var detail: String {
-    switch self {
-    case .providerUnavailable(.unreached(let error), _): error.detail
-    case .providerUnavailable(.answered(let status), _): "answered with status \(status) and no token"
-    case .providerUnavailable(.assertion(let error), _): error.detail
-    case .providerUnavailable(.proof(let source, let error), _):
-      "\(source.words) gave no token that proves the application: \(error.detail)"
-    case .providerUnavailable(.managedIdentity(let error), _): error.detail
-    case .providerUnavailable(.actor(let error), _): "the actor's token: \(error.detail)"
-    case .rejected(let reply, _): reply.detail
-    case .unusableMetadata(.status(let status, let reply), _):
+  public var detail: String {
+    if case .providerUnavailable(let status?) = kind { return "answered with status \(status) and no token" }
+    return switch cause {
+    case .unreached(let error): error.detail
+    case .metadata(let status, let reply):
       "metadata answered with status \(status)" + (reply.map { ": \($0.detail)" } ?? "")
-    case .unusableMetadata(.document(let error), _): error.detail
-    case .cacheUnavailable: "the token cache cannot be read, so who is signed in is not known"
-    case .interactionRequired(let required):
+    case .document(let error): error.detail
+    case .token(let failure): failure.reply?.detail ?? ""
+    case .assertion(let error): error.detail
+    case .proof(let source, let error): "\(source.words) gave no token that proves the application: \(error.detail)"
+    case .managedIdentity(let error): error.detail
+    case .actor(let error): "the actor's token: \(error.detail)"
+    case .cacheUnread: "the token cache cannot be read, so who is signed in is not known"
+    case .interaction(let required):
       required.reply.map { "\(required.reason.rawValue): \($0.detail)" } ?? required.reason.rawValue
-    case .assertionRefused(let refused): refused.reply?.detail ?? "the caller's token has ended, or names no tenant"
+    case .refused(let refused): refused.reply?.detail ?? "the caller's token has ended, or names no tenant"
     }
   }
 }

@@ -1,98 +1,113 @@
-public import Bytes
-public import HTTPClient
-public import Platform
+package import Bytes
+package import HTTPClient
+package import Platform
 public import Tokens
 
-/// Why a token could not be obtained. `ProblemDocument` turns it into the proxy's answers.
-public indirect enum AcquisitionError: Error, Sendable, Hashable {
-  /// The provider did not answer, or not as one. The same request may succeed after the pause: `503`.
-  case providerUnavailable(ProviderTrouble, retryAfter: Int64)
-  /// The provider refuses the application or its request: `502`. Its reply is for the log and for `token`, not for
-  /// callers of the proxy, but for the code.
-  case rejected(TokenErrorReply, retryAfter: Int64)
-  /// The document at the authority's address is no metadata of that authority: `502`.
-  case unusableMetadata(MetadataTrouble, retryAfter: Int64)
-  /// The cache cannot be read, and no account is known from before: `503`. A person may well be signed in, so the
-  /// caller is not told to sign in.
-  case cacheUnavailable(retryAfter: Int64)
-  /// A person has to sign in, choose, consent or prove more: `401`.
-  case interactionRequired(InteractionRequired)
-  /// The provider gives no token for the caller's own: `401` or `403`, and the caller can do something about it.
-  case assertionRefused(AssertionRefused)
-
-  /// Seconds after which a caller that was told so may ask again: the cache is looked for at least that often.
-  static let cachePause: Int64 = 2
-
-  /// True if a person can help, by signing in (MSAL's "UI required").
-  public var isInteractionRequired: Bool {
-    if case .interactionRequired = self { true } else { false }
+/// A token that could not be obtained: the cause, and the time until another request. `ProblemDocument` turns it into
+/// the proxy's answers.
+public struct AcquisitionError: Error, Sendable, Hashable {
+  /// The meaning of an error for its callers.
+  public enum Kind: Sendable, Hashable {
+    /// The provider did not answer, or not as one: 5xx, 429, an error page. The same request may succeed after the
+    /// pause: `503`.
+    case providerUnavailable(status: Int?)
+    /// The provider refuses the application or its request: `502`. Its reply is for the log and for `token`, not for
+    /// callers of the proxy, but for the code.
+    case rejected(TokenErrorReply)
+    /// The document at the authority's address is no metadata of that authority: `502`.
+    case unusableMetadata
+    /// The cache cannot be read, and no account is known from before: `503`. A person may well be signed in, so the
+    /// caller is not told to sign in.
+    case cacheUnavailable
+    /// A person has to sign in, choose, consent or prove more: `401`.
+    case interactionRequired(InteractionRequired)
+    /// The provider gives no token for the caller's own: `401` or `403`, and the caller can do something about it.
+    case assertionRefused(AssertionRefused)
   }
 
-  /// True if the token that the caller brought is what is not enough.
-  public var isAssertionRefused: Bool {
-    if case .assertionRefused = self { true } else { false }
+  package indirect enum Cause: Sendable, Hashable {
+    /// The request for metadata or token got no answer.
+    case unreached(FetchError)
+    /// The metadata's address answered, but not with metadata. Entra names a tenant that it does not know.
+    case metadata(status: Int, TokenErrorReply? = nil)
+    /// The metadata is not believed.
+    case document(ProviderMetadataError)
+    /// The token endpoint's answer held no token.
+    case token(TokenFailure)
+    /// The application has nothing to prove itself with. It may have in a moment.
+    case assertion(ClientAssertionError)
+    /// The source of the application's proof gave nothing.
+    case proof(ClientProofSource, AcquisitionError)
+    /// The machine's identity service was asked in vain, for a reason on this machine.
+    case managedIdentity(ManagedIdentityError)
+    /// The token of who acts for the caller cannot be read.
+    case actor(ClientAssertionError)
+    /// Nothing was found, in a cache that cannot be read.
+    case cacheUnread
+    /// A person has to come in.
+    case interaction(InteractionRequired)
+    /// The caller's token is not enough.
+    case refused(AssertionRefused)
   }
 
-  /// True if the cache alone is in the way.
-  var isAboutCache: Bool {
-    if case .cacheUnavailable = self { true } else { false }
+  package var cause: Cause
+  /// Seconds until something is sent again, at least 1: the pause that the provider asked for, and for callers the
+  /// broker's. nil if the provider asked for none.
+  public package(set) var retryAfter: Int64?
+
+  package init(_ cause: Cause, retryAfter: Int64? = nil) {
+    self.cause = cause
+    self.retryAfter = retryAfter
   }
 
-  /// Seconds until something is sent again, at least 1.
-  package var retryAfter: Int64 {
-    switch self {
-    case .providerUnavailable(_, let seconds), .rejected(_, let seconds), .unusableMetadata(_, let seconds),
-      .cacheUnavailable(let seconds):
-      seconds
-    case .interactionRequired(let required): required.retryAfter
-    case .assertionRefused(let refused): refused.retryAfter
+  package init(_ failure: TokenFailure) {
+    self.init(.token(failure), retryAfter: failure.retryAfter)
+  }
+
+  /// The missing sign-in of a subscription.
+  init(
+    _ reason: InteractionReason, _ key: AcquisitionKey, reply: TokenErrorReply? = nil, retryAfter: Int64? = nil
+  ) {
+    var name: String?
+    if case .account(let written) = key.subject { name = written }
+    let required = InteractionRequired(
+      reason: reason, scopes: key.scopes, claims: reply?.claims, accountName: name, authority: key.authority,
+      reply: reply)
+    self.init(.interaction(required), retryAfter: retryAfter)
+  }
+
+  /// The meaning for callers.
+  public var kind: Kind {
+    switch cause {
+    case .metadata(let status, _) where TokenErrorClass.isTransient(status: status):
+      .providerUnavailable(status: status)
+    case .metadata, .document: .unusableMetadata
+    case .token(let failure): failure.refusal.map(Kind.rejected) ?? .providerUnavailable(status: failure.status)
+    case .unreached, .assertion, .proof, .managedIdentity, .actor: .providerUnavailable(status: nil)
+    case .cacheUnread: .cacheUnavailable
+    case .interaction(let required): .interactionRequired(required)
+    case .refused(let refused): .assertionRefused(refused)
     }
   }
 
-  /// The same with another pause: a remembered error is handed out later than it happened.
-  func retrying(after seconds: Int64) -> AcquisitionError {
-    switch self {
-    case .providerUnavailable(let trouble, _): return .providerUnavailable(trouble, retryAfter: seconds)
-    case .rejected(let reply, _): return .rejected(reply, retryAfter: seconds)
-    case .unusableMetadata(let trouble, _): return .unusableMetadata(trouble, retryAfter: seconds)
-    case .cacheUnavailable: return .cacheUnavailable(retryAfter: seconds)
-    case .interactionRequired(var required):
-      required.retryAfter = seconds
-      return .interactionRequired(required)
-    case .assertionRefused(var refused):
-      refused.retryAfter = seconds
-      return .assertionRefused(refused)
-    }
+  /// True if the same request may succeed later.
+  package var isProviderUnavailable: Bool {
+    if case .providerUnavailable = kind { true } else { false }
   }
-}
 
-/// The way in which a provider was unavailable.
-public enum ProviderTrouble: Sendable, Hashable {
-  /// No answer.
-  case unreached(FetchError)
-  /// An answer without a usable token: 5xx, 429, an error page.
-  case answered(status: Int)
-  /// It was not asked: what the application proves itself with is not there. It may be in a moment.
-  case assertion(ClientAssertionError)
-  /// It was not asked: who hands out what proves the application gave nothing, for this reason.
-  case proof(ClientProofSource, AcquisitionError)
-  /// The service of a managed identity was asked in vain, for a reason on this machine.
-  case managedIdentity(ManagedIdentityError)
-  /// It was not asked: the token of who acts for the caller cannot be read.
-  case actor(ClientAssertionError)
-}
+  /// The sign-in that would help; nil if none would (MSAL's "UI required").
+  public var interactionRequired: InteractionRequired? {
+    if case .interaction(let required) = cause { required } else { nil }
+  }
 
-/// The mistake in metadata that did arrive.
-public enum MetadataTrouble: Sendable, Hashable {
-  /// A status that will not change by asking again (3xx, 4xx), with what the provider said beside it: Entra names a
-  /// tenant that it does not know.
-  case status(Int, TokenErrorReply?)
-  /// A document that is not believed.
-  case document(ProviderMetadataError)
+  /// The refusal of the caller's token; nil if another one would fare no better.
+  public var assertionRefused: AssertionRefused? {
+    if case .refused(let refused) = cause { refused } else { nil }
+  }
 }
 
 /// Why there is no proof.
-public enum ClientAssertionError: Error, Sendable, Hashable {
+package enum ClientAssertionError: Error, Sendable, Hashable {
   /// The file cannot be read.
   case unreadable(path: String, FileReadError)
   /// The file contains no JWT: nothing of it is sent.
@@ -106,7 +121,7 @@ public enum ClientAssertionError: Error, Sendable, Hashable {
 }
 
 /// The renewer of a JWT that proves an application.
-public enum ClientAssertionOrigin: Sendable, Hashable {
+package enum ClientAssertionOrigin: Sendable, Hashable {
   /// The program that keeps this file fresh.
   case file(path: String)
   /// The program that brought it.
@@ -116,7 +131,7 @@ public enum ClientAssertionOrigin: Sendable, Hashable {
 }
 
 /// Why a command gave no JWT.
-public enum AssertionCommandError: Error, Sendable, Hashable {
+package enum AssertionCommandError: Error, Sendable, Hashable {
   /// It cannot be started: the system's words.
   case notStarted(reason: String)
   /// It ran longer than it may, and was killed with what it had started.
@@ -132,7 +147,7 @@ public enum AssertionCommandError: Error, Sendable, Hashable {
 }
 
 /// The source of an application's proof.
-public enum ClientProofSource: Sendable, Hashable {
+package enum ClientProofSource: Sendable, Hashable {
   /// The service of a managed identity, by its kind.
   case managedIdentity(String)
   /// Google Cloud's metadata server.
@@ -146,7 +161,7 @@ public enum ClientProofSource: Sendable, Hashable {
 }
 
 /// Why a managed identity has no token, beside what its service answers.
-public enum ManagedIdentityError: Error, Sendable, Hashable {
+package enum ManagedIdentityError: Error, Sendable, Hashable {
   /// The agent of Azure Arc named no file that may be read.
   case arcChallenge
   /// The file that it named cannot be read.
@@ -170,14 +185,11 @@ public struct InteractionRequired: Sendable, Hashable {
   public var authority: Authority
   /// The provider's answer; nil if it was not asked. For the log and for `token`, not for callers of the proxy.
   package var reply: TokenErrorReply?
-  /// Seconds until the provider is asked again without a new sign-in, at least 1.
-  package var retryAfter: Int64
 
   /// A need for a person.
   package init(
     reason: InteractionReason, scopes: ScopeSet, claims: Claims? = nil, accountName: String? = nil,
-    authority: Authority,
-    reply: TokenErrorReply? = nil, retryAfter: Int64 = 1
+    authority: Authority, reply: TokenErrorReply? = nil
   ) {
     self.reason = reason
     self.scopes = scopes
@@ -185,18 +197,6 @@ public struct InteractionRequired: Sendable, Hashable {
     self.accountName = accountName
     self.authority = authority
     self.reply = reply
-    self.retryAfter = retryAfter
-  }
-}
-
-extension InteractionRequired {
-  /// The missing sign-in of a subscription.
-  init(_ reason: InteractionReason, _ key: AcquisitionKey, reply: TokenErrorReply? = nil, retryAfter: Int64 = 1) {
-    var name: String?
-    if case .account(let written) = key.subject { name = written }
-    self.init(
-      reason: reason, scopes: key.scopes, claims: reply?.claims, accountName: name, authority: key.authority,
-      reply: reply, retryAfter: retryAfter)
   }
 }
 
@@ -212,16 +212,12 @@ public struct AssertionRefused: Sendable, Hashable {
   public var clientID: String
   /// The provider's answer; nil if it was not asked. For the log, not for callers.
   package var reply: TokenErrorReply?
-  /// Seconds until the provider is asked again for the same token, at least 1.
-  package var retryAfter: Int64
 
-  package init(_ refusal: AssertionRefusal, _ key: AcquisitionKey, reply: TokenErrorReply? = nil, retryAfter: Int64 = 1)
-  {
+  package init(_ refusal: AssertionRefusal, _ key: AcquisitionKey, reply: TokenErrorReply? = nil) {
     self.refusal = refusal
     scopes = key.scopes
     authority = key.authority
     clientID = key.clientID
     self.reply = reply
-    self.retryAfter = retryAfter
   }
 }

@@ -62,7 +62,7 @@ package struct BrowserSignIn: Sendable {
   /// about a minute.
   package func address() async throws(SignInError) -> String {
     guard metadata.requiresPushedAuthorization else { return authorization.url }
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       return authorization.url(pushedAs: try await exchange.requests(metadata).push(authorization))
     } catch {
       throw exchange.failure(error)
@@ -97,7 +97,7 @@ package struct BrowserSignIn: Sendable {
     let grant = TokenGrant.authorizationCode(
       answer.code, redirectURI: redirectURI, verifier: session.proof.verifier)
     let reply: TokenReply
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       reply = try await exchange.redeem(
         grant, scopes: exchange.request.scopes, about: answer.accountHint, metadata)
     } catch {

@@ -39,7 +39,7 @@ package struct DeviceCodeSignIn: Sendable {
 
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
     guard metadata.url(of: .deviceAuthorization) != nil else { throw .unsupported(.deviceCode) }
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       return try await exchange.requests(metadata).deviceCode(
         scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims, parameters: request.parameters)
     } catch {
@@ -59,16 +59,15 @@ package struct DeviceCodeSignIn: Sendable {
       case .ask(let seconds): await sleep(seconds)
       case .end(.expired): throw .codeExpired
       case .end(.declined): throw .declined(TokenErrorReply(error: "access_denied"))
-      case .end(.refused(let failure)): throw exchange.failure(.token(failure))
+      case .end(.refused(let failure)): throw exchange.failure(AcquisitionError(failure))
       }
       if Task.isCancelled { throw .cancelled }
-      do throws(AcquisitionFailure) {
+      do throws(AcquisitionError) {
         return try await exchange.redeem(grant, scopes: scopes, metadata)
       } catch {
-        switch error {
-        case .token(let failure): action = polling.next(after: failure, now: exchange.now())
-        case .unreached, .metadata, .document, .scopesNotGranted, .assertion, .proof, .managedIdentity, .cacheUnread,
-          .actor, .assertionUnusable, .interaction:
+        if case .token(let failure) = error.cause {
+          action = polling.next(after: failure, now: exchange.now())
+        } else {
           action = polling.nextWithoutAnswer(now: exchange.now())
         }
       }

@@ -24,7 +24,7 @@ struct SignInExchange {
   private var application: Application { request.application }
 
   func metadata() async throws(SignInError) -> ProviderMetadata {
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       var metadata = try await directory.metadata(for: application)
       if !application.hasOfflineAccess { metadata.offlineAccess = .declined }
       return metadata
@@ -36,7 +36,7 @@ struct SignInExchange {
   /// Requests tokens, once: a request whose answer is lost may have used the grant up.
   func redeem(
     _ grant: TokenGrant, scopes: ScopeSet, about account: RoutingHint? = nil, _ metadata: ProviderMetadata
-  ) async throws(AcquisitionFailure) -> TokenReply {
+  ) async throws(AcquisitionError) -> TokenReply {
     var reply = try await requests(metadata).tokens(
       for: grant, scopes: scopes, claims: request.mergedClaims, parameters: request.parameters, about: account)
     // Some providers give one unasked.
@@ -114,7 +114,7 @@ struct SignInExchange {
       throw .idToken(error)
     }
     let keys: SigningKeys
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       keys = try await SigningKeys.fetch(application, metadata, now: now())
     } catch {
       throw failure(error)
@@ -131,8 +131,8 @@ struct SignInExchange {
   }
 
   /// The meaning of a failed request for the person who waits for it.
-  func failure(_ failure: AcquisitionFailure) -> SignInError {
-    if case .token(let answer) = failure, case .refused(let reply) = answer.cause {
+  func failure(_ error: AcquisitionError) -> SignInError {
+    if case .token(let answer) = error.cause, let reply = answer.reply {
       switch answer.errorClass {
       case .declined: return .declined(reply)
       case .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable: return .refused(reply)
@@ -140,7 +140,7 @@ struct SignInExchange {
       }
     }
     let own = TokenSubscription(application: application, scopes: .none).key
-    return .provider(failure.error(for: own, retryAfter: failure.retryAfter ?? 1))
+    return .provider(error.told(to: own, retryAfter: error.retryAfter ?? 1))
   }
 }
 

@@ -26,7 +26,7 @@ package struct SignedInAccounts: Sendable {
     let tokens = await store.snapshot().heldTokens(
       of: account.homeAccountID, at: application.authority, clientID: application.clientID)
     if tokens.isEmpty { return }
-    do throws(AcquisitionFailure) {
+    do throws(AcquisitionError) {
       let directory = ProviderDirectory(now: now, tenants: store.tenants)
       let metadata = try await directory.metadata(for: application)
       let requests = ProviderRequests(
@@ -34,8 +34,8 @@ package struct SignedInAccounts: Sendable {
         surroundings: directory.surroundings(now: now, sleep: TokenBroker.sleep))
       for (token, hint) in tokens { try await requests.revoke(token, hint) }
     } catch {
-      throw error.error(
-        for: TokenSubscription(application: application, scopes: .none).key, retryAfter: error.retryAfter ?? 1)
+      throw error.told(
+        to: TokenSubscription(application: application, scopes: .none).key, retryAfter: error.retryAfter ?? 1)
     }
   }
 

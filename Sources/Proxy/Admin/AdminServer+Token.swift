@@ -35,12 +35,12 @@ extension AdminServer {
         ]).canonicalText() + "\n")
     } catch {
       var next: String?
-      if case .interactionRequired(let required) = error {
+      if let required = error.interactionRequired {
         next =
           service.signInLink(route, required).map { "Sign in at \($0)" }
           ?? service.description.commands.advice(required.reason, route: route.name)
       }
-      return Self.refusal(error.isInteractionRequired ? 401 : 503, error.reason, error.detail, next: next)
+      return Self.refusal(error.interactionRequired != nil ? 401 : 503, error.reason, error.detail, next: next)
     }
   }
 

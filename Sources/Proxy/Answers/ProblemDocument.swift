@@ -175,13 +175,13 @@ struct ProblemDocument {
   }
 
   private static func document(_ error: AcquisitionError) -> ProblemDocument {
-    switch error {
-    case .providerUnavailable(_, let seconds):
+    switch error.kind {
+    case .providerUnavailable:
       .init(
         503, .identityProviderUnavailable, "Identity provider unavailable",
         "The identity provider did not give a token for this route. Try again later; the log says what it answered.",
-        retryAfter: seconds)
-    case .rejected(let reply, _):
+        retryAfter: error.retryAfter)
+    case .rejected(let reply):
       .init(
         502, .tokenRequestRejected, "Token request rejected",
         "The identity provider refuses the application of this route (\(reply.error)). Its configuration or credential "
@@ -190,12 +190,12 @@ struct ProblemDocument {
       .init(
         502, .authorityUnusable, "Authority unusable",
         "The document at the authority of this route's application is not the metadata of that authority.")
-    case .cacheUnavailable(let seconds):
+    case .cacheUnavailable:
       .init(
         503, .tokenCacheUnavailable, "Token cache unavailable",
         "The proxy cannot read its token cache, so it does not know who is signed in. Try again later; the log says "
           + "why.",
-        retryAfter: seconds)
+        retryAfter: error.retryAfter)
     case .interactionRequired(let required): Self.document(required)
     case .assertionRefused(let refused): Self.document(refused)
     }

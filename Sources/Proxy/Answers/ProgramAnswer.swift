@@ -80,10 +80,14 @@ struct ProgramError {
   init(_ failure: ExchangeFailure, _ problem: ProblemDocument, words: String?) {
     var asksForBasic = false
     switch failure {
-    case .token(.interactionRequired), .token(.assertionRefused): (status, code) = (400, "invalid_grant")
-    case .token(.rejected): (status, code) = (400, "unauthorized_client")
-    // What answers at the provider's address may be a page about its outage.
-    case .token, .callerIssuerUnavailable: (status, code) = (503, "temporarily_unavailable")
+    case .token(let error):
+      switch error.kind {
+      case .interactionRequired, .assertionRefused: (status, code) = (400, "invalid_grant")
+      case .rejected: (status, code) = (400, "unauthorized_client")
+      // What answers at the provider's address may be a page about its outage.
+      case .providerUnavailable, .unusableMetadata, .cacheUnavailable: (status, code) = (503, "temporarily_unavailable")
+      }
+    case .callerIssuerUnavailable: (status, code) = (503, "temporarily_unavailable")
     case .caller(.untrustedToken): (status, code) = (400, "invalid_request")
     case .caller: (status, code) = (problem.status, "access_denied")
     case .program(let refusal):

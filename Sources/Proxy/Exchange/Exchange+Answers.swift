@@ -67,7 +67,7 @@ extension Exchange {
   /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
   /// so there is one page before the identity provider, not two.
   private func signInPage(insteadOf failure: ExchangeFailure) async -> SignInAnswer? {
-    guard audience == .person, case .token(.interactionRequired(let required)) = failure,
+    guard audience == .person, case .token(let error) = failure, let required = error.interactionRequired,
       required.reason != .accountAmbiguous, request.route?.token.onInteractionRequired != .redirect
     else { return nil }
     return await signInPage(reason: required.reason.rawValue)

@@ -77,8 +77,8 @@ extension Exchange {
         note(kind, .notObtained)
         told(error)
         // The caller can do something about it; the upstream's answer does not tell.
-        if error.isAssertionRefused { request.callerRefusal = error }
-        if case .interactionRequired(let required) = error { remember(refused, required, refusal, now) }
+        if error.assertionRefused != nil { request.callerRefusal = error }
+        if let required = error.interactionRequired { remember(refused, required, refusal, now) }
         return nil
       }
     }
@@ -113,7 +113,7 @@ extension Exchange {
 
   /// Counts and remembers that a token needs a person, and notes if a person's browser asks.
   func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
-    guard case .token(.interactionRequired(let required)) = failure else { return }
+    guard case .token(let error) = failure, let required = error.interactionRequired else { return }
     if audience == .person, request.handOut == nil, caller.facts.listener.programs == nil {
       request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     }

@@ -159,7 +159,8 @@ extension Exchange {
   func callerBearer(_ slot: Int, now: UnixTime) throws(ExchangeFailure) -> BearerValue? {
     guard let callerToken = request.callerToken else { throw .caller(.untrustedToken) }
     if now >= callerToken.claims.expiresAt {
-      throw .token(.assertionRefused(AssertionRefused(.invalidToken, state.service.subscriptions[slot].key)))
+      let refused = AssertionRefused(.invalidToken, state.service.subscriptions[slot].key)
+      throw .token(AcquisitionError(.refused(refused)))
     }
     return callerToken.bearer(slot)
   }
@@ -206,7 +207,7 @@ extension Exchange {
       noteInteraction(error, route)
       // A caller that makes room for another one has no time left for an upstream.
       guard route.token.whenUnavailable == .forwardWithout, !caller.mustEnd, case .token(let reason) = error,
-        !reason.isInteractionRequired, !reason.isAssertionRefused
+        reason.interactionRequired == nil, reason.assertionRefused == nil
       else { throw error }
       return .none
     }
@@ -240,7 +241,7 @@ extension Exchange {
       return value
     } catch {
       // Without an account there was no request to the provider.
-      if case .interactionRequired(let required) = error, required.reason.isWithoutAccount {
+      if error.interactionRequired?.reason.isWithoutAccount == true {
         request.record.tokenSource = .none
       }
       request.trace?.endToken(
@@ -276,7 +277,7 @@ extension Caller {
     while true {
       if let result = pending.value { return try result.get() }
       if hasLeft || mustEnd || waiter.loop.now >= deadline {
-        throw .providerUnavailable(.unreached(.timedOut(host: key.authority.url.host)), retryAfter: 1)
+        throw AcquisitionError(.unreached(.timedOut(host: key.authority.url.host)), retryAfter: 1)
       }
       waiter.watch(pending, .read)
       watch(isCourteous ? .leaving : [.leaving, .end])

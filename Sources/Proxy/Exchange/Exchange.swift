@@ -102,7 +102,8 @@ struct Exchange {
   /// The failure, or the end of the exchange's time if a wait ended for that.
   private func inTime(_ failure: ExchangeFailure) -> ExchangeFailure {
     switch failure {
-    case .unreachable(.timedOut), .token(.providerUnavailable):
+    case .unreachable(.timedOut): state.loop.now < request.whole ? failure : .delivery(.exchangeTimedOut)
+    case .token(let error) where error.isProviderUnavailable:
       state.loop.now < request.whole ? failure : .delivery(.exchangeTimedOut)
     default: failure
     }

@@ -62,7 +62,7 @@ extension SignInHandler {
       _ = try await surroundings.broker.currentBearer(for: route.subscription)
     } catch {
       // Other failures do not concern the person, and the route itself reports them.
-      if case .interactionRequired(let required) = error {
+      if let required = error.interactionRequired {
         return pages.failure(
           .stillRequired(required.words(route: route.name, link: link(form), commands)), retry: link(form))
       }

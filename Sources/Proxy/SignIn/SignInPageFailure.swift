@@ -95,15 +95,17 @@ struct SignInPageFailure {
         403, "Not signed in", "The identity provider did not sign you in.", detail: Self.words(reply),
         next: "Begin again, or ask your administrator about what it says.")
       facts = Self.facts(reply)
-    case .provider(.providerUnavailable(.answered(let status), _)):
-      self.init(
-        503, "The identity provider has a problem",
-        "It answered with status \(status). Sign-in is not possible until it works again.",
-        next: "Begin again in a moment.")
-    case .provider(.providerUnavailable):
-      self.init(
-        503, "The identity provider does not answer", "Sign-in is not possible while it does not.",
-        next: "Begin again in a moment.")
+    case .provider(let met) where met.isProviderUnavailable:
+      if case .providerUnavailable(let status?) = met.kind {
+        self.init(
+          503, "The identity provider has a problem",
+          "It answered with status \(status). Sign-in is not possible until it works again.",
+          next: "Begin again in a moment.")
+      } else {
+        self.init(
+          503, "The identity provider does not answer", "Sign-in is not possible while it does not.",
+          next: "Begin again in a moment.")
+      }
     case .provider, .unsupported, .crypto, .listener, .withoutAccount, .idToken, .codeExpired, .cancelled, .timedOut:
       self.init(502, "Not signed in", "The sign-in did not succeed.", detail: error.message(), next: operatorNext)
     case .answer:

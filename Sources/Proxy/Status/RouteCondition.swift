@@ -26,12 +26,12 @@ enum RouteCondition: Hashable {
   ///   - need: the remembered requirement for a sign-in.
   ///   - upstream: the upstream's failure.
   init(token: TokenStatus?, need: SignInRequirement?, upstream: UpstreamCondition.Failure?, now: UnixTime) {
-    if case .interactionRequired(let required)? = token?.failure?.error {
+    if let required = token?.failure?.error.interactionRequired {
       self = .signInNeeded(required.reason)
     } else if let need, token != nil {
       self = .moreProofNeeded(need)
     } else if let failure = token?.failure {
-      switch failure.error {
+      switch failure.error.kind {
       case .cacheUnavailable: self = .cacheUnavailable(since: failure.since)
       case .providerUnavailable: self = .providerDown(since: failure.since)
       case .rejected, .unusableMetadata, .interactionRequired, .assertionRefused:

@@ -127,7 +127,7 @@ struct RouteStatus {
       }
       members["token"] = .object(held)
       members["sign_in"] = signIn
-      switch token.failure?.error {
+      switch token.failure?.error.kind {
       case nil, .interactionRequired, .cacheUnavailable, .assertionRefused: break
       case .providerUnavailable, .rejected, .unusableMetadata:
         guard let failure = token.failure else { break }
@@ -153,9 +153,7 @@ struct RouteStatus {
     switch condition {
     case .signInNeeded(let reason):
       members["reason"] = .string(reason.rawValue)
-      if case .interactionRequired(let required)? = token?.failure?.error {
-        members["claims"] = required.claims.map { .string($0.text) }
-      }
+      members["claims"] = token?.failure?.error.interactionRequired?.claims.map { .string($0.text) }
       return .object(members)
     case .moreProofNeeded(let need):
       members["reason"] = .string("upstream_challenge")

@@ -29,7 +29,7 @@ extension Service {
 
   private func link(_ route: Route, _ token: TokenStatus?, _ need: SignInRequirement?) -> String? {
     guard let slot = route.bearerSlot else { return nil }
-    if case .interactionRequired(let required)? = token?.failure?.error {
+    if let required = token?.failure?.error.interactionRequired {
       return required.reason == .accountAmbiguous ? nil : signInLink(route, required)
     }
     guard let need else { return nil }

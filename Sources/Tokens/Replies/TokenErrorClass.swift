@@ -43,7 +43,7 @@ package enum TokenErrorClass: Sendable, Hashable {
   }
 
   /// True if a status alone means that the provider cannot answer now.
-  static func isTransient(status: Int) -> Bool {
+  package static func isTransient(status: Int) -> Bool {
     status >= 500 || status == 429 || status == 408
   }
 }

@@ -37,6 +37,9 @@ package struct TokenFailure: Error, Sendable, Hashable {
     if case .refused(let reply) = cause { reply } else { nil }
   }
 
+  /// The OAuth error, unless it only says that the provider cannot answer now.
+  package var refusal: TokenErrorReply? { errorClass == .transient ? nil : reply }
+
   /// The failure of a refresh request. An answer with status 400 and without content is a refusal of the refresh token,
   /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): another request with the same token does not
   /// help.

@@ -47,24 +47,21 @@ struct CheckAdvice {
   /// The cure for a token that was not obtained, or for the authority's metadata.
   func advice(_ error: AcquisitionError) -> String {
     if let identity = application?.managedIdentity, let advice = advice(error, identity) { return advice }
-    switch error {
-    case .providerUnavailable(.proof(let source, let error), _): return advice(source, error)
-    case .providerUnavailable(.unreached(let error), _): return advice(error)
-    case .providerUnavailable(.assertion(.expired(let origin, _)), _),
-      .providerUnavailable(.actor(.expired(let origin, _)), _):
-      return advice(expired: origin)
-    case .interactionRequired(let required): return commands.advice(required.reason, route: route.name)
-    case .rejected(let reply, _): return words(cure(reply))
-    case .providerUnavailable(.answered, _): return words(.trouble)
-    case .providerUnavailable(.managedIdentity(.arcKey), _): return words(.arcKey)
-    case .providerUnavailable(.managedIdentity(.notConfirmed), _): return words(.arcIdentity)
-    case .providerUnavailable(.managedIdentity(.arcChallenge), _): return words(.arcAgent)
-    case .providerUnavailable(.assertion(.unsigned), _): return words(.signature)
-    case .providerUnavailable(.assertion, _): return words(.assertionFile)
-    case .providerUnavailable(.actor, _): return words(.actor)
-    case .unusableMetadata: return words(.metadata)
-    case .cacheUnavailable: return words(.cache)
-    case .assertionRefused: return words(.callerToken)
+    switch error.cause {
+    case .proof(let source, let error): return advice(source, error)
+    case .unreached(let error): return advice(error)
+    case .assertion(.expired(let origin, _)), .actor(.expired(let origin, _)): return advice(expired: origin)
+    case .interaction(let required): return commands.advice(required.reason, route: route.name)
+    case .token(let failure): return words(failure.refusal.map { cure($0) } ?? .trouble)
+    case .managedIdentity(.arcKey): return words(.arcKey)
+    case .managedIdentity(.notConfirmed): return words(.arcIdentity)
+    case .managedIdentity(.arcChallenge): return words(.arcAgent)
+    case .assertion(.unsigned): return words(.signature)
+    case .assertion: return words(.assertionFile)
+    case .actor: return words(.actor)
+    case .metadata, .document: return words(error.isProviderUnavailable ? .trouble : .metadata)
+    case .cacheUnread: return words(.cache)
+    case .refused: return words(.callerToken)
     }
   }
 
@@ -79,7 +76,7 @@ struct CheckAdvice {
       return cure(command: error).words(parts)
     case .githubActions: return words(.githubActions)
     case .application where agent != nil:
-      if case .rejected(let reply, _) = error, reply.error != "invalid_client" { return words(cure(reply)) }
+      if case .rejected(let reply) = error.kind, reply.error != "invalid_client" { return words(cure(reply)) }
       var blueprint = self
       blueprint.agent = nil
       return blueprint.advice(error)
@@ -96,12 +93,12 @@ struct CheckAdvice {
     var parts = parts
     if !names.isEmpty { parts.leftovers = ", or were \(names.joined(separator: ", ")) left over from elsewhere" }
     let cure: ProviderCure? =
-      switch error {
-      case .providerUnavailable(.answered(status: 410), _): .identityUpdate
-      case .providerUnavailable(.answered(status: 429), _): .identityPause
-      case .providerUnavailable(.unreached, _), .providerUnavailable(.answered, _): .identityService
-      case .rejected: .identityAssignment
-      case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired, .assertionRefused: nil
+      switch (error.kind, error.cause) {
+      case (.providerUnavailable(410), _): .identityUpdate
+      case (.providerUnavailable(429), _): .identityPause
+      case (.providerUnavailable(_?), _), (_, .unreached): .identityService
+      case (.rejected, _): .identityAssignment
+      default: nil
       }
     return cure?.words(parts)
   }
@@ -127,10 +124,10 @@ struct CheckAdvice {
 
   /// The cure for a command that prints no JWT.
   private func cure(command error: AcquisitionError) -> ProviderCure {
-    switch error {
-    case .providerUnavailable(.assertion(.command(.notStarted)), _): .commandStart
-    case .providerUnavailable(.assertion(.command(.timedOut)), _): .commandTime
-    case .providerUnavailable(.assertion(.expired), _): .commandExpiry
+    switch error.cause {
+    case .assertion(.command(.notStarted)): .commandStart
+    case .assertion(.command(.timedOut)): .commandTime
+    case .assertion(.expired): .commandExpiry
     default: .commandOutput
     }
   }

@@ -36,10 +36,14 @@ enum SignInCure: Cure {
   /// The cure for an error; nil if the error says it itself, or no user of the command can do anything.
   init?(_ error: SignInError, isSilent: Bool) {
     switch error {
-    case .provider(.providerUnavailable(.answered, _)): self = .trouble
-    case .provider(.providerUnavailable): self = .reachability
-    case .provider(.rejected): self = .credential
-    case .provider(.unusableMetadata): self = .authority
+    case .provider(let error):
+      switch error.kind {
+      case .providerUnavailable(nil): self = .reachability
+      case .providerUnavailable: self = .trouble
+      case .rejected: self = .credential
+      case .unusableMetadata: self = .authority
+      case .interactionRequired, .cacheUnavailable, .assertionRefused: return nil
+      }
     case .unsupported(.browser): self = .deviceCode
     case .unsupported(.deviceCode): self = .browser
     case .unsupported(.registration): self = .registration
@@ -53,8 +57,7 @@ enum SignInCure: Cure {
     case .notConfirmed: self = .otherUser
     case .listener(_, port: .some): self = .port
     case .refused where error.isInteractionRequired: self = .anotherCode
-    case .provider(.interactionRequired), .provider(.cacheUnavailable), .provider(.assertionRefused), .refused,
-      .declined, .cancelled, .idToken, .withoutAccount, .listener, .crypto, .store:
+    case .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener, .crypto, .store:
       return nil
     }
   }

@@ -60,10 +60,10 @@ struct TokenCommand {
     var members: [String: JSONValue] = [
       "route": .string(options.route), "application": .string(subscription.application.name),
       "authority": .string(subscription.key.authority.description), "error": .string(error.reason),
-      "detail": .string(error.detail), "retry_after": .integer(error.retryAfter),
+      "detail": .string(error.detail), "retry_after": .integer(error.retryAfter ?? 1),
     ]
     members["agent"] = subscription.key.agent.map(JSONValue.string)
-    if case .interactionRequired(let required) = error {
+    if let required = error.interactionRequired {
       members["reason"] = .string(required.reason.rawValue)
       members["scopes"] = .array(required.scopes.words.map(JSONValue.string))
       members["claims"] = required.claims.map { .string($0.text) }
@@ -76,7 +76,7 @@ struct TokenCommand {
 extension AcquisitionError {
   /// The exit status of a command that met this.
   var exitStatus: ExitStatus {
-    isInteractionRequired ? .interactionRequired : .failed
+    interactionRequired == nil ? .failed : .interactionRequired
   }
 }
 

@@ -194,7 +194,7 @@ struct RouteChain: Sendable {
         CheckStep(name: .token, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began), detail: detail), value
       )
     } catch {
-      let verdict = error.isInteractionRequired ? CheckVerdict.interactionRequired : .failed
+      let verdict = error.interactionRequired == nil ? CheckVerdict.failed : .interactionRequired
       return (
         CheckStep(
           name: .token, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: error.detail,

@@ -253,7 +253,7 @@ import Tokens
       try await application.acquireTokenByTokenExchange(
         subjectToken: Secret("caller-2"), audiences: ["ledger"], scopes: ["A"])
     }
-    guard case .acquisition(.assertionRefused(let told))? = refused else {
+    guard case .acquisition(let error)? = refused, let told = error.assertionRefused else {
       Issue.record("\(String(describing: refused))")
       return
     }

@@ -95,11 +95,11 @@ final class FlowReplay {
         forced ? try await broker.renewedBearer(for: subscription) : try await broker.bearer(for: subscription)
       outcome.answer = .token(value.revealedToken())
     } catch {
-      switch error {
+      switch error.kind {
       case .interactionRequired(let required):
         outcome.answer = .interaction(required.reason)
         outcome.required = required
-      case .rejected(let reply, _): outcome.answer = .rejected(reply.error)
+      case .rejected(let reply): outcome.answer = .rejected(reply.error)
       case .assertionRefused: Issue.record("no flow has a caller")
       case .providerUnavailable, .unusableMetadata, .cacheUnavailable: outcome.answer = .unavailable
       }

@@ -79,7 +79,7 @@ extension InteractiveSignInTests {
 
   @Test func `a provider without keys or without sign-in is reported`() async throws {
     await provider.change { $0.keys = 404 }
-    await #expect(throws: SignInError.provider(.unusableMetadata(.status(404, nil), retryAfter: 1))) {
+    await #expect(throws: SignInError.provider(AcquisitionError(.metadata(status: 404), retryAfter: 1))) {
       try await signIn { try await $0.bring("code=C&state=\($0.state)") }
     }
     await provider.change { $0.hasAuthorization = false }

@@ -211,10 +211,10 @@ import Tokens
   }
 
   @Test func `a server error is not called silence, and a missing time is not called long ago`() {
-    let error = SignInPageFailure(.provider(.providerUnavailable(.answered(status: 500), retryAfter: 1)))
+    let error = SignInPageFailure(.provider(AcquisitionError(.metadata(status: 500))))
     #expect(error.heading == "The identity provider has a problem" && error.text.contains("with status 500"))
     let silence = SignInPageFailure(
-      .provider(.providerUnavailable(.unreached(.timedOut(host: "id.example")), retryAfter: 1)))
+      .provider(AcquisitionError(.unreached(.timedOut(host: "id.example")))))
     #expect(silence.heading == "The identity provider does not answer" && silence.status == 503)
     let missing = SignInError.idToken(.age(authenticatedAt: nil)).message()
     #expect(missing.contains("it has no auth_time"))

@@ -35,8 +35,9 @@ import Tokens
   }
 
   private static func needed(_ reason: InteractionReason) throws -> AcquisitionError {
-    .interactionRequired(
-      InteractionRequired(reason: reason, scopes: .none, authority: try Authority("https://id.example/realm")))
+    AcquisitionError(
+      .interaction(
+        InteractionRequired(reason: reason, scopes: .none, authority: try Authority("https://id.example/realm"))))
   }
 
   private static func status(
@@ -48,8 +49,7 @@ import Tokens
       command: "bearer-proxy login -c p.yaml --route graph")
   }
 
-  private static let down = AcquisitionError.providerUnavailable(
-    .unreached(.timedOut(host: "id.example")), retryAfter: 12)
+  private static let down = AcquisitionError(.unreached(.timedOut(host: "id.example")), retryAfter: 12)
   private static let failing = UpstreamCondition.Failure(
     since: 1_700_000_000, reason: "Connection refused", count: 3)
 
@@ -76,7 +76,8 @@ import Tokens
       (
         try status(
           token(
-            .application, for: 240, .rejected(TokenErrorReply(error: "invalid_client"), retryAfter: 60),
+            .application, for: 240,
+            AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: "invalid_client")), status: 401)),
             isOfFormerCredential: true)), "provider_refuses",
         "provider refuses since 2023-11-14T22:18:20Z (5 min): invalid_client; next attempt in 12 s; the held token, "
           + "obtained with the former credential, serves for 4 min"
@@ -108,7 +109,7 @@ import Tokens
           + "'bearer-proxy login -c p.yaml --route graph'; the held token serves for 90 s"
       ),
       (
-        try status(token(alice, .cacheUnavailable(retryAfter: 2)), upstream: failing), "cache_unavailable",
+        try status(token(alice, AcquisitionError(.cacheUnread, retryAfter: 2)), upstream: failing), "cache_unavailable",
         "token cache unreadable since 2023-11-14T22:18:20Z (5 min), so who is signed in is not known"
       ),
       (
@@ -117,7 +118,7 @@ import Tokens
           + "the held token serves for 2 h"
       ),
       (
-        try status(token(.application, .unusableMetadata(.status(404, nil), retryAfter: 60))), "provider_refuses",
+        try status(token(.application, AcquisitionError(.metadata(status: 404), retryAfter: 60))), "provider_refuses",
         "provider refuses since 2023-11-14T22:18:20Z (5 min): metadata answered with status 404; next attempt in 12 s"
       ),
       (

@@ -8,7 +8,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite struct AcquisitionFailureTests {
+@Suite struct AcquisitionErrorTests {
   private static let notFound = ScriptedProvider.Answer.json(404, "")
   private static let stranger = ScriptedProvider.Answer.json(200, #"{"issuer": "https://evil.example"}"#)
 
@@ -27,22 +27,10 @@ import Tokens
     .json(status, #"{"error": "\#(error)"}"#)
   }
 
-  private static func rejected(_ error: String, _ seconds: Int64) -> AcquisitionError {
-    .rejected(TokenErrorReply(error: error), retryAfter: seconds)
-  }
-
   private static func plain(_ status: Int, _ words: String) -> TokenErrorReply {
     var reply = TokenErrorReply(error: "status \(status)", description: words)
     reply.isWithoutCode = true
     return reply
-  }
-
-  private static func down(_ status: Int, _ seconds: Int64 = 1) -> AcquisitionError {
-    .providerUnavailable(.answered(status: status), retryAfter: seconds)
-  }
-
-  private static func unreached(_ error: FetchError) -> AcquisitionError {
-    .providerUnavailable(.unreached(error), retryAfter: 1)
   }
 
   private static let refused = FetchError.unreachable(host: "id.example", port: 443, errno: 111)
@@ -68,30 +56,29 @@ import Tokens
     ] as [(TokenErrorReply, String)])
   func `a provider's codes and words are told, each once`(reply: TokenErrorReply, detail: String) {
     #expect(reply.detail == detail)
-    let metadata = AcquisitionError.unusableMetadata(.status(400, reply), retryAfter: 60)
+    let metadata = AcquisitionError(.metadata(status: 400, reply))
     #expect(metadata.detail == "metadata answered with status 400: \(detail)")
-    #expect(
-      AcquisitionError.unusableMetadata(.status(404, nil), retryAfter: 60).detail == "metadata answered with status 404"
-    )
+    #expect(AcquisitionError(.metadata(status: 404)).detail == "metadata answered with status 404")
   }
 
   static let rows: [Row] = [
-    Row(name: "metadata unreachable", metadata: [.failure(refused)], expected: unreached(refused), tokenRequests: 0),
-    Row(name: "metadata not trusted", metadata: [.failure(tls)], expected: unreached(tls), tokenRequests: 0),
-    Row(name: "metadata late", metadata: [.failure(late)], expected: unreached(late), tokenRequests: 0),
+    Row(name: "metadata unreachable", metadata: [.failure(refused)], expected: .unreached(refused), tokenRequests: 0),
+    Row(name: "metadata not trusted", metadata: [.failure(tls)], expected: .unreached(tls), tokenRequests: 0),
+    Row(name: "metadata late", metadata: [.failure(late)], expected: .unreached(late), tokenRequests: 0),
     Row(name: "metadata connection died once", metadata: [.failure(closed)], tokenRequests: 1),
     Row(
       name: "metadata connection died twice", metadata: [.failure(closed), .failure(closed)],
-      expected: unreached(closed),
+      expected: .unreached(closed),
       tokenRequests: 0),
     Row(name: "metadata 503 once", metadata: [.json(503, "")], tokenRequests: 1, naps: [1]),
     Row(
-      name: "metadata 503 with Retry-After", metadata: [.json(503, "", retryAfter: "9")], expected: down(503, 9),
+      name: "metadata 503 with Retry-After", metadata: [.json(503, "", retryAfter: "9")],
+      expected: .down(503, retryAfter: 9),
       tokenRequests: 0),
-    Row(name: "metadata 429", metadata: [.json(429, "")], expected: down(429), tokenRequests: 0),
+    Row(name: "metadata 429", metadata: [.json(429, "")], expected: .down(429), tokenRequests: 0),
     Row(
       name: "metadata 404", metadata: [notFound, notFound],
-      expected: .unusableMetadata(.status(404, nil), retryAfter: 60), tokenRequests: 0),
+      expected: AcquisitionError(.metadata(status: 404), retryAfter: 60), tokenRequests: 0),
     Row(
       name: "metadata of a tenant that is not there",
       metadata: [
@@ -101,32 +88,34 @@ import Tokens
             + #"[90002]}"#
         )
       ],
-      expected: .unusableMetadata(.status(400, unknownTenant), retryAfter: 60), tokenRequests: 0),
+      expected: AcquisitionError(.metadata(status: 400, unknownTenant), retryAfter: 60), tokenRequests: 0),
     Row(
       name: "metadata moved", metadata: [.json(302, "")],
-      expected: .unusableMetadata(.status(302, nil), retryAfter: 60),
+      expected: AcquisitionError(.metadata(status: 302), retryAfter: 60),
       tokenRequests: 0),
     Row(
       name: "metadata of a stranger", metadata: [stranger],
-      expected: .unusableMetadata(.document(.issuer(found: "https://evil.example")), retryAfter: 60), tokenRequests: 0),
+      expected: AcquisitionError(.document(.issuer(found: "https://evil.example")), retryAfter: 60), tokenRequests: 0),
     Row(
       name: "metadata is a page", metadata: [.json(200, "<html>")],
-      expected: .unusableMetadata(.document(.notJSON), retryAfter: 60), tokenRequests: 0),
-    Row(name: "token unreachable", tokens: [.failure(refused)], expected: unreached(refused), tokenRequests: 1),
-    Row(name: "token late", tokens: [.failure(late)], expected: unreached(late), tokenRequests: 1),
+      expected: AcquisitionError(.document(.notJSON), retryAfter: 60), tokenRequests: 0),
+    Row(name: "token unreachable", tokens: [.failure(refused)], expected: .unreached(refused), tokenRequests: 1),
+    Row(name: "token late", tokens: [.failure(late)], expected: .unreached(late), tokenRequests: 1),
     Row(name: "token connection died once", tokens: [.failure(closed)], tokenRequests: 2),
     Row(
-      name: "token connection died twice", tokens: [.failure(closed), .failure(closed)], expected: unreached(closed),
+      name: "token connection died twice", tokens: [.failure(closed), .failure(closed)], expected: .unreached(closed),
       tokenRequests: 2),
     Row(name: "token 503 once", tokens: [.json(503, "busy")], tokenRequests: 2, naps: [1]),
     Row(
-      name: "token 500 twice", tokens: [.json(500, ""), .json(502, "")], expected: down(502), tokenRequests: 2,
+      name: "token 500 twice", tokens: [.json(500, ""), .json(502, "")], expected: .down(502), tokenRequests: 2,
       naps: [1]),
     Row(
-      name: "token 503 with Retry-After", tokens: [.json(503, "", retryAfter: "120")], expected: down(503, 120),
+      name: "token 503 with Retry-After", tokens: [.json(503, "", retryAfter: "120")],
+      expected: .down(503, retryAfter: 120),
       tokenRequests: 1),
     Row(
-      name: "token 429 with a day", tokens: [.json(429, "", retryAfter: "86400")], expected: down(429, 3600),
+      name: "token 429 with a day", tokens: [.json(429, "", retryAfter: "86400")],
+      expected: .down(429, retryAfter: 3600),
       tokenRequests: 1),
     Row(
       name: "token 403 page", tokens: [.json(403, "<html>Stop</html>")],
@@ -136,29 +125,32 @@ import Tokens
     Row(
       name: "token 404 page with Retry-After", tokens: [.json(404, "", retryAfter: "5")],
       expected: .rejected(plain(404, "an empty answer without an OAuth error"), retryAfter: 5), tokenRequests: 1),
-    Row(name: "token 429 page", tokens: [.json(429, "<html>")], expected: down(429), tokenRequests: 1),
-    Row(name: "token 200 without token", tokens: [.json(200, "{}")], expected: down(200), tokenRequests: 1),
+    Row(name: "token 429 page", tokens: [.json(429, "<html>")], expected: .down(429), tokenRequests: 1),
+    Row(name: "token 200 without token", tokens: [.json(200, "{}")], expected: .down(200), tokenRequests: 1),
     Row(
-      name: "invalid_client", tokens: [oauth("invalid_client", 401)], expected: rejected("invalid_client", 60),
+      name: "invalid_client", tokens: [oauth("invalid_client", 401)],
+      expected: .rejected("invalid_client", retryAfter: 60),
       tokenRequests: 1),
     Row(
       name: "invalid_client with Retry-After", tokens: [.json(400, #"{"error": "invalid_client"}"#, retryAfter: "5")],
-      expected: rejected("invalid_client", 5), tokenRequests: 1),
+      expected: .rejected("invalid_client", retryAfter: 5), tokenRequests: 1),
     Row(
       name: "unauthorized_client", tokens: [oauth("unauthorized_client")],
-      expected: rejected("unauthorized_client", 60),
+      expected: .rejected("unauthorized_client", retryAfter: 60),
       tokenRequests: 1),
     Row(
-      name: "invalid_scope", tokens: [oauth("invalid_scope")], expected: rejected("invalid_scope", 60), tokenRequests: 1
+      name: "invalid_scope", tokens: [oauth("invalid_scope")], expected: .rejected("invalid_scope", retryAfter: 60),
+      tokenRequests: 1
     ),
     Row(
-      name: "invalid_grant", tokens: [oauth("invalid_grant")], expected: rejected("invalid_grant", 120),
+      name: "invalid_grant", tokens: [oauth("invalid_grant")], expected: .rejected("invalid_grant", retryAfter: 120),
       tokenRequests: 1),
     Row(
       name: "an error with status 200", tokens: [oauth("invalid_resource", 200)],
-      expected: rejected("invalid_resource", 60), tokenRequests: 1),
+      expected: .rejected("invalid_resource", retryAfter: 60), tokenRequests: 1),
     Row(
-      name: "temporarily_unavailable", tokens: [oauth("temporarily_unavailable")], expected: down(400), tokenRequests: 1
+      name: "temporarily_unavailable", tokens: [oauth("temporarily_unavailable")], expected: .down(400),
+      tokenRequests: 1
     ),
   ]
 
@@ -174,7 +166,7 @@ import Tokens
     guard let expected = row.expected else { return }
 
     // Until the pause is over nothing is sent; then the provider, well again, is asked.
-    bench.clock.advance(expected.retryAfter - 1)
+    bench.clock.advance((expected.retryAfter ?? 1) - 1)
     #expect(await bench.result(of: subscription) == .failure(expected.retrying(after: 1)))
     #expect(await bench.provider.forms.count == row.tokenRequests)
     // The clock counts whole seconds: the pause of metadata, which has no jitter, may end a second later.

@@ -1,0 +1,32 @@
+import HTTPClient
+import Tokens
+
+@testable import Identity
+
+// Errors as callers are told them: of a token endpoint's answer only the OAuth error, or the status.
+
+extension AcquisitionError {
+  static func down(_ status: Int, retryAfter seconds: Int64 = 1) -> AcquisitionError {
+    AcquisitionError(.token(TokenFailure(.unintelligible, status: status)), retryAfter: seconds)
+  }
+
+  static func rejected(_ reply: TokenErrorReply, retryAfter seconds: Int64) -> AcquisitionError {
+    AcquisitionError(.token(TokenFailure(.refused(reply), status: 400)), retryAfter: seconds)
+  }
+
+  static func rejected(_ error: String, retryAfter seconds: Int64) -> AcquisitionError {
+    rejected(TokenErrorReply(error: error), retryAfter: seconds)
+  }
+
+  static func unreached(_ error: FetchError) -> AcquisitionError {
+    AcquisitionError(.unreached(error), retryAfter: 1)
+  }
+
+  var told: AcquisitionError {
+    switch kind {
+    case .providerUnavailable(let status?): .down(status, retryAfter: retryAfter ?? 0)
+    case .rejected(let reply): .rejected(reply, retryAfter: retryAfter ?? 0)
+    case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired, .assertionRefused: self
+    }
+  }
+}
