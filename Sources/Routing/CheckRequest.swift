@@ -135,6 +135,9 @@ package struct CheckRequest: Sendable, Hashable {
     return name.count > length && name.extracting(first: length).equalsIgnoringCase(prefix)
   }
 
+  /// The caller's fields that nothing here judges: those of the last two names are Envoy's own description.
+  private static var unjudged: FieldNameSet { TargetOverride.names.with(.xForwardedMethod).with(.xOriginalMethod) }
+
   // Not what is about Envoy's connection, nor what only Envoy may say. `Host` and the pseudo-fields are in the
   // attributes.
   private static func passes(_ field: Field) -> Bool {
@@ -144,8 +147,7 @@ package struct CheckRequest: Sendable, Hashable {
     case .host, .contentLength, .transferEncoding, .connection, .keepAlive, .proxyConnection, .upgrade, .te, .expect,
       .xForwardedHost, .lookalike:
       return false
-    case .other: return !name.equalsIgnoringCase("x-forwarded-method") && !name.equalsIgnoringCase("x-original-method")
-    case let known: return !PathOverride.names.contains(known)
+    case let known: return !unjudged.contains(known)
     }
   }
 
@@ -154,7 +156,7 @@ package struct CheckRequest: Sendable, Hashable {
   package var strayNames: [ArraySlice<UInt8>] {
     fields.map(\.name).filter {
       let known = FieldName($0.span)
-      return known == .lookalike || PathOverride.names.contains(known)
+      return known == .lookalike || Self.unjudged.contains(known)
     }
   }
 }

@@ -16,16 +16,14 @@ package struct RouteFieldName: Sendable, Hashable {
     "x-rewrite-",
   ].map { Array($0.utf8) }
 
-  /// Further such names. Servers, frameworks and networks in front of them take from these the caller's address, the
-  /// host, the scheme, the method or the path, in place of what the request says.
+  /// Further such names, from which servers, frameworks and networks in front of them take the caller's address, the
+  /// scheme or a target. Those that replace method, path or host are known: `MethodOverride`, `TargetOverride`.
   private static let reservedNames = Set(
     [
       "base-url", "client-ip", "destination", "early-data", "fastly-client-ip", "fly-client-ip", "front-end-https",
       "remote-addr", "true-client-ip", "wl-proxy-client-ip", "x-appengine-user-ip", "x-azure-clientip",
-      "x-azure-socketip", "x-client-ip", "x-cluster-client-ip", "x-host", "x-http-destinationurl",
-      "x-http-host-override", "x-http-method", "x-matched-path", "x-method-override", "x-nginx-proxy",
-      "x-originating-ip", "x-remote-addr", "x-remote-ip", "x-scheme", "x-script-name", "x-server-name",
-      "x-url-scheme", "x-waws-unencoded-url",
+      "x-azure-socketip", "x-client-ip", "x-cluster-client-ip", "x-nginx-proxy", "x-originating-ip", "x-remote-addr",
+      "x-remote-ip", "x-scheme", "x-url-scheme",
     ].map { Array($0.utf8) })
 
   /// The known names that say nothing of framing, identity, path, method or a cached representation.

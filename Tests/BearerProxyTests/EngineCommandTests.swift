@@ -1,6 +1,7 @@
 // The parts of other proxies' configurations that `engine` prints.
 
 import FoundationEssentials
+import HTTP
 import TestSupport
 import Testing
 
@@ -44,6 +45,15 @@ import Testing
     #expect(
       try Self.part(engine, of: configuration) == Self.recipe(file),
       "bearer-proxy engine \(engine.rawValue) -c \(configuration) > \(file)")
+  }
+
+  @Test(arguments: ["istio.yaml", "gateway-api.yaml"])
+  func `the files of a mesh remove the same fields`(file: String) throws {
+    let text = try String(contentsOfFile: testsDirectory + "/../deploy/kubernetes/tokens/\(file)", encoding: .utf8)
+    let names = TargetOverride.names.texts
+    #expect(names.filter { !text.contains(" - \($0)\n") } == [])
+    // As many as the backend's and the rule's filter of the Gateway API can name.
+    #expect(names.count <= 32)
   }
 
   @Test(

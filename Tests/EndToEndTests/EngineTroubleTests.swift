@@ -111,6 +111,14 @@ struct EngineTroubleTests {
     "X-Original-URL", "X-Original-URI", "X-Original-Path", "X-Rewrite-URL", "X-Rewrite-URI", "X-Override-URL",
     "X-Forwarded-URI", "Script-Name", "Path-Info",
   ]
+  /// Further ones. With the spellings of all of them a head would have more lines than engines take.
+  private static let otherOverrides = [
+    ["X-Waws-Unencoded-URL", "X-MS-Original-URL", "X-Forwarded-URL", "X-Forwarded-Path", "X-Request-URI"],
+    ["X-Matched-Path", "X-Now-Route-Matches", "X-Invoke-Path", "X-Invoke-Query", "X-Middleware-Rewrite"],
+    ["X-Middleware-Subrequest", "X-Astro-Path", "X-Script-Name", "X-HTTP-DestinationURL"],
+    ["X-Accel-Mapping", "X-Sendfile-Type", "X-Host", "X-Original-Host", "X-HTTP-Host-Override", "X-Server-Name"],
+    ["X-Forwarded-Server", "X-Envoy-Original-Path", "X-Envoy-Original-Dst-Host"],
+  ]
 
   @Test(arguments: RunningEngine.Kind.allCases, [true, false])
   func `fields that an API may take for path or method end at the engine`(
@@ -123,22 +131,25 @@ struct EngineTroubleTests {
     let engine = try await RunningEngine(kind, stage)
     // With gRPC all fields go along: bearer-proxy refuses a method that the route does not take.
     let isJudged = kind == .envoyGRPC && limitsMethods
-    let plain = (isJudged ? [] : Self.methodOverrides) + Self.pathOverrides
-    let twins = plain.flatMap { [$0.replacing("-", with: "_"), $0.replacing("-", with: "_", maxReplacements: 1)] }
-    // Of two lines, an API may obey either.
-    let sent: [String] = plain + twins + ["X-Tried", "X-Kind"] + plain + twins
+    let first = (isJudged ? [] : Self.methodOverrides) + Self.pathOverrides
     // The second one is sent again, if the engine can do that.
-    for part in ["free", "alpha"] {
+    let others = Self.otherOverrides + (limitsMethods ? [["X-Forwarded-Method", "X-Original-Method"]] : [])
+    let requests = [("free", first), ("alpha", first)] + others.map { ("free", $0) }
+    for (part, plain) in requests {
+      let twins = plain.flatMap { [$0.replacing("-", with: "_"), $0.replacing("-", with: "_", maxReplacements: 1)] }
+      // Of two lines, an API may obey either.
+      let sent: [String] = plain + twins + ["X-Tried", "X-Kind"] + plain + twins
       _ = try await engine.get(part, sent.flatMap { ["-H", "\($0): GET"] })
       let head = stage.api.head.lowercased()
       #expect(head.contains("x-tried: get\r\n"))
       for name in plain + twins + ["X-Kind"] {
         let mayPass = !limitsMethods && Self.methodOverrides.contains(name)
-        #expect(head.contains("\r\n\(name.lowercased()):") == mayPass, "\(part), \(name): \(head)")
+        // Engines may send a field of their own by such a name.
+        #expect(head.contains("\r\n\(name.lowercased()): get\r\n") == mayPass, "\(part), \(name): \(head)")
       }
     }
     if limitsMethods { #expect(try await engine.get("free", ["-X", "DELETE"]).status == 403) }
-    #expect(stage.api.requests == (kind.sendsAgain ? 3 : 2))
+    #expect(stage.api.requests == requests.count + (kind.sendsAgain ? 1 : 0))
   }
 
   @Test func `a cache in nginx keeps no token`() async throws {

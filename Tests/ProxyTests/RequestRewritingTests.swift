@@ -136,6 +136,24 @@ import Tokens
       expected: ["X-Original-URLs: 1", "X-Forwarded-Prefix: /2"],
       unexpected: ["/admin", "/orders", "X-Original-URL:", "SCRIPT_NAME", "Script-Name"]),
     Row(
+      name: "so do fields of hosts in front, and those by which parts of a framework tell each other the path",
+      request: "GET /orders/ HTTP/1.1\nHost: a\nX-Hosts: 1\n"
+        + [
+          "X-Waws-Unencoded-URL", "X-MS-Original-URL", "X-Forwarded-URL", "X-Forwarded-Path", "X-Request-URI",
+          "X-Envoy-Original-Path", "X-Matched-Path", "X_Matched_Path", "X-Now-Route-Matches", "X-Invoke-Path",
+          "X-Invoke-Query", "X-Middleware-Rewrite", "X-Middleware-Subrequest", "X-Astro-Path", "X-Script-Name",
+          "X-HTTP-DestinationURL", "X-Accel-Mapping", "X-Sendfile-Type",
+        ].map { "\($0): /admin\n" }.joined().dropLast(),
+      expected: ["X-Hosts: 1"], unexpected: ["/admin"]),
+    Row(
+      name: "fields that an upstream takes for the host end here",
+      request: "GET /orders/ HTTP/1.1\nHost: a\n"
+        + [
+          "X-Host", "X_Host", "X-Original-Host", "X-HTTP-Host-Override", "X-Server-Name", "X-Forwarded-Server",
+          "X-Envoy-Original-Dst-Host",
+        ].map { "\($0): lie.example\n" }.joined().dropLast(), expected: ["X-Forwarded-Host: a"],
+      unexpected: ["lie.example"]),
+    Row(
       name: "a method override is forwarded in the spelling that was judged",
       request: "GET /orders/ HTTP/1.1\nHost: a\nX-HTTP-Method-Override: PUT\nX_HTTP_Method_Override: DELETE",
       expected: ["X-HTTP-Method-Override: PUT"], unexpected: ["DELETE"]),

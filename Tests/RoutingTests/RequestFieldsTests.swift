@@ -21,7 +21,8 @@ import Testing
     "Fastly-Client-IP", "Fly-Client-IP", "X-Client-IP", "X-Cluster-Client-IP", "X-Azure-ClientIP", "X-Azure-SocketIP",
     "X-AppEngine-User-IP", "X-Originating-IP", "X-Remote-IP", "X-Remote-Addr", "Remote_Addr", "WL-Proxy-Client-IP",
     "X-Real-Port", "X-MS-Client-Principal", "X-MS-Client-Principal-Name", "X-Scheme", "X-URL-Scheme",
-    "Front-End-Https", "X-ARR-SSL", "X-NginX-Proxy",
+    "Front-End-Https", "X-ARR-SSL", "X-NginX-Proxy", "X-MS-Original-URL", "X-Request-URI", "X-Astro-Path",
+    "X-Sendfile-Type", "X-Now-Route-Matches", "X-Original-Host",
   ])
   func `fields on which framing, identity or the path depends are no route's`(name: String) throws {
     let name = try #require(RouteFieldName(name))

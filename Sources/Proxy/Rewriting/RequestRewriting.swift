@@ -116,7 +116,7 @@ enum RequestRewriting {
     // Counted down for OPTIONS (RFC 9110 §7.6.2).
     case .maxForwards: head.method != .options
     case .cdnLoop: false
-    default: !PathOverride.names.contains(line.known)
+    default: !TargetOverride.names.contains(line.known)
     }
   }
 }

@@ -150,7 +150,7 @@ struct CaddyConfiguration {
     return layout(
       """
       \(route.preserveHost ? "" : "header_up Host {upstream_hostport}")
-      # Fields that APIs may take for path or method, or that chose the token.
+      # Fields that APIs may take for path, host or method, or that chose the token.
       \(route.removedFields.map { "header_up -\($0)" })
       \(tls.isEmpty ? "" : layout("transport http {\n\t\(tls)\n}"))
       """)

@@ -102,11 +102,11 @@ extension RouteSettings {
   /// The field that is copied from the answer of bearer-proxy.
   var credentialField: String { token.fixed?.name.text ?? "Authorization" }
 
-  /// Fields of the caller that the API must not get, as when bearer-proxy forwards: those that replace the path, those
-  /// that replace the method if the route limits it, and the one that chooses the token.
+  /// Fields of the caller that the API must not get, as when bearer-proxy forwards: those that replace path or host,
+  /// those that replace the method if the route limits it, and the one that chooses the token.
   var removedFields: [String] {
     let choice = [tokenChoice?.field.lowercased()].compactMap(\.self)
-    return PathOverride.names.texts + (methods == nil ? [] : MethodOverride.names.texts) + choice
+    return TargetOverride.names.texts + (methods == nil ? [] : MethodOverride.names.texts) + choice
   }
 
   /// The host of a question about the token.

@@ -342,7 +342,7 @@ struct EnvoyConfiguration {
           timeout: 0s
           \(Self.upgrades([route]))
           \(retries ? Self.retry : "")
-        # Fields that APIs may take for path or method, or that chose the token.
+        # Fields that APIs may take for path, host or method, or that chose the token.
         request_headers_to_remove:
           \(route.removedFields.map { "- \($0)" })
         \(retries ? "response_headers_to_remove: [x-bearer-again]" : "")

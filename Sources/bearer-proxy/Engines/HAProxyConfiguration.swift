@@ -69,7 +69,7 @@ struct HAProxyConfiguration {
         http-request lua.bearer \(route.name) \(route.credentialField.lowercased())
         # A script that fails leaves the request as it was.
         http-request deny deny_status 503 unless { var(txn.bearer) -m found }
-        # Fields that APIs may take for path or method, or that chose the token.
+        # Fields that APIs may take for path, host or method, or that chose the token.
         \(route.removedFields.map { "http-request del-header \($0)" })
         http-request replace-path ^\(route.pathExpression)(.*) \(upstream.target)\\1
         # CHANGE: the API.

@@ -151,7 +151,7 @@ struct NginxConfiguration {
       "proxy_set_header \(route.credentialField) $\(token);",
     ]
     if !route.upgrades.isEmpty { lines.append("proxy_set_header Upgrade $http_upgrade;") }
-    lines.append("# Fields that APIs may take for path or method, or that chose the token.")
+    lines.append("# Fields that APIs may take for path, host or method, or that chose the token.")
     lines += route.removedFields.map { #"proxy_set_header \#($0) "";"# }
     if upstream.scheme == .https {
       lines += [

@@ -82,8 +82,8 @@ struct TraefikConfiguration {
       \(route.word)-removed:
         headers:
           customRequestHeaders:
-            # Fields that APIs may take for path or method, or that chose the token; also in the spellings that some
-            # APIs cannot tell apart.
+            # Fields that APIs may take for path, host or method, or that chose the token; also in the spellings that
+            # some APIs cannot tell apart.
             \(removed(from: route).map { "\($0): \"\"" })
       """)
   }
