@@ -104,6 +104,16 @@ struct EngineTroubleTests {
     #expect(stage.api.requests == 0)
   }
 
+  @Test(arguments: [RunningEngine.Kind.envoyExtAuthz, .envoyGRPC])
+  func `callers of an Envoy that may not ask are told so`(kind: RunningEngine.Kind) async throws {
+    let stage = try await EngineStage(nil, [("uids: [\(getuid())]", "uids: [\(getuid() + 1)]")])
+    let engine = try await RunningEngine(kind, stage)
+    let answer = try await engine.get("free")
+    #expect(answer.status == 403)
+    #expect(answer.body.contains("\"status\":403,"), "\(answer.body)")
+    #expect(stage.api.requests == 0)
+  }
+
   // MARK: Attacks
 
   private static let methodOverrides = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]

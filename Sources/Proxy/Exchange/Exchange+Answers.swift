@@ -15,7 +15,7 @@ extension Exchange {
   @inline(never)
   @discardableResult
   func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
-    await write(failure, keepsConnection: keepsConnection)
+    await write(failure, keepsConnection: keepsConnection, asCall: isCall)
     let isDelivered = await flush()
     finish()
     // Nothing was waited for. A caller that sends such requests back to back must not have the loop for itself.
@@ -23,10 +23,10 @@ extension Exchange {
     return isDelivered && keepsConnection
   }
 
-  /// Writes a problem document, or the page in its place.
-  func write(_ failure: ExchangeFailure, keepsConnection: Bool) async {
+  /// Writes a problem document, or the page in its place; or the status of a gRPC call.
+  func write(_ failure: ExchangeFailure, keepsConnection: Bool, asCall: Bool = false) async {
     request.trace?.problem = "\(ProblemDocument(failure).type.word)"
-    write(failure, await signInPage(insteadOf: failure), keepsConnection: keepsConnection)
+    write(failure, await signInPage(insteadOf: failure), keepsConnection: keepsConnection, isCall: asCall)
   }
 
   /// Grants a browser's preflight, so that the page of another site goes on.
@@ -86,12 +86,12 @@ extension Exchange {
 
   /// Writes a problem document. Not inlined: what it needs in between has no place in a frame that waits.
   @inline(never)
-  private func write(_ failure: ExchangeFailure, _ page: SignInAnswer?, keepsConnection: Bool) {
+  private func write(_ failure: ExchangeFailure, _ page: SignInAnswer?, keepsConnection: Bool, isCall: Bool) {
     let problem = ProblemDocument(failure)
     var response = ErrorResponse(
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
-    let (isForProgram, isCall) = (caller.facts.listener.programs != nil, isCall)
+    let isForProgram = caller.facts.listener.programs != nil
     if isForProgram || isCall {
       let words = problem.interaction?.words(
         route: request.route?.name ?? "", link: signInLink(problem), state.service.description.commands)

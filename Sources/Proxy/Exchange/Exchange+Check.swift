@@ -17,26 +17,30 @@ extension Exchange {
     return request.headBytes.withBytes { $0.extracting(request.head.target.path).equals(CheckRequest.path) }
   }
 
-  /// Answers the question. What is wrong with the call itself is a status of gRPC; all else is a `CheckResponse`.
+  /// Answers the question. What is wrong with the call itself is a status of gRPC, which Envoy takes for a failure
+  /// (`status_on_error`); all else is a `CheckResponse`, which it passes on.
   func check() async -> Bool {
     let question: CheckRequest
     do throws(ExchangeFailure) {
       try takeDeadline()
       question = try read(try await content(try admitCheck()))
     } catch {
-      return await answer(error)
+      switch error {
+      case .caller, .handOut(.browser): return await deny(error, nil)
+      default: return await answer(error)
+      }
     }
     let path: HandOutPath
-    do throws(ExchangeFailure) {
-      path = try take(question)
-    } catch {
-      await write(error, keepsConnection: false)
-      writeResponse(to: question)
-      let isDelivered = await flush()
-      finish()
-      return isDelivered
-    }
+    do throws(ExchangeFailure) { path = try take(question) } catch { return await deny(error, question) }
     return await handOut(path, to: question)
+  }
+
+  private func deny(_ failure: ExchangeFailure, _ question: CheckRequest?) async -> Bool {
+    await write(failure, keepsConnection: false)
+    writeResponse(to: question)
+    let isDelivered = await flush()
+    finish()
+    return isDelivered
   }
 
   /// The framing of the content of a caller that may ask.
@@ -119,12 +123,13 @@ extension Exchange {
   }
 
   /// Turns the answer that was written into a message, with its head and its trailer section.
+  /// - Parameter question: nil if it was not read.
   @inline(never)
-  func writeResponse(to question: CheckRequest) {
+  func writeResponse(to question: CheckRequest?) {
     let route = request.route
     let response = CheckResponse(
       credentialField: route?.fixedCredential?.name.text ?? "Authorization",
-      strayNames: question.strayNames + strayNames(route), hasMetadata: question.wantsMetadata)
+      strayNames: (question?.strayNames ?? []) + strayNames(route), hasMetadata: question?.wantsMetadata ?? false)
     let limits = HeadLimits(headBytes: .max, fieldCount: 1000)
     var parser = ResponseHeadParser()
     var head = ResponseHead()
