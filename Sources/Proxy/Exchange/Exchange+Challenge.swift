@@ -63,8 +63,10 @@ extension Exchange {
         }
         guard let value else {
           if spans?.hasChildren == true { told(nil) }
-          // The requirement was remembered then; a sign-in may have met it since, without this token.
           note(kind, .alreadyAnswered)
+          // Behind an engine this may be the second refusal, which is a report like the first. Otherwise that was
+          // remembered; a sign-in may have met it since, without this token.
+          if request.handOut != nil { remember(refused, nil, refusal, now) }
           return nil
         }
         note(kind, .replayed)

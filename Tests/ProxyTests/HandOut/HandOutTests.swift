@@ -146,6 +146,30 @@ struct HandOutTests {
     #expect(page.contains("Content-Type: text/html"))
   }
 
+  @Test func `claims that no request of ours brings are remembered for the sign-in page`() async throws {
+    let bench = try Self.bench()
+    _ = try await bench.get(Self.path)
+    #expect(bench.proxy.service.signInRequirements.known["all"] == nil)
+    // The second token has what was demanded, and is refused for the same.
+    for (token, status) in [("T1", 200), ("T2", 401)] {
+      let report = "X-Bearer-Refused: Bearer \(token)\r\nX-Bearer-Status: 401\r\n" + Self.challenge
+      #expect(statusOf(try await bench.get(Self.path, report)) == status)
+    }
+    let need = bench.proxy.service.signInRequirements.known["all"]
+    #expect(need?.claims == (try Claims(json: ChallengeBench.claims)))
+    #expect(bench.forms.count == 2)
+  }
+
+  @Test func `another sign-in that an API demands behind an engine is remembered, too`() async throws {
+    let bench = try Self.bench()
+    _ = try await bench.get(Self.path)
+    let report = "X-Bearer-Refused: Bearer T1\r\nX-Bearer-Status: 401\r\nX-Bearer-Challenge: Bearer "
+    let demand = "error=\"insufficient_user_authentication\", acr_values=\"c1 c2\", max_age=\"60\"\r\n"
+    #expect(statusOf(try await bench.get(Self.path, report + demand)) == 401)
+    let need = bench.proxy.service.signInRequirements.known["all"]
+    #expect(need?.authenticationContexts == ["c1", "c2"] && need?.maxAge == 60)
+  }
+
   @Test func `without the provider it is 503, or the status that the engine can pass on`() async throws {
     let bench = try Self.bench(isDown: true)
     let answer = try await bench.get(Self.path)
