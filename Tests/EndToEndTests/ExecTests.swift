@@ -109,13 +109,13 @@ struct ExecTests {
     #expect(mistaken.errors.contains("no secret of the configuration is in it"), "\(mistaken.errors)")
   }
 
-  @Test func `a command of an application that ends meanwhile cuts no request off`() async throws {
-    // The program ends, then the command, then the request is answered: the command's end is no second signal.
-    let ended = directory.file("ended")
+  /// A run whose program ends with status 3 while its request waits for a command, which ends when the file `ended` is
+  /// there.
+  private func leavingRequest(limit: String) async throws -> ChildProcess {
     let command = try directory.write(
       """
       #!/bin/sh
-      while [ ! -e \(ended) ]; do sleep 0.1; done
+      while [ ! -e \(directory.file("ended")) ]; do sleep 0.1; done
       echo eyJhbGciOiJub25lIn0.eyJleHAiOjk5OTk5OTk5OTl9.x
 
       """, to: "assertion.sh")
@@ -124,7 +124,7 @@ struct ExecTests {
       textOfFile(configuration).replacing(
         application(provider.issuer),
         with: """
-          shutdown: {limit: 60s}
+          shutdown: {limit: \(limit)}
           applications:
             contoso:
               authority: \(provider.issuer)
@@ -142,11 +142,28 @@ struct ExecTests {
         try binary(), "exec", "-c", file, "--program", "consumer", "--log-level", "info", "--", "sh", "-c", script,
       ], in: directory)
     #expect(try await eventually { process.errors.contains("draining") })
+    return process
+  }
+
+  @Test func `a command of an application that ends meanwhile cuts no request off`() async throws {
+    // The program ends, then the command, then the request is answered: the command's end is no second signal.
+    let process = try await leavingRequest(limit: "60s")
     try directory.write("", to: "ended")
     #expect(try await process.wait() == 3)
     #expect(!process.errors.contains("ended at once"))
     // The provider takes no such assertion: an answer, not a broken connection.
     #expect(directory.read("answer").hasSuffix("400") || directory.read("answer").hasSuffix("503"))
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGQUIT])
+  func `after the program's end a signal ends the rest at once`(signal: Int32) async throws {
+    let process = try await leavingRequest(limit: "10m")
+    // Not those that other programs end with.
+    process.send(SIGHUP)
+    process.send(signal)
+    #expect(try await process.wait() == 3)
+    #expect(process.errors.contains("ended at once"), "\(process.errors)")
+    try directory.write("", to: "ended")
   }
 
   @Test(arguments: [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGWINCH])

@@ -239,8 +239,13 @@ struct ProcessEvents {
         guard launch.end != nil, isTold.withLock({ told in !exchange(&told, with: true) }) else { return }
         tell.yield(.endSignal)
       }
+      let take: @Sendable (ProcessSignal.Name) -> Void = { name in
+        guard isTold.withLock(\.self) else { return launch.send(name) }
+        // There is no program any more: the signal is this process's own.
+        if [.terminate, .interrupt, .quit].contains(name) { tell.yield(.endSignal) }
+      }
       signals =
-        LaunchedProgram.passedOn.map { name in ProcessSignal(name) { launch.send(name) } }
+        LaunchedProgram.passedOn.map { name in ProcessSignal(name) { take(name) } }
         + [ProcessSignal(.childEnded, handler: ended)]
       // It may have ended before it was listened to.
       ended()
