@@ -69,6 +69,16 @@ struct ExecTests {
     #expect(lines[1].hasPrefix(#"{"access_token":"ey"#))
   }
 
+  @Test func `Azure's credential chains are kept from a developer's own sign-ins, unless the variable is set`()
+    async throws
+  {
+    let words = ["sh", "-c", "echo $AZURE_TOKEN_CREDENTIALS"]
+    #expect(try await exec("reports", words).output == "prod\n")
+    let set = try await run(try self.words("reports", words), environment: ["AZURE_TOKEN_CREDENTIALS": "dev"])
+    #expect(set.output == "dev\n", "\(set.errors)")
+    #expect(try await exec("consumer", words).output == "\n")
+  }
+
   @Test(arguments: [("exit 7", 7), ("exit 0", 0), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
   func `it ends with the program's status`(script: String, status: Int32) async throws {
     #expect(try await exec("consumer", ["sh", "-c", script]).status == status)

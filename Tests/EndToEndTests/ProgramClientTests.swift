@@ -78,6 +78,38 @@ struct ProgramClientTests {
     #expect(try await stage.isKnown(got.text))
   }
 
+  @Test func `a chain without its provider ends with our reason, and goes on to no developer's sign-in`() async throws {
+    let stage = try await ProgramStage { provider in
+      try await provider.behave(#"{"status": 503, "endpoint": "token", "headers": {"Retry-After": "120"}}"#)
+    }
+    // Azure CLI, as the chain calls it.
+    let asked = stage.directory.file("az-was-asked")
+    let tools = stage.directory.file("bin")
+    try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: true)
+    chmod(
+      try stage.directory.write(
+        """
+        #!/bin/sh
+        echo >> \(asked)
+        echo '{"accessToken": "of-the-developer", "expiresOn": "2099-01-01 00:00:00.000000", "expires_on": 4070908800}'
+
+        """, to: "bin/az"), 0o700)
+    let path = ["PATH": "\(tools):\(ProcessInfo.processInfo.environment["PATH"] ?? "")"]
+    let variables = stage.appService.merging(path) { $1 }
+    let start = ContinuousClock.now
+    let result = try await ProgramResult(["chain", Self.resource], environment: variables)
+    #expect(result.word == "error" && result.text.contains("The identity provider did not give a token"))
+    #expect(access(asked, F_OK) != 0, "\(result.text)")
+    // A question and three repetitions. The provider's own pause would be six minutes.
+    #expect(try await stage.answers(503) == 4)
+    #expect(ContinuousClock.now - start < .seconds(100))
+    // Without the variable it does go on.
+    var all = variables
+    all["AZURE_TOKEN_CREDENTIALS"] = ""
+    let other = try await ProgramResult(["chain", Self.resource], environment: all)
+    #expect(other.text == "of-the-developer", "\(other.text)")
+  }
+
   @Test func `a person who has to sign in is named in the error of Azure's clients`() async throws {
     let stage = try await ProgramStage(top: "cache: {file: cache.json}")
     let result = try await ProgramResult(["chain", "https://person.example"], environment: stage.appService)
@@ -259,6 +291,11 @@ struct ProgramAPI {
 
   /// Each answer's status and path, oldest first.
   var requests: [String] { records.map { "\($0[1]) \($0[2])" } }
+
+  /// The digest of the token that it took last at a path.
+  func lastToken(at path: String) -> String? {
+    records.last { $0[1] == "200" && $0[2] == path && $0.count > 3 }.map { String($0[3]) }
+  }
 
   /// The digests of the tokens that it took.
   var tokens: Set<String> { Set(records.filter { $0[1] == "200" && $0.count > 3 }.map { String($0[3]) }) }

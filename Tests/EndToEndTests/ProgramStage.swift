@@ -74,9 +74,15 @@ struct ProgramStage {
 
   /// The variables of each managed identity.
   var appService: [String: String] {
-    ["IDENTITY_ENDPOINT": "\(origin)/msi/token", "IDENTITY_HEADER": Self.otherSecret]
+    Self.production.merging([
+      "IDENTITY_ENDPOINT": "\(origin)/msi/token", "IDENTITY_HEADER": Self.otherSecret,
+    ]) { $1 }
   }
-  var machine: [String: String] { ["AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:\(machinePort)"] }
+  var machine: [String: String] {
+    Self.production.merging(["AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:\(machinePort)"]) { $1 }
+  }
+  /// Keeps Azure's credential chains from a developer's own sign-ins, as docs/programs.md says.
+  private static let production = ["AZURE_TOKEN_CREDENTIALS": "prod"]
 
   /// The answer of the token endpoint to a form.
   func ask(_ form: String, _ arguments: [String] = ["-u", "consumer:\(secret)"]) async throws -> Answer {

@@ -110,7 +110,9 @@ extension Exchange {
     }
     HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.buffers.output)
     writeDate()
-    if let seconds = problem.retryAfter {
+    // Azure's SDKs would wait so long before each of three or five repetitions. Their own pauses are 25 s together.
+    let isForManagedIdentity = isForProgram && request.head.method == .get
+    if let seconds = problem.retryAfter, !isForManagedIdentity {
       HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &caller.buffers.output)
     }
     if let interaction = problem.interaction, response.status == 401 {

@@ -119,6 +119,8 @@ final class ProgramLaunch: Sendable {
       for name in others { variables[name] = nil }
       variables["IDENTITY_ENDPOINT"] = "\(origin)\(ProgramEndpoint.identityPath)"
       variables["IDENTITY_HEADER"] = secret.revealed()
+      // Without a token from here, Azure's credential chains would go on to a developer's own sign-ins.
+      if variables["AZURE_TOKEN_CREDENTIALS"] == nil { variables["AZURE_TOKEN_CREDENTIALS"] = "prod" }
     case .tokenEndpoint:
       variables["BEARER_PROXY_TOKEN_URL"] = "\(origin)\(ProgramEndpoint.tokenPath)"
       variables["BEARER_PROXY_CLIENT_ID"] = name
