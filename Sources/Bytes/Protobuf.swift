@@ -39,6 +39,12 @@ package struct ProtobufField: Sendable, Hashable {
     guard let text = String(validating: try bytes(), as: UTF8.self) else { throw .text }
     return text
   }
+
+  /// Puts the bytes into the place of a field that may occur once.
+  package func take(into value: inout ArraySlice<UInt8>?) throws(ProtobufError) {
+    guard value == nil else { throw .repeated }
+    value = try bytes()
+  }
 }
 
 /// Reads the fields of one message in their order. It copies nothing, and a message costs no more than its bytes.
@@ -47,6 +53,14 @@ package struct ProtobufReader: Sendable {
 
   package init(_ message: ArraySlice<UInt8>) {
     rest = message
+  }
+
+  /// Lends the fields of a message.
+  package static func each(
+    _ message: ArraySlice<UInt8>, _ body: (ProtobufField) throws(ProtobufError) -> Void
+  ) throws(ProtobufError) {
+    var reader = ProtobufReader(message)
+    while let field = try reader.next() { try body(field) }
   }
 
   /// The next field; nil at the end.

@@ -112,7 +112,10 @@ package final class CallerSession: Session {
   }
 
   override func otherFrameArrived(_ frame: nghttp2_frame) {
-    if UInt32(frame.hd.type) == NGHTTP2_RST_STREAM.rawValue { countReset() }
+    guard UInt32(frame.hd.type) == NGHTTP2_RST_STREAM.rawValue else { return }
+    // The reset of a stream that has ended meanwhile costs nothing, but its frame.
+    guard let stream = streams[frame.hd.stream_id] else { return countIdleFrame() }
+    if !stream.mayBeReset { countReset() }
   }
 
   override func streamClosed(_ id: Int32, _ code: UInt32) {

@@ -41,6 +41,8 @@ package final class SessionStream {
   @exclusivity(unchecked) var isCounted = true
   /// True if the stream was reset by its owner's wish.
   @exclusivity(unchecked) var isGivenUp = false
+  /// True if the peer ends the stream by a reset as a matter of course: that is no abuse.
+  @exclusivity(unchecked) package var mayBeReset = false
   /// True if the owner has ended the stream: what arrives for it is dropped.
   @exclusivity(unchecked) var isFinished = false
   /// The stream of a request that goes to an upstream: the progress of its response, and its end.

@@ -13,6 +13,30 @@ package struct CheckRequest: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     package var name: ArraySlice<UInt8>
     package var value: ArraySlice<UInt8>
+
+    package init(_ name: String, _ value: ArraySlice<UInt8>) {
+      (self.name, self.value) = (Array(name.utf8)[...], value)
+    }
+
+    /// Reads an entry of a map of texts, or a `HeaderValue`, whose third field has a value as it was sent.
+    init(_ entry: ArraySlice<UInt8>) throws(ProtobufError) {
+      var (name, value): (ArraySlice<UInt8>?, ArraySlice<UInt8>?)
+      try ProtobufReader.each(entry) { field throws(ProtobufError) in
+        switch field.number {
+        case 1: try field.take(into: &name)
+        case 2, 3: if try !field.bytes().isEmpty { try field.take(into: &value) }
+        default: break
+        }
+      }
+      (self.name, self.value) = (name ?? [], value ?? [])
+    }
+
+    /// Reads the entries of a `HeaderMap`.
+    static func each(in map: ArraySlice<UInt8>, _ body: (Field) -> Void) throws(ProtobufError) {
+      try ProtobufReader.each(map) { header throws(ProtobufError) in
+        if header.number == 1 { body(try Field(try header.bytes())) }
+      }
+    }
   }
 
   /// The name of the route, from `context_extensions`; nil if the request itself chooses it.
@@ -24,42 +48,48 @@ package struct CheckRequest: Sendable, Hashable {
   package private(set) var target: ArraySlice<UInt8>?
   package private(set) var host: ArraySlice<UInt8>?
   package private(set) var fields: [Field] = []
+  /// Reports of a refused token: fields of Envoy's own, `X-Bearer-…`.
+  package var reports: [Field] = []
+
+  init(
+    route: ArraySlice<UInt8>?, method: ArraySlice<UInt8>?, target: ArraySlice<UInt8>?, host: ArraySlice<UInt8>?,
+    fields: [Field]
+  ) {
+    (self.route, self.method, self.target, self.host, self.fields) = (route, method, target, host, fields)
+  }
 
   /// Reads the message. Fields that decide nothing are skipped.
   package init(_ message: ArraySlice<UInt8>) throws(ProtobufError) {
     var attributes: ArraySlice<UInt8>?
-    try Self.each(message) { field throws(ProtobufError) in
-      if field.number == 1 { try Self.once(&attributes, field) }
+    try ProtobufReader.each(message) { field throws(ProtobufError) in
+      if field.number == 1 { try field.take(into: &attributes) }
     }
     var request: ArraySlice<UInt8>?
-    try Self.each(attributes ?? []) { field throws(ProtobufError) in
+    try ProtobufReader.each(attributes ?? []) { field throws(ProtobufError) in
       switch field.number {
-      case 4: try Self.once(&request, field)
+      case 4: try field.take(into: &request)
       case 10: try takeExtension(try field.bytes())
       default: break
       }
     }
     var http: ArraySlice<UInt8>?
-    try Self.each(request ?? []) { field throws(ProtobufError) in
-      if field.number == 2 { try Self.once(&http, field) }
+    try ProtobufReader.each(request ?? []) { field throws(ProtobufError) in
+      if field.number == 2 { try field.take(into: &http) }
     }
-    try Self.each(http ?? []) { field throws(ProtobufError) in
+    try ProtobufReader.each(http ?? []) { field throws(ProtobufError) in
       switch field.number {
-      case 2: try Self.once(&method, field)
-      case 3: fields.append(try Self.entry(try field.bytes()))
-      case 4: try Self.once(&target, field)
-      case 5: try Self.once(&host, field)
-      case 13:
-        try Self.each(try field.bytes()) { header throws(ProtobufError) in
-          if header.number == 1 { fields.append(try Self.entry(try header.bytes())) }
-        }
+      case 2: try field.take(into: &method)
+      case 3: fields.append(try Field(try field.bytes()))
+      case 4: try field.take(into: &target)
+      case 5: try field.take(into: &host)
+      case 13: try Field.each(in: try field.bytes()) { fields.append($0) }
       default: break
       }
     }
   }
 
   private mutating func takeExtension(_ bytes: ArraySlice<UInt8>) throws(ProtobufError) {
-    let entry = try Self.entry(bytes)
+    let entry = try Field(bytes)
     if entry.name.elementsEqual("route".utf8) {
       guard route == nil else { throw .repeated }
       route = entry.value
@@ -68,37 +98,10 @@ package struct CheckRequest: Sendable, Hashable {
     }
   }
 
-  private static func each(
-    _ message: ArraySlice<UInt8>, _ body: (ProtobufField) throws(ProtobufError) -> Void
-  ) throws(ProtobufError) {
-    var reader = ProtobufReader(message)
-    while let field = try reader.next() { try body(field) }
-  }
-
-  private static func once(
-    _ value: inout ArraySlice<UInt8>?, _ field: ProtobufField
-  ) throws(ProtobufError) {
-    guard value == nil else { throw .repeated }
-    value = try field.bytes()
-  }
-
-  /// An entry of a map of texts, or a `HeaderValue`, whose third field has a value as it was sent.
-  private static func entry(_ bytes: ArraySlice<UInt8>) throws(ProtobufError) -> Field {
-    var (name, value): (ArraySlice<UInt8>?, ArraySlice<UInt8>?)
-    try each(bytes) { field throws(ProtobufError) in
-      switch field.number {
-      case 1: try once(&name, field)
-      case 2, 3: if try !field.bytes().isEmpty { try once(&value, field) }
-      default: break
-      }
-    }
-    return Field(name: name ?? [], value: value ?? [])
-  }
-
   // MARK: The HTTP form
 
   /// Appends the head of the same question in the HTTP form, with HTTP/1.1. The fields of a refusal, `X-Bearer-…`, are
-  /// those of Envoy's own head, `engine`; a caller's are left out.
+  /// those of Envoy's own head, `engine`, and `reports`; a caller's are left out.
   package func writeHead(
     _ engine: borrowing RequestHead, _ bytes: Span<UInt8>, limit: Int, into head: inout ByteBuffer
   ) throws(RequestHeadError) {
@@ -119,6 +122,7 @@ package struct CheckRequest: Sendable, Hashable {
       isFine = block.add(Array("\(name)".utf8).span, value.span) && isFine
     }
     for field in fields where Self.passes(field) { isFine = block.add(field.name.span, field.value.span) && isFine }
+    for report in reports { isFine = block.add(report.name.span, report.value.span) && isFine }
     for index in 0..<engine.fields.count {
       let line = engine.fields[index]
       // Names are in lower case in HTTP/2.

@@ -37,6 +37,7 @@ import Testing
     arguments: [
       (Engine.nginx, "proxies.yaml", "nginx.conf"), (.envoy, "proxies.yaml", "envoy.yaml"),
       (.envoyExtAuthz, "proxies.yaml", "envoy-ext-authz.yaml"), (.envoyGRPC, "proxies.yaml", "envoy-grpc.yaml"),
+      (.envoyExtProc, "proxies.yaml", "envoy-ext-proc.yaml"),
       (.envoyTwoListeners, "proxies.yaml", "envoy-two-listeners.yaml"), (.caddy, "proxies.yaml", "Caddyfile"),
       (.haproxy, "proxies.yaml", "haproxy.cfg"), (.haproxyLua, "proxies.yaml", "bearer.lua"),
       (.traefik, "proxies-tcp.yaml", "traefik.yaml"),

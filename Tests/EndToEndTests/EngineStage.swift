@@ -79,6 +79,7 @@ struct RunningEngine {
     case caddyBin = "caddy-bin"
     case envoyExtAuthz = "envoy-ext-authz"
     case envoyGRPC = "envoy-grpc"
+    case envoyExtProc = "envoy-ext-proc"
     case envoyTwoListeners = "envoy-two-listeners"
 
     /// True if it sends a request again whose token the API refuses.
@@ -87,7 +88,7 @@ struct RunningEngine {
     /// The status for its caller if the provider rejects the application.
     var statusForRejection: Int {
       switch self {
-      case .nginx, .caddy, .caddyBin, .haproxy, .traefik, .envoyGRPC: 502
+      case .nginx, .caddy, .caddyBin, .haproxy, .traefik, .envoyGRPC, .envoyExtProc: 502
       case .envoy, .envoyExtAuthz, .envoyTwoListeners: 503
       }
     }
@@ -97,7 +98,7 @@ struct RunningEngine {
       switch self {
       case .nginx, .traefik: 500
       case .caddy, .caddyBin: 502
-      case .haproxy, .envoy, .envoyExtAuthz, .envoyTwoListeners, .envoyGRPC: 503
+      case .haproxy, .envoy, .envoyExtAuthz, .envoyTwoListeners, .envoyGRPC, .envoyExtProc: 503
       }
     }
   }
@@ -118,7 +119,7 @@ struct RunningEngine {
     case .caddyBin: process = try await Self.caddy(testsDirectory + "/../.venv/bin/caddy", part, directory, port)
     case .traefik: process = try await Self.traefik(part, directory, port)
     case .haproxy: process = try await Self.haproxy(part, directory, port)
-    case .envoy, .envoyExtAuthz, .envoyGRPC, .envoyTwoListeners:
+    case .envoy, .envoyExtAuthz, .envoyGRPC, .envoyExtProc, .envoyTwoListeners:
       process = try await Self.envoy(kind, part, directory, port)
     }
   }

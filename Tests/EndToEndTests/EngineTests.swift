@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTests {
-  private static let envoys = [RunningEngine.Kind.envoy, .envoyExtAuthz, .envoyGRPC, .envoyTwoListeners]
+  private static let envoys = [RunningEngine.Kind.envoy, .envoyExtAuthz, .envoyGRPC, .envoyExtProc, .envoyTwoListeners]
 
   @Test(arguments: RunningEngine.Kind.allCases)
   func `one token serves an engine's callers, and a challenge that no token answers reaches them`(
@@ -76,8 +76,8 @@ struct EngineTests {
     #expect(answer.body.contains("\"sign_in\":\"\(pages)/.bearer/sign-in"), "\(answer.body)")
     // These send every field of their callers along.
     let window = ["-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: navigate"]
-    let page = try await engine.get(
-      "free", ["-H", "Accept: text/html"] + ([.caddy, .caddyBin, .envoyGRPC].contains(kind) ? [] : window))
+    let sendsAll = [.caddy, .caddyBin, .envoyGRPC, .envoyExtProc].contains(kind)
+    let page = try await engine.get("free", ["-H", "Accept: text/html"] + (sendsAll ? [] : window))
     #expect(page.status == 401)
     #expect(page["content-type"]?.hasPrefix("text/html") == true, "\(page.fields)")
     #expect(page.body.contains("href=\"\(pages)/.bearer/sign-in"), "\(page.body)")
@@ -129,7 +129,7 @@ struct EngineTests {
     }
   }
 
-  @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin, .envoy, .envoyGRPC, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
   func `an engine mends a missing scope that the route allows`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage(
       nil, [(#"["api://orders/.default"]"#, "[alpha], scopes_on_challenge: [gamma]")])
@@ -245,7 +245,7 @@ struct EngineTests {
     #expect(stage.api.asked.count == 3)
   }
 
-  @Test(arguments: [RunningEngine.Kind.nginx, .caddyBin, .envoy, .envoyGRPC, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.nginx, .caddyBin, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
   func `a thousand callers of an engine with one refused token cost one token request`(
     kind: RunningEngine.Kind
   ) async throws {
@@ -270,7 +270,7 @@ struct EngineTests {
     }
   }
 
-  @Test(arguments: [RunningEngine.Kind.envoy, .envoyGRPC, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
   func `Envoy sends a request again with another token and its body`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage()
     let engine = try await RunningEngine(kind, stage)
@@ -287,7 +287,7 @@ struct EngineTests {
     #expect(stage.api.asked.count == 3)
   }
 
-  @Test(arguments: [RunningEngine.Kind.envoy, .envoyTwoListeners])
+  @Test(arguments: [RunningEngine.Kind.envoy, .envoyExtProc, .envoyTwoListeners])
   func `a body that Envoy cannot send again is refused, and the next request has the new token`(
     kind: RunningEngine.Kind
   ) async throws {

@@ -104,7 +104,7 @@ struct EngineTroubleTests {
     #expect(stage.api.requests == 0)
   }
 
-  @Test(arguments: [RunningEngine.Kind.envoyExtAuthz, .envoyGRPC])
+  @Test(arguments: [RunningEngine.Kind.envoyExtAuthz, .envoyGRPC, .envoyExtProc])
   func `callers of an Envoy that may not ask are told so`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage(nil, [("uids: [\(getuid())]", "uids: [\(getuid() + 1)]")])
     let engine = try await RunningEngine(kind, stage)

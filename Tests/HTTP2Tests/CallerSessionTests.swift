@@ -305,6 +305,9 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
     FloodCase("PING", .idleFrames) { _ in Frame.ping },
     FloodCase("PRIORITY", .idleFrames) { Frame.priority($0) },
     FloodCase("WINDOW_UPDATE", .idleFrames) { _ in Frame.window(0, 1) },
+    FloodCase("resets of a stream that is over", .idleFrames) { stream in
+      stream == 1 ? Frame.request(1) + Frame.reset(1) : Frame.reset(1)
+    },
     FloodCase("HEADERS on a stream that is over", .idleFrames) { stream in
       stream == 1 ? Frame.request(1) + Frame.reset(1) + Frame.request(3) + Frame.reset(3) : Frame.request(3)
     },
@@ -336,6 +339,19 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
       _ = fixture.sent()
       fixture.streams.values.filter { $0.id > 1 }.forEach { fixture.session.finish($0) }
     }
+    #expect(fixture.goesOn && fixture.session.abuse == nil)
+  }
+
+  @Test func `streams that their peer ends by resets as a matter of course are no flood`() {
+    let fixture = SessionFixture()
+    for count: UInt32 in 0..<3000 {
+      fixture.feed(Frame.request(2 * count + 1))
+      guard let stream = fixture.streams[Int32(2 * count + 1)] else { break }
+      stream.mayBeReset = true
+      fixture.feed(Frame.reset(2 * count + 1))
+      fixture.session.finish(stream)
+    }
+    #expect(fixture.streams.count == 3000)
     #expect(fixture.goesOn && fixture.session.abuse == nil)
   }
 

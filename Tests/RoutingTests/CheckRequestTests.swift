@@ -100,10 +100,16 @@ import Testing
 
   @Test(
     arguments: [
-      ([], nil), ([0, 0, 0, 0], nil), ([0, 0, 0, 0, 0], []), ([0, 0, 0, 0, 1, 7], [7]), ([1, 0, 0, 0, 1, 7], nil),
-      ([0, 0, 0, 0, 2, 7], nil), ([0, 0, 0, 0, 1, 7, 8], nil), ([0, 0xFF, 0xFF, 0xFF, 0xFF, 7], nil),
-    ] as [([UInt8], [UInt8]?)])
-  func `a unary call has one message, and it is not compressed`(content: [UInt8], message: [UInt8]?) {
-    #expect(GRPCCall.message(of: content[...]).map { Array($0) } == message)
+      ([], .needsMore, 0), ([0, 0, 0, 0], .needsMore, 4), ([0, 0, 0, 0, 0], .message([]), 0),
+      ([0, 0, 0, 0, 1, 7], .message([7]), 0), ([1, 0, 0, 0, 1, 7], .compressed, 6),
+      ([0, 0, 0, 0, 2, 7], .needsMore, 6), ([0, 0, 0, 0, 1, 7, 0, 8], .message([7]), 2),
+      ([0, 0, 0, 0, 9], .tooLarge, 5), ([0, 0xFF, 0xFF, 0xFF, 0xFF, 7], .tooLarge, 6),
+    ] as [([UInt8], GRPCCall.MessageStep, Int)])
+  func `messages of a call come one after the other, not compressed and within a limit`(
+    content: [UInt8], step: GRPCCall.MessageStep, left: Int
+  ) {
+    var content = content
+    #expect(GRPCCall.takeMessage(from: &content, limit: 8) == step)
+    #expect(content.count == left)
   }
 }

@@ -26,13 +26,28 @@ package enum GRPCCall {
   /// Bytes before a message: if it is compressed, and its length.
   private static let prefixLength = 5
 
-  /// The only message in the content of a call; nil if there is not one, or it is compressed.
-  package static func message(of content: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+  /// A step in the content of a call.
+  package enum MessageStep: Sendable, Hashable {
+    /// There is no whole message yet.
+    case needsMore
+    /// A message that is not compressed.
+    case message([UInt8])
+    /// A message that is compressed.
+    case compressed
+    /// A message of more bytes than the limit.
+    case tooLarge
+  }
+
+  /// Takes the first message off the content of a call.
+  package static func takeMessage(from content: inout [UInt8], limit: Int) -> MessageStep {
     let prefix = content.prefix(prefixLength)
-    guard prefix.count == prefixLength, prefix.first == 0 else { return nil }
+    guard prefix.count == prefixLength else { return .needsMore }
+    if prefix.first != 0 { return .compressed }
     let length = prefix.dropFirst().reduce(0) { $0 << 8 | Int($1) }
-    let message = content.dropFirst(prefixLength)
-    return message.count == length ? message : nil
+    if length > limit { return .tooLarge }
+    guard content.count >= prefixLength + length else { return .needsMore }
+    defer { content.removeFirst(prefixLength + length) }
+    return .message(Array(content[prefixLength..<prefixLength + length]))
   }
 
   /// The bytes before a message of so many bytes.

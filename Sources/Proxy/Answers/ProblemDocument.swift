@@ -238,7 +238,8 @@ struct ProblemDocument {
     case .content:
       ProblemDocument(400, .badRequest, "Bad request", "A request for a token has no content.")
     case .message:
-      ProblemDocument(400, .badRequest, "Bad request", "The content is not one CheckRequest without compression.")
+      ProblemDocument(
+        400, .badRequest, "Bad request", "The call has a message that is not its method's, or is compressed.")
     case .description:
       ProblemDocument(
         400, .badRequest, "Bad request",

@@ -58,6 +58,10 @@ struct Caller {
 
   /// True if this request is the last that is answered here.
   var isLast: Bool { carrier.isEnding }
+  /// True if the connection takes no further requests.
+  var isLeaving: Bool { carrier.isLeaving }
+  /// Records that the request is an engine's stream, which that may reset at any time.
+  func awaitsEngine() { carrier.awaitsEngine() }
   /// True if another caller needs this one's place: the request is answered only if it waits for nothing more.
   var mustEnd: Bool { carrier.mustEnd }
   /// True if the process ends the exchange.

@@ -68,6 +68,9 @@ final class DownstreamConnection: RequestCarrier {
     return true
   }
 
+  /// True if an HTTP/2 session takes no further requests.
+  override var isLeaving: Bool { isEnding || !facts.listener.speaksHTTP2 }
+
   /// True if another connection needs the place of this one.
   var isEvicted: Bool { if case .evicted = standing { true } else { false } }
 

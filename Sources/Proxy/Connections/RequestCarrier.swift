@@ -16,6 +16,11 @@ class RequestCarrier {
 
   /// True if the present request is the last that is answered here.
   var isEnding: Bool { preconditionFailure("every carrier has its own answer") }
+  /// True if the connection takes no further requests, so that nothing is waited for that may take long.
+  var isLeaving: Bool { isEnding }
+  /// Records that the request is an engine's stream, which goes on for as long as the engine likes, and which that may
+  /// reset at any time.
+  func awaitsEngine() {}
   /// True if the request is answered only if it waits for nothing more.
   var mustEnd: Bool { preconditionFailure("every carrier has its own answer") }
   /// True if the process ends the exchange in progress.

@@ -1,5 +1,5 @@
 // Envoy's question for a token in its gRPC form. It becomes a question in the HTTP form, and the answer to that becomes
-// the answer in gRPC's: the decision is made in one place.
+// the answer in gRPC's: the decision is made in one place. Exchange+Process has the form with a stream.
 
 internal import Bytes
 internal import HTTP
@@ -8,44 +8,67 @@ internal import Platform
 internal import Routing
 internal import Telemetry
 
+/// The content of a call that is answered here, as far as it was read.
+struct CallContent {
+  fileprivate var reader: ContentReader
+  fileprivate var bytes: [UInt8] = []
+  fileprivate var hasEnded = false
+}
+
 extension Exchange {
-  /// True if the request calls `Authorization/Check` on a listener that hands out tokens.
-  var asksForCheck: Bool {
+  /// The methods that are served on a listener that hands out tokens.
+  enum EngineMethod {
+    case check, process
+  }
+
+  /// The method that the request calls; nil if it calls none of them.
+  var engineMethod: EngineMethod? {
     guard caller.facts.listener.handsOut, isCall, request.head.method == .post, !request.head.target.hasQuery else {
-      return false
+      return nil
     }
-    return request.headBytes.withBytes { $0.extracting(request.head.target.path).equals(CheckRequest.path) }
+    return request.headBytes.withBytes { bytes in
+      let path = bytes.extracting(request.head.target.path)
+      if path.equals(CheckRequest.path) { return .check }
+      return path.equals(ProcessingRequest.path) ? .process : nil
+    }
   }
 
   /// Answers the question. What is wrong with the call itself is a status of gRPC, which Envoy takes for a failure
   /// (`status_on_error`); all else is a `CheckResponse`, which it passes on.
   func check() async -> Bool {
-    let question: CheckRequest
+    var question: CheckRequest?
     do throws(ExchangeFailure) {
-      try takeDeadline()
-      question = try read(try await content(try admitCheck()))
-    } catch {
-      switch error {
-      case .caller, .handOut(.browser): return await deny(error, nil)
-      default: return await answer(error)
+      var content = try beginCall()
+      guard let message = try await nextMessage(of: &content), try await nextMessage(of: &content) == nil else {
+        throw .handOut(.message)
       }
+      do throws(ProtobufError) { question = try CheckRequest(message[...]) } catch { throw .handOut(.message) }
+    } catch {
+      guard error.refusesEngine else { return await answer(error) }
+      await write(error, keepsConnection: false)
     }
-    let path: HandOutPath
-    do throws(ExchangeFailure) { path = try take(question) } catch { return await deny(error, question) }
-    return await handOut(path, to: question)
-  }
-
-  private func deny(_ failure: ExchangeFailure, _ question: CheckRequest?) async -> Bool {
-    await write(failure, keepsConnection: false)
-    writeResponse(to: question)
+    if let question { await writeAnswer(to: question) }
+    let response = response(to: question)
+    let message = takeAnswer { response.message($0, $1, content: $2) }
+    beginCallAnswer()
+    write(message)
+    endCallAnswer(.ok)
     let isDelivered = await flush()
     finish()
     return isDelivered
   }
 
+  // MARK: The call
+
+  /// The content of a call whose caller may ask.
+  func beginCall() throws(ExchangeFailure) -> CallContent {
+    try takeDeadline()
+    return CallContent(reader: ContentReader(try admitCall()))
+  }
+
   /// The framing of the content of a caller that may ask.
   @inline(never)
-  private func admitCheck() throws(ExchangeFailure) -> BodyFraming {
+  private func admitCall() throws(ExchangeFailure) -> BodyFraming {
     if let refusal = caller.facts.refusal { throw .caller(refusal) }
     return try Self.framing(request.head, request.headBytes, callers: caller.facts.listener.callers)
   }
@@ -65,23 +88,35 @@ extension Exchange {
   /// Bytes that a question may have: a head twice, with room for a certificate and what else Envoy tells.
   private var questionLimit: Int { 2 * state.service.limits.head.headBytes + 64 * 1024 }
 
-  /// Waits for the whole content.
-  private func content(_ framing: BodyFraming) async throws(ExchangeFailure) -> [UInt8] {
+  /// Waits for the next message; nil if none follows.
+  /// - Parameter isFirst: whether it must come soon. Another one may take as long as Envoy likes, and is not waited for
+  ///   once the connection ends.
+  func nextMessage(
+    of content: inout CallContent, isFirst: Bool = true
+  ) async throws(ExchangeFailure) -> [UInt8]? {
     let (limits, buffers) = (state.service.limits, caller.buffers)
-    let deadline = min(request.start + limits.requestHead, request.whole)
-    var (reader, content) = (ContentReader(framing), [UInt8]())
+    let deadline = isFirst ? min(request.start + limits.requestHead, request.whole) : request.whole
     while true {
-      switch buffers.input.withBytes({ reader.next($0, &request.trailers, limits.head) }) {
+      switch GRPCCall.takeMessage(from: &content.bytes, limit: questionLimit) {
+      case .message(let message): return message
+      case .compressed: throw .handOut(.message)
+      case .tooLarge: throw .delivery(.tooLarge)
+      case .needsMore: break
+      }
+      if content.hasEnded {
+        guard content.bytes.isEmpty else { throw .handOut(.message) }
+        return nil
+      }
+      switch buffers.input.withBytes({ content.reader.next($0, &request.trailers, limits.head) }) {
       case .data(let start, let count):
         buffers.input.withBytes { bytes in
-          for index in start..<start + count { content.append(bytes[index]) }
+          for index in start..<start + count { content.bytes.append(bytes[index]) }
         }
         buffers.input.consume(start + count)
-        if content.count > questionLimit { throw .delivery(.tooLarge) }
       case .lastChunk(let consumed): buffers.input.consume(consumed)
       case .end(let consumed):
         buffers.input.consume(consumed)
-        return content
+        content.hasEnded = true
       case .invalid: throw .delivery(.content)
       case .needsMore(let consumed):
         buffers.input.consume(consumed)
@@ -90,6 +125,7 @@ extension Exchange {
         case .moved: continue
         case .endOfStream, .failed: throw .delivery(.contentCut)
         case .wouldBlock:
+          if !isFirst, caller.isLeaving { return nil }
           caller.watch(.content)
           if await caller.waiter.wait(until: deadline) == .timedOut { throw .delivery(.contentStalled) }
         }
@@ -97,10 +133,15 @@ extension Exchange {
     }
   }
 
-  /// The question in a content: one message that is not compressed.
-  private func read(_ content: [UInt8]) throws(ExchangeFailure) -> CheckRequest {
-    guard let message = GRPCCall.message(of: content[...]) else { throw .handOut(.message) }
-    do throws(ProtobufError) { return try CheckRequest(message) } catch { throw .handOut(.message) }
+  // MARK: The question
+
+  /// Writes the answer to the question in the HTTP form.
+  func writeAnswer(to question: CheckRequest) async {
+    do throws(ExchangeFailure) {
+      _ = await writeHandOut(try take(question), isJudged: true)
+    } catch {
+      await write(error, keepsConnection: false)
+    }
   }
 
   /// Puts the question in the HTTP form in the place of the request.
@@ -122,41 +163,57 @@ extension Exchange {
     return path
   }
 
-  /// Turns the answer that was written into a message, with its head and its trailer section.
+  /// What the answer needs to know besides the one in the HTTP form.
   /// - Parameter question: nil if it was not read.
-  @inline(never)
-  func writeResponse(to question: CheckRequest?) {
+  func response(to question: CheckRequest?) -> CheckResponse {
     let route = request.route
-    let response = CheckResponse(
-      credentialField: route?.fixedCredential?.name.text ?? "Authorization",
+    return CheckResponse(
+      credentialField: route?.credentialField ?? "Authorization",
       strayNames: (question?.strayNames ?? []) + strayNames(route), hasMetadata: question?.wantsMetadata ?? false)
+  }
+
+  /// Lends the head and the content of the answer that was written, and forgets it.
+  func takeAnswer<Value>(_ body: (borrowing ResponseHead, Span<UInt8>, Span<UInt8>) -> Value) -> Value {
     let limits = HeadLimits(headBytes: .max, fieldCount: 1000)
     var parser = ResponseHeadParser()
     var head = ResponseHead()
     let buffers = caller.buffers
-    let message = buffers.output.withBytes { bytes -> [UInt8] in
+    defer { buffers.output.removeAll() }
+    return buffers.output.withBytes { bytes in
       guard case .complete(let count) = parser.parse(bytes, into: &head, limits: limits) else {
         preconditionFailure("our own answers are acceptable HTTP")
       }
-      return response.message(head, bytes, content: bytes.extracting(droppingFirst: count))
+      return body(head, bytes, bytes.extracting(droppingFirst: count))
     }
-    buffers.output.removeAll()
-    HeadWriter.statusLine(200, into: &buffers.output)
-    buffers.output.append("Content-Type: application/grpc\r\n")
+  }
+
+  // MARK: The answer
+
+  /// Writes the head of a call's answer.
+  func beginCallAnswer() {
+    HeadWriter.statusLine(200, into: &caller.buffers.output)
+    caller.buffers.output.append("Content-Type: application/grpc\r\n")
     writeDate()
-    HeadWriter.chunkedCoding(into: &buffers.output)
-    HeadWriter.end(into: &buffers.output)
-    HeadWriter.chunk((GRPCCall.prefix(message.count) + message).span, into: &buffers.output)
-    HeadWriter.lastChunk(into: &buffers.output)
-    HeadWriter.field("grpc-status", decimal: UInt64(GRPCStatus.ok.rawValue), into: &buffers.output)
-    HeadWriter.end(into: &buffers.output)
+    HeadWriter.chunkedCoding(into: &caller.buffers.output)
+    HeadWriter.end(into: &caller.buffers.output)
+  }
+
+  func write(_ message: [UInt8]) {
+    HeadWriter.chunk((GRPCCall.prefix(message.count) + message).span, into: &caller.buffers.output)
+  }
+
+  /// Writes the end of a call's answer.
+  func endCallAnswer(_ status: GRPCStatus) {
+    HeadWriter.lastChunk(into: &caller.buffers.output)
+    HeadWriter.field("grpc-status", decimal: UInt64(status.rawValue), into: &caller.buffers.output)
+    HeadWriter.end(into: &caller.buffers.output)
   }
 
   /// The names of the caller's fields that the proxy would not forward: they chose the token, prove the caller here, or
   /// look like the credential's.
   private func strayNames(_ route: Route?) -> [ArraySlice<UInt8>] {
     guard let route, request.hasHead else { return [] }
-    let own = route.fixedCredential?.name.text ?? "Authorization"
+    let own = route.credentialField
     var names: [ArraySlice<UInt8>] = []
     request.headBytes.withBytes { bytes in
       for index in 0..<request.head.fields.count {
@@ -170,6 +227,21 @@ extension Exchange {
     }
     return names
   }
+}
+
+extension ExchangeFailure {
+  /// True if the engine itself may not ask.
+  var refusesEngine: Bool {
+    switch self {
+    case .caller, .handOut(.browser): true
+    default: false
+    }
+  }
+}
+
+extension Route {
+  /// The field of its token or key.
+  var credentialField: String { fixedCredential?.name.text ?? "Authorization" }
 }
 
 extension Span<UInt8> {

@@ -11,11 +11,19 @@ internal import Tokens
 
 extension Exchange {
   /// Answers a request for a token.
-  /// - Parameter question: the question in gRPC's form that became this request. Its caller was judged.
-  func handOut(_ path: HandOutPath, to question: CheckRequest? = nil) async -> Bool {
+  func handOut(_ path: HandOutPath) async -> Bool {
+    let keepsConnection = await writeHandOut(path)
+    let isDelivered = await flush()
+    finish()
+    return isDelivered && keepsConnection
+  }
+
+  /// Writes the answer to a request for a token. False: the caller's connection ends behind it.
+  /// - Parameter isJudged: whether the caller was judged by another head, that of its call.
+  func writeHandOut(_ path: HandOutPath, isJudged: Bool = false) async -> Bool {
     var keepsConnection = mayGoOn
     do throws(ExchangeFailure) {
-      let wish = try admit(path, isJudged: question != nil)
+      let wish = try admit(path, isJudged: isJudged)
       // It has no content.
       keepsConnection = mayGoOn(isRead: true)
       if try !believesCallerToken() { try await judgeCallerToken() }
@@ -37,10 +45,7 @@ extension Exchange {
       // As for other answers of this kind.
       if keepsConnection { await Task.yield() }
     }
-    if let question { writeResponse(to: question) }
-    let isDelivered = await flush()
-    finish()
-    return isDelivered && keepsConnection
+    return keepsConnection
   }
 
   @inline(never)
@@ -113,7 +118,7 @@ extension Exchange {
       state.metrics.add(state.service.metrics.handedOut[TokenTaker.engine.rawValue, request.record.route ?? 0])
     } else if let own = callersOwnField(of: route) {
       // The route keeps what the caller sent. Without a field, an engine might pass on another one.
-      let name = route.fixedCredential?.name.text ?? "Authorization"
+      let name = route.credentialField
       request.headBytes.withBytes {
         HeadWriter.field(Array(name.utf8), $0.extracting(own.value), into: &caller.buffers.output)
       }

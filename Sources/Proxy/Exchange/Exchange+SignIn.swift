@@ -21,7 +21,11 @@ extension Exchange {
   @inline(never)
   func answerReserved() async -> Bool {
     if let programs = caller.facts.listener.programs { return await serve(programs) }
-    if asksForCheck { return await check() }
+    switch engineMethod {
+    case .check?: return await check()
+    case .process?: return await process()
+    case nil: break
+    }
     let path = request.headBytes.withBytes { HandOutPath($0.extracting(request.head.target.path)) }
     if let path, caller.facts.listener.handsOut { return await handOut(path) }
     if let handler = caller.facts.listener.signIn { return await signIn(handler) }

@@ -32,7 +32,7 @@ struct Exchange {
     if listener.describesItself, let resource = describedResource() {
       return await answerMetadata(of: resource)
     }
-    if listener.reservesPaths, listener.programs != nil || reservedPath() == .reserved || asksForCheck {
+    if listener.reservesPaths, listener.programs != nil || reservedPath() == .reserved || engineMethod != nil {
       return await answerReserved()
     }
     switch admit() {

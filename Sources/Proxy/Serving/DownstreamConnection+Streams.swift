@@ -151,9 +151,6 @@ extension DownstreamConnection {
       at: home.loop.now)
   }
 
-  /// True if no further requests are wanted.
-  private var isLeaving: Bool { isEnding || !facts.listener.speaksHTTP2 }
-
   private func endPause(_ pause: Pause) {
     isIdle = false
     if pause.isUnfinished { endsUnfinished() } else { waitingSince = nil }
@@ -207,7 +204,9 @@ extension DownstreamConnection {
     switch multiplexer.times.leaves(
       isEnding: isLeaving, mustEnd: mustEnd, isAnswered: session.pongCount > 0, limits, at: home.loop.now)
     {
-    case .announced: session.announceEnd()
+    case .announced:
+      session.announceEnd()
+      for stream in multiplexer.streams.values { stream.leave() }
     case .final:
       session.refuseMore()
       // What waits for a token is answered now if the place is needed.

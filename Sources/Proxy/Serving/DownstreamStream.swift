@@ -27,6 +27,8 @@ final class DownstreamStream: RequestCarrier {
   // The connection goes on whatever becomes of one stream, so no response says that it ends.
   override var isEnding: Bool { false }
   override var mustEnd: Bool { connection.mustEnd }
+  override var isLeaving: Bool { connection.isLeaving }
+  override func awaitsEngine() { bytes.stream.mayBeReset = true }
   override var isCutOff: Bool { connection.isCutOff }
   /// The time since when the stream would give up its connection's place; nil if it would not.
   @exclusivity(unchecked) private(set) var makesRoomSince: MonotonicTime?
@@ -54,6 +56,9 @@ final class DownstreamStream: RequestCarrier {
     stream.announce(readiness)
     if isDelivering { waiter.signal() }
   }
+
+  /// Ends the wait of an engine's stream.
+  func leave() { if bytes.stream.mayBeReset { waiter.signal() } }
 
   /// Serves the request to its end.
   func serve() async {

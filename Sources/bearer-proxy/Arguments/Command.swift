@@ -69,6 +69,7 @@ enum Engine: String, CaseIterable {
   case nginx
   case envoy
   case envoyGRPC = "envoy-grpc"
+  case envoyExtProc = "envoy-ext-proc"
   case envoyExtAuthz = "envoy-ext-authz"
   case envoyTwoListeners = "envoy-two-listeners"
   case caddy

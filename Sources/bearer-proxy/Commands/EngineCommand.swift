@@ -42,7 +42,7 @@ extension Engine {
     case .haproxy, .haproxyLua:
       guard listener.callers.rules.certificateNames != nil else { return nil }
       return "HAProxy's scripts cannot show a certificate; name HAProxy by callers.unix or callers.header"
-    case .envoyGRPC:
+    case .envoyGRPC, .envoyExtProc:
       return listener.http2 ? nil : "Envoy calls with gRPC, and the listener has 'http2: false'"
     case .nginx, .envoy, .envoyExtAuthz, .envoyTwoListeners, .caddy: return nil
     }
@@ -54,6 +54,7 @@ extension Engine {
     case .nginx: NginxConfiguration(settings: settings).text
     case .envoy: EnvoyConfiguration(settings: settings, form: .retrying).text
     case .envoyGRPC: EnvoyConfiguration(settings: settings, form: .calling).text
+    case .envoyExtProc: EnvoyConfiguration(settings: settings, form: .processing).text
     case .envoyExtAuthz: EnvoyConfiguration(settings: settings, form: .asking).text
     case .envoyTwoListeners: EnvoyConfiguration(settings: settings, form: .twoListeners).text
     case .caddy: CaddyConfiguration(settings: settings).text

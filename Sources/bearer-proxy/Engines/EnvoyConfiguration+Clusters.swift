@@ -11,7 +11,7 @@ extension EnvoyConfiguration {
     let reporting = layout(
       """
       http_filters:
-        \(script)
+        \(form == .processing ? processor(route) : script)
         - name: envoy.filters.http.upstream_codec
           typed_config:
             "@type": \(Self.type).filters.http.upstream_codec.v3.UpstreamCodec

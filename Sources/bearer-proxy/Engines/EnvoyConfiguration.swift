@@ -12,6 +12,8 @@ struct EnvoyConfiguration {
     case retrying
     /// The same, and the question is a call of gRPC.
     case calling
+    /// A filter of the API's cluster asks for each attempt, and reports it, in one call of gRPC.
+    case processing
     /// A filter of a listener reports it, and a listener before that one sends the request again.
     case twoListeners
   }
@@ -20,7 +22,10 @@ struct EnvoyConfiguration {
   let form: Form
 
   /// True if the API's cluster has the filter.
-  var retries: Bool { form == .retrying || form == .calling }
+  var retries: Bool { form == .retrying || form == .calling || form == .processing }
+
+  /// True if Envoy calls with gRPC.
+  private var calls: Bool { form == .calling || form == .processing }
 
   var text: String {
     let isDouble = form == .twoListeners
@@ -44,6 +49,7 @@ struct EnvoyConfiguration {
     case .asking: .envoyExtAuthz
     case .retrying: .envoy
     case .calling: .envoyGRPC
+    case .processing: .envoyExtProc
     case .twoListeners: .envoyTwoListeners
     }
   }
@@ -61,6 +67,11 @@ struct EnvoyConfiguration {
       """
       # ext_authz asks for a token with gRPC. A token that the API refuses is replaced once, and the request is sent
       # again with its body.
+      """
+    case .processing:
+      """
+      # ext_proc asks for a token for each attempt, in the chain of the API's cluster. A token that the API refuses is
+      # replaced once, and the request is sent again with its body.
       """
     case .twoListeners:
       """
@@ -146,10 +157,10 @@ struct EnvoyConfiguration {
     let rest = layout(
       """
       \(isDouble ? "skip_xff_append: true" : Self.edge)
-      \(form == .calling ? "" : unavailable)
+      \(calls ? "" : unavailable)
       http_filters:
         \(form != .asking && !tokenFields.isEmpty ? keptFields : "")
-        \(form == .calling ? call : externalAuthorization)
+        \(form == .processing ? "" : form == .calling ? call : externalAuthorization)
         \(isDouble ? script : "")
         \(Self.router)
       route_config:
@@ -204,16 +215,40 @@ struct EnvoyConfiguration {
       """)
   }
 
+  /// The line with the secret of the listener; empty if it has none.
+  private var secret: String {
+    settings.secretField.map {
+      "# CHANGE: the secret of callers.header.\n- {key: \($0.lowercased()), value: SECRET}"
+    } ?? ""
+  }
+
+  /// The question of an attempt, in the chain of the API's cluster.
+  func processor(_ route: RouteSettings) -> String {
+    layout(
+      """
+      - name: envoy.filters.http.ext_proc
+        typed_config:
+          "@type": \(Self.type).filters.http.ext_proc.v3.ExternalProcessor
+          status_on_error: {code: ServiceUnavailable}
+          message_timeout: 30s
+          grpc_service:
+            envoy_grpc: {cluster_name: bearer_proxy, authority: localhost}
+            initial_metadata:
+              - {key: x-bearer-route, value: \(route.name.quoted)}
+              \(secret)
+          # All fields go along. Requests of browsers get no token. If Envoy itself decides which pages may call, add
+          # forward_rules with disallowed_headers: origin and sec-fetch-….
+          processing_mode: {request_header_mode: SEND, response_header_mode: \(reports(route) ? "SEND" : "SKIP")}
+          # The fields of the caller before the first attempt, and the token in the place of a refused one.
+          metadata_options:
+            forwarding_namespaces: {untyped: [bearer_proxy.caller, bearer_proxy.again]}
+            receiving_namespaces: {untyped: [bearer_proxy.again]}
+      """)
+  }
+
   /// The same question as a call.
   private var call: String {
-    let secret = settings.secretField.map {
-      """
-      initial_metadata:
-        # CHANGE: the secret of callers.header.
-        - {key: \($0.lowercased()), value: SECRET}
-      """
-    }
-    return layout(
+    layout(
       """
       - name: envoy.filters.http.ext_authz
         typed_config:
@@ -226,7 +261,7 @@ struct EnvoyConfiguration {
           grpc_service:
             envoy_grpc: {cluster_name: bearer_proxy, authority: localhost}
             timeout: 30s
-            \(secret ?? "")
+            \(secret.isEmpty ? "" : "initial_metadata:\n  \(secret.replacing("\n", with: "\n  "))")
       """)
   }
 
@@ -308,13 +343,10 @@ struct EnvoyConfiguration {
   }
 
   /// True if a refusal is reported: there may be another token.
-  private func reports(_ route: RouteSettings) -> Bool { form != .asking && route.token.fixed == nil }
+  func reports(_ route: RouteSettings) -> Bool { form != .asking && route.token.fixed == nil }
 
   private func route(_ route: RouteSettings) -> String {
     let upstream = route.upstream.value
-    let secret = settings.secretField.map {
-      "# CHANGE: the secret of callers.header.\n- {key: \($0.lowercased()), value: SECRET}"
-    }
     let question = layout(
       """
       http_service:
@@ -326,12 +358,21 @@ struct EnvoyConfiguration {
             - {key: x-original-method, value: "%REQ(:method)%"}
             - {key: x-original-uri, value: "%REQ(:path)%"}
             - {key: x-bearer-unavailable, value: "429"}
-            \(secret ?? "")
+            \(secret)
         authorization_response:
           allowed_upstream_headers: {patterns: [{exact: \(route.credentialField.lowercased())}]}
           \(reports(route) ? "dynamic_metadata_from_headers: {patterns: [{exact: authorization}]}" : "")
       """)
+    let script = "metadata: {filter_metadata: {envoy.filters.http.lua: {route: \(route.name.quoted)}}}"
     let extensions = "context_extensions: {route: \(route.name.quoted)\(reports(route) ? ", metadata: token" : "")}"
+    let authorization = layout(
+      """
+      typed_per_filter_config:
+        envoy.filters.http.ext_authz:
+          "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthzPerRoute
+          check_settings:
+            \(form == .calling ? extensions : question)
+      """)
     return layout(
       """
       - match: {prefix: \(route.path.quoted)}
@@ -346,12 +387,8 @@ struct EnvoyConfiguration {
         request_headers_to_remove:
           \(route.removedFields.map { "- \($0)" })
         \(retries ? "response_headers_to_remove: [x-bearer-again]" : "")
-        \(form == .asking ? "" : "metadata: {filter_metadata: {envoy.filters.http.lua: {route: \(route.name.quoted)}}}")
-        typed_per_filter_config:
-          envoy.filters.http.ext_authz:
-            "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthzPerRoute
-            check_settings:
-              \(form == .calling ? extensions : question)
+        \(form == .asking || form == .processing ? "" : script)
+        \(form == .processing ? "" : authorization)
       """)
   }
 
@@ -378,7 +415,8 @@ struct EnvoyConfiguration {
       "bearer_proxy", "STATIC", address,
       layout(
         """
-        \(form == .calling ? http2 : "")
+        \(form == .processing ? Self.manyStreams : "")
+        \(calls ? http2 : "")
         \(settings.listener.tls == nil ? "" : tls)
         """))
   }
@@ -389,6 +427,11 @@ struct EnvoyConfiguration {
   static let manyRetries = """
     # The default is 3, and a token is refused to all callers at once.
     circuit_breakers: {thresholds: [{max_retries: 1024}]}
+    """
+
+  private static let manyStreams = """
+    # The default is 1024, and each request has a stream until the API responds.
+    circuit_breakers: {thresholds: [{max_requests: 65536}]}
     """
 
   static let sameAsCallers = """

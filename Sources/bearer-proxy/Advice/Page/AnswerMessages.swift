@@ -152,9 +152,9 @@ extension TroubleshootingPage {
     - `A request for a token has no content.`\
       The proxy in front sends its caller's content along. **Cure:** Turn that off (nginx:
       `proxy_pass_request_body off`).
-    - `The content is not one CheckRequest without compression.`\
-      Envoy, or what calls in its name, sends another message to `Authorization/Check`. **Cure:** Use
-      `transport_api_version: V3`, and no compression for this cluster.
+    - `The call has a message that is not its method's, or is compressed.`\
+      Envoy, or what calls in its name, sends another message to `Authorization/Check`, or to
+      `ExternalProcessor/Process`. **Cure:** Use `transport_api_version: V3`, and no compression for this cluster.
     - `Without a route in its path, a request for a token has the fields X-Forwarded-Method, -Uri and -Host, or
       X-Original-Method and -URI, each once, and not both kinds.`\
       The proxy in front does not describe its request, or a caller sent the other kind. **Cure:** Name the route in the
