@@ -59,8 +59,8 @@ final class FetchExchange {
     if let limit = request.answerLimit { deadline = max(deadline, .now + limit) }
     let framing = try await receiveHead(from: connection)
     let head = snapshot()
-    let body = try await receiveBody(framing, from: connection)
-    return FetchResponse(status: head.status, fields: head.fields, body: body)
+    let (body, trailers) = try await receiveBody(framing, from: connection)
+    return FetchResponse(status: head.status, fields: head.fields + trailers, body: body)
   }
 
   private func connect(
@@ -154,21 +154,27 @@ final class FetchExchange {
 
   /// The head as text, before its bytes go.
   private func snapshot() -> (status: Int, fields: [(name: String, value: String)]) {
-    let fields = input.withBytes { bytes in
-      (0..<head.fields.count).map { index in
-        let line = head.fields[index]
+    let fields = texts(head.fields)
+    input.consume(headBytes)
+    return (head.status, fields)
+  }
+
+  private func texts(_ fields: borrowing FieldTable) -> [(name: String, value: String)] {
+    input.withBytes { bytes in
+      (0..<fields.count).map { index in
+        let line = fields[index]
         return (name: text(bytes.extracting(line.name)).lowercased(), value: text(bytes.extracting(line.value)))
       }
     }
-    input.consume(headBytes)
-    return (head.status, fields)
   }
 
   private func text(_ bytes: Span<UInt8>) -> String {
     bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 
-  private func receiveBody(_ framing: BodyFraming, from stream: ByteStream) async throws(FetchError) -> [UInt8] {
+  private func receiveBody(
+    _ framing: BodyFraming, from stream: ByteStream
+  ) async throws(FetchError) -> ([UInt8], trailers: [(name: String, value: String)]) {
     if case .fixed(let count) = framing, count > UInt64(request.bodyLimit) { throw .tooLarge(host: host) }
     var reader = ContentReader(framing)
     var trailers = TrailerParser()
@@ -182,8 +188,9 @@ final class FetchExchange {
         guard body.count + count <= request.bodyLimit else { throw .tooLarge(host: host) }
         input.consume(start)
         take(count, into: &body)
-      // Nothing here has a use for trailer fields.
-      case .lastChunk, .end: return body
+      case .lastChunk(let consumed) where request.takesTrailers: input.consume(consumed)
+      case .end where request.takesTrailers: return (body, texts(trailers.fields))
+      case .lastChunk, .end: return (body, [])
       case .invalid: throw .malformed(host: host)
       }
     }

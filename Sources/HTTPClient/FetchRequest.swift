@@ -34,6 +34,8 @@ public struct FetchRequest: Sendable {
   package var destination = Destination.provider
   /// The largest body of an answer that is taken, in bytes.
   package var bodyLimit = Fetcher.bodyLimit
+  /// True if the fields of the answer's trailer section are wanted. They follow the others.
+  package var takesTrailers = false
   /// True if an API has named the host, so that it may be at no private address.
   package var refusesPrivateAddresses = false
   /// Limit of the wait for the answer, once the request has been sent, if that is longer than the `Fetch` waits: for a

@@ -113,6 +113,39 @@ struct LiveCheckTests {
     #expect(report.step("token", of: "silent")?.verdict == "ok")
   }
 
+  @Test func `the health of a gRPC server is its own word, and that it tells none is no failure`() async throws {
+    let directory = try TemporaryDirectory()
+    let peer = testsDirectory + "/peers/grpc_peer.py"
+    let states = ["SERVING", "NOT_SERVING", "UNIMPLEMENTED"]
+    var routes = ""
+    var servers: [ChildProcess] = []
+    for (index, state) in states.enumerated() {
+      servers.append(try ChildProcess("health-\(index)", [pinnedPython(), peer, "health", state], in: directory))
+      let port = try await announcedPort(of: servers[index])
+      routes += """
+          - {name: \(state.lowercased()), path: /\(index)/, token: none, protocol: http2,
+             upstream: "http://127.0.0.1:\(port)/"}
+
+        """
+    }
+    let plain = try await ScriptedUpstream(in: directory)
+    for version in ["http2", "http1"] {
+      routes +=
+        "  - {name: \(version), path: /\(version)/, upstream: \"http://127.0.0.1:\(plain.port)/\", token: none, "
+      routes += "protocol: \(version)}\n"
+    }
+    let file = try directory.write("listeners: [{address: \"127.0.0.1:0\"}]\nroutes:\n\(routes)", to: "health.yaml")
+    let (status, report) = try await check(file)
+    #expect(status == 1 && report.verdict == "failed")
+    for (state, verdict) in zip(states, ["ok", "failed", "skipped"]) {
+      let step = report.step("health", of: state.lowercased())
+      #expect(step?.verdict == verdict && step?.detail.contains(state) == true, "\(step?.detail ?? "")")
+    }
+    #expect(report.step("health", of: "not_serving")?.advice?.contains("its own log") == true)
+    for name in ["http1", "http2"] { #expect(report.step("health", of: name) == nil) }
+    #expect(try await check(file, ["--route", "unimplemented"]).status == 0)
+  }
+
   @Test func `of two applications with one client id each asks with its own secret, and no good one hides a bad one`()
     async throws
   {

@@ -1,6 +1,7 @@
 """Both ends of gRPC calls, with grpcio: messages are bytes, so that no schema is needed.
 
     grpc_peer.py serve         answers every call with the Authorization that it was shown, then what it is sent
+    grpc_peer.py health STATE  serves grpc.health.v1 with that state, or for UNIMPLEMENTED no method at all
     grpc_peer.py call TARGET   calls /orders.Orders/Get and /orders.Orders/Chat there, and prints what happened as JSON
     grpc_peer.py fail TARGET METHOD…
                                calls each METHOD there, unary and as a stream of messages, and prints a line for each:
@@ -25,8 +26,22 @@ class Echo(grpc.GenericRpcHandler):
         return grpc.unary_unary_rpc_method_handler(lambda message, _: shown + b" " + message)
 
 
-def serve():
-    server = grpc.server(concurrent.futures.ThreadPoolExecutor(4), handlers=(Echo(),))
+def health(state):
+    from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+    def add(server):
+        if state == "UNIMPLEMENTED":
+            return
+        servicer = health.HealthServicer()
+        servicer.set("", health_pb2.HealthCheckResponse.ServingStatus.Value(state))
+        health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+
+    serve((), add)
+
+
+def serve(handlers=(Echo(),), add=lambda server: None):
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(4), handlers=handlers)
+    add(server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print("listening", port, flush=True)
@@ -62,6 +77,8 @@ def fail(target, methods):
 
 if sys.argv[1] == "serve":
     serve()
+elif sys.argv[1] == "health":
+    health(sys.argv[2])
 elif sys.argv[1] == "fail":
     fail(sys.argv[2], sys.argv[3:])
 else:

@@ -1,5 +1,6 @@
-// Envoy's question for a token in the form of its filter ext_proc, which may be in the chain of an upstream: a stream for
-// each attempt, with the head of the request and then that of the response. Each becomes a question in the HTTP form.
+// Envoy's question for a token in the form of its filter ext_proc, which may be in the chain of an upstream: a stream
+// for each attempt, with the head of the request and then that of the response. Each becomes a question in the HTTP
+// form.
 
 internal import Bytes
 internal import HTTP

@@ -3,6 +3,7 @@ enum UpstreamCure: Cure {
   case host, forbiddenAddress, refused, firewall
   case https, protocolOrTLS, http2, withoutHTTP2, responseTime, passed
   case plaintext, noToken, fixedField, audience, scope, path, pause, trouble, unknownStatus
+  case health
 
   func text(_ parts: CureParts) -> String {
     switch self {
@@ -30,6 +31,7 @@ enum UpstreamCure: Cure {
     case .path: "Is there something to GET at this path? Set `probe` to a path that there is."
     case .pause: "The upstream wants to be left alone for a while."
     case .trouble: "The upstream has trouble of its own."
+    case .health: "The server takes calls and says itself that it cannot serve them: its own log has the reason."
     case .unknownStatus: "What does the upstream's documentation say about this status?"
     }
   }

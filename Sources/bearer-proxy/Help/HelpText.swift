@@ -106,9 +106,9 @@ extension CommandName {
       Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or reports that there is none and exits \
       0. What is allowed and hardly ever meant is a warning.
       With --live each route's chain is tried, link by link: the authority's metadata, a token, the redirect URI of a \
-      sign-in, the provider's clock, name, connection and TLS of the upstream, and a GET of the route's 'probe'. Each \
-      has its time, its verdict, and what to do. Exits 0 if all is well, 3 if only a person's sign-in is missing, and \
-      1 otherwise.
+      sign-in, the provider's clock, name, connection and TLS of the upstream, a GET of the route's 'probe', and the \
+      health of a gRPC server. Each has its time, its verdict, and what to do. Exits 0 if all is well, 3 if only a \
+      person's sign-in is missing, and 1 otherwise.
       """
     case .login:
       """

@@ -63,6 +63,7 @@ struct CheckStep: Equatable {
     case upstreamTLS = "upstream_tls"
     case description
     case probe
+    case health
     case handOut = "hand_out"
   }
 

@@ -79,6 +79,7 @@ struct RouteChain: Sendable {
           : CheckStep(
             name: .probe, verdict: .skipped, detail: "not tried, for what it needs is not there"))
     }
+    if connection.allSatisfy({ $0.verdict == .ok }), let health = await health(token) { steps.append(health) }
     if let handOut { steps.append(await handOut.step(for: route)) }
     return CheckedRoute(name: route.name, steps: steps)
   }
@@ -304,6 +305,23 @@ struct RouteChain: Sendable {
     }
   }
 
+  /// The health of the upstream, if it is a gRPC server. Such a server has HTTP/2.
+  private func health(_ token: BearerValue?) async -> CheckStep? {
+    let isSecured = route.upstream.value.scheme == .https
+    guard route.versions == .http2 || route.versions == .auto && isSecured else { return nil }
+    let trial = HealthTrial(route.upstream.value, token)
+    let began = MonotonicTime.now
+    do throws(FetchError) {
+      let fetch = route.fetch(fetcher, tls, within: .seconds(10), versions: .http2)
+      var step = trial.step(try await fetch(trial.request))
+      step?.milliseconds = CheckStep.milliseconds(since: began)
+      return step
+    } catch {
+      // Without HTTP/2, or with another service: no gRPC server.
+      return nil
+    }
+  }
+
   /// An upstream's answer about a token may repeat it.
   private static func without(_ token: BearerValue?, _ text: String) -> String {
     // Byte by byte: to a Character, a token's last letter with an accent behind it is another one.
@@ -318,11 +336,14 @@ struct RouteChain: Sendable {
 extension RouteSettings {
   /// The way to the upstream for small documents, with the route's trust and proxy.
   /// - Parameter limit: limit of the wait for an answer, if that is shorter than the route's.
-  func fetch(_ fetcher: Fetcher, _ tls: TLSContext?, within limit: TimeSpan? = nil) -> Fetch {
+  /// - Parameter versions: versions of HTTP, if not the route's.
+  func fetch(
+    _ fetcher: Fetcher, _ tls: TLSContext?, within limit: TimeSpan? = nil, versions: UpstreamProtocol? = nil
+  ) -> Fetch {
     let proxy = proxy
     return fetcher.bound(
       tls: tls, serverName: self.tls.serverName, timeout: min(timeouts.responseHead, limit ?? timeouts.responseHead),
-      versions: versions,
+      versions: versions ?? self.versions,
       proxy: { _ in proxy })
   }
 }

@@ -60,7 +60,7 @@ extension TroubleshootingPage {
 
     ### Answers to a probe
 
-    `check --live` requests `probe` of the route, with its token.
+    `check --live` requests `probe` of the route, with its token, and asks a gRPC server for its health.
 
     - `the upstream gave no answer: …`\
       The connection is there, and no acceptable answer came. **Cure:** \#(UpstreamCure.http2.page)
@@ -79,6 +79,8 @@ extension TroubleshootingPage {
       There were too many requests. **Cure:** \#(UpstreamCure.pause.page)
     - `500`\
       Also every higher status. **Cure:** \#(UpstreamCure.trouble.page)
+    - `NOT_SERVING`\
+      Also UNKNOWN: a gRPC server answers `grpc.health.v1.Health/Check` so. **Cure:** \#(UpstreamCure.health.page)
 
     For any other status: \#(UpstreamCure.unknownStatus.page)
 
