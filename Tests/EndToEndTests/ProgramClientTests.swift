@@ -274,9 +274,11 @@ struct ProgramAPI {
   let port: Int
   let tlsPort: Int
 
-  init(_ stage: ProgramStage, certificate: CertificateAuthority.Certificate, resource: String) async throws {
+  init(
+    _ stage: ProgramStage, certificate: CertificateAuthority.Certificate, resource: String, name: String = "program-api"
+  ) async throws {
     process = try ChildProcess(
-      "program-api",
+      name,
       [
         pinnedPython(), testsDirectory + "/peers/program_api.py", "--provider", stage.provider.issuer, "--resource",
         resource, "--certificate", certificate.certificateFile, "--key", certificate.keyFile,

@@ -8,13 +8,15 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(10)))
 struct ProgramLifeTests {
-  private enum Shape { case tokenEndpoint, appService, imds }
+  private enum Shape { case tokenEndpoint, appService, imds, service }
+  private typealias Client = (name: String, shape: Shape)
 
   /// Programs that ask once and end, by their names in Tests/peers/program_clients.py.
-  private static let clients: [(name: String, shape: Shape)] = [
+  private static let clients: [Client] = [
     ("oauthlib", .tokenEndpoint), ("authlib-basic", .tokenEndpoint), ("authlib-form", .tokenEndpoint),
     ("kafka-oidc", .tokenEndpoint), ("identity", .appService), ("chain", .appService), ("msal", .appService),
-    ("identity", .imds), ("chain", .imds), ("msal", .imds), ("kafka-imds", .imds),
+    ("blob", .service), ("vault", .service), ("identity", .imds), ("chain", .imds), ("msal", .imds),
+    ("kafka-imds", .imds),
   ]
 
   private struct Row: Encodable {
@@ -22,67 +24,109 @@ struct ProgramLifeTests {
     var environment: [String: String]
   }
 
-  /// The result of each client, in their order.
-  /// - Parameters:
-  ///   - secret: in place of both programs' own.
-  ///   - unknown: a scope or resource that is none of the programs'.
-  private func results(
-    _ stage: ProgramStage, _ clients: [(name: String, shape: Shape)] = clients, secret: String? = nil,
-    unknown: String? = nil
-  ) async throws -> [ProgramResult] {
-    let resource = unknown ?? ProgramStage.resource
-    let rows = clients.map { name, shape in
-      switch shape {
+  /// A proxy for all of them, and the service of the clients that call one.
+  private struct Scene {
+    let stage: ProgramStage
+    let authority: CertificateAuthority
+    let api: ProgramAPI
+    /// Demands tokens for a resource that is none of the programs'.
+    let unknownAPI: ProgramAPI
+
+    static let unknown = "https://unknown.example"
+
+    init(_ arguments: [String]) async throws {
+      stage = try await ProgramStage(arguments)
+      authority = try await CertificateAuthority(in: stage.directory)
+      let certificate = try await authority.issue("api")
+      api = try await ProgramAPI(stage, certificate: certificate, resource: ProgramStage.resource)
+      unknownAPI = try await ProgramAPI(stage, certificate: certificate, resource: Self.unknown, name: "unknown-api")
+      // Azure's storage client asks for a resource of its own.
+      try stage.proxy.reconfigure {
+        $0.replacing(
+          "resources: [\(ProgramStage.resource)]}\n",
+          with: "resources: [\(ProgramStage.resource), \"https://storage.azure.com\"]}\n")
+      }
+      let proxy = stage.proxy
+      try #require(await eventually { try await proxy.admin("/config").body.contains("storage.azure.com") })
+    }
+
+    /// - Parameters:
+    ///   - secret: in place of both programs' own.
+    ///   - isUnknown: true to ask for a scope or resource that is none of the programs'.
+    private func row(_ client: Client, _ secret: String?, _ isUnknown: Bool) -> Row {
+      let (name, resource) = (client.name, isUnknown ? Self.unknown : ProgramStage.resource)
+      var environment = stage.appService
+      if let secret { environment["IDENTITY_HEADER"] = secret }
+      switch client.shape {
       case .tokenEndpoint:
         let words = [name, stage.tokenURL, "consumer", secret ?? ProgramStage.secret]
-        return Row(words: words + (unknown.map { [$0] } ?? []), environment: [:])
-      case .appService:
-        var environment = stage.appService
-        if let secret { environment["IDENTITY_HEADER"] = secret }
-        return Row(words: [name, resource], environment: environment)
+        return Row(words: words + (isUnknown ? [resource] : []), environment: [:])
+      case .appService: return Row(words: [name, resource], environment: environment)
+      case .service:
+        let words = [name, "https://127.0.0.1:\((isUnknown ? unknownAPI : api).tlsPort)", authority.file]
+        return Row(words: words + (isUnknown && name == "blob" ? [resource] : []), environment: environment)
       case .imds:
         let url = "http://127.0.0.1:\(stage.machinePort)/metadata/identity/oauth2/token"
         return Row(
           words: name == "kafka-imds" ? [name, url, resource] : [name, resource], environment: stage.machine)
       }
     }
-    let encoder = JSONEncoder()
-    let lines = try rows.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
-    let result = try await run(
-      [pinnedPython(), testsDirectory + "/peers/program_clients.py", "each"],
-      input: stage.directory.write(lines, to: "rows"), within: .seconds(300))
-    let found = result.output.split(separator: "\n").map { ProgramResult(line: $0) }
-    try #require(found.count == rows.count, "\(result.output) \(result.errors)")
-    return found
-  }
 
-  /// True if each result is a token of the provider's. It may have ended by now.
-  private func areTokens(_ results: [ProgramResult], of stage: ProgramStage) -> Bool {
-    results.allSatisfy { result in
-      let part = result.text.split(separator: ".").dropFirst().first ?? ""
-      let text = part.replacing("-", with: "+").replacing("_", with: "/")
-      let claims = Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)) ?? Data()
-      return result.word == "token" && String(decoding: claims, as: UTF8.self).contains(stage.provider.issuer)
+    /// The result of each client, in their order. That of a service's client has the token's digest in place of the
+    /// service's answer.
+    func results(_ clients: [Client] = clients, secret: String? = nil, isUnknown: Bool = false) async throws
+      -> [ProgramResult]
+    {
+      let encoder = JSONEncoder()
+      let lines = try clients.map {
+        String(decoding: try encoder.encode(row($0, secret, isUnknown)), as: UTF8.self) + "\n"
+      }
+      let result = try await run(
+        [pinnedPython(), testsDirectory + "/peers/program_clients.py", "each"],
+        input: stage.directory.write(lines.joined(), to: "rows-\(clients[0].name)-\(clients[0].shape)"),
+        within: .seconds(300))
+      let found = result.output.split(separator: "\n").map { ProgramResult(line: $0) }
+      try #require(found.count == clients.count, "\(result.output) \(result.errors)")
+      return try zip(found, clients).map { result, client in
+        guard result.word == "answer" else { return result }
+        #expect(result.text == (client.name == "blob" ? "hello blob" : "hello secret"))
+        let path = client.name == "blob" ? "/container/blob" : "/secrets/name/"
+        return ProgramResult(line: "answer \(try #require(api.lastToken(at: path), "\(api.requests)"))")
+      }
+    }
+
+    /// True if each result is a token of the provider's, or an answer that it brought. It may have ended by now.
+    func areTokens(_ results: [ProgramResult]) -> Bool {
+      results.allSatisfy { $0.word == "answer" || isToken($0, of: stage) }
     }
   }
 
+  private static func isToken(_ result: ProgramResult, of stage: ProgramStage) -> Bool {
+    let part = result.text.split(separator: ".").dropFirst().first ?? ""
+    let text = part.replacing("-", with: "+").replacing("_", with: "/")
+    let claims = Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)) ?? Data()
+    return result.word == "token" && String(decoding: claims, as: UTF8.self).contains(stage.provider.issuer)
+  }
+
   @Test func `every library gets tokens all through the life of a proxy, and is told what is wrong`() async throws {
-    let stage = try await ProgramStage(["--expires-in", "20"])
-    let first = try await results(stage)
-    #expect(areTokens(first, of: stage), "\(first)")
+    let scene = try await Scene(["--expires-in", "20"])
+    let stage = scene.stage
+    let first = try await scene.results()
+    #expect(scene.areTokens(first), "\(first)")
     for program in ["consumer", "reports", "machine"] { #expect(try await stage.given(to: program) >= 2) }
 
     // The renewal: each program gets another token than its first.
     #expect(try await stage.awaitRenewals())
-    let renewed = try await results(stage)
-    #expect(areTokens(renewed, of: stage), "\(renewed)")
+    let renewed = try await scene.results()
+    #expect(scene.areTokens(renewed), "\(renewed)")
     for (one, other) in zip(first, renewed) { #expect(one.text != other.text) }
 
     // A wrong secret, and what is none of theirs.
-    let refused = try await results(stage, Self.clients.filter { $0.shape != .imds }, secret: "wrong-secret-0123456789")
+    let refused = try await scene.results(
+      Self.clients.filter { $0.shape != .imds }, secret: "wrong-secret-0123456789")
     #expect(refused.allSatisfy { $0.word == "error" }, "\(refused)")
     #expect(try await stage.answers(401) >= refused.count)
-    let unknown = try await results(stage, unknown: "https://unknown.example")
+    let unknown = try await scene.results(isUnknown: true)
     #expect(unknown.allSatisfy { $0.word == "error" }, "\(unknown)")
 
     // A reload with other secrets. Programs show different ones.
@@ -94,31 +138,38 @@ struct ProgramLifeTests {
     let form = "grant_type=client_credentials"
     #expect(try await eventually { try await stage.ask(form, ["-u", "consumer:\(consumer)"]).status == 200 })
     let endpoint = Self.clients.filter { $0.shape == .tokenEndpoint }
-    let services = Self.clients.filter { $0.shape == .appService }
+    let services = Self.clients.filter { $0.shape == .appService || $0.shape == .service }
     let reloaded =
-      try await results(stage, endpoint, secret: consumer) + results(stage, services, secret: reports)
-    #expect(areTokens(reloaded, of: stage), "\(reloaded)")
-    let former = try await results(stage, endpoint + services)
+      try await scene.results(endpoint, secret: consumer) + scene.results(services, secret: reports)
+    #expect(scene.areTokens(reloaded), "\(reloaded)")
+    let former = try await scene.results(endpoint + services)
     #expect(former.allSatisfy { $0.word == "error" }, "\(former)")
     for (file, secret) in [("consumer", ProgramStage.secret), ("reports", ProgramStage.otherSecret)] {
       try Data(secret.utf8).write(to: URL(filePath: stage.directory.file(file)))
     }
     #expect(try await eventually { try await stage.ask(form).status == 200 })
 
-    // The provider is away until the held token has ended. azure-identity waits for it; ProgramClientTests has that.
+    // The provider is away until the held token has ended. Azure's clients repeat their question before they give up.
     try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
     #expect(try await eventually { try await stage.ask(form).status == 503 })
-    let away = try await results(stage, Self.clients.filter { !["identity", "chain"].contains($0.name) })
+    let waiting = ["identity", "chain", "blob", "vault"]
+    async let ofServices = scene.results(services.filter { waiting.contains($0.name) })
+    async let ofMachines = scene.results([("identity", .imds)])
+    async let ofChain = scene.results([("chain", .imds)])
+    let away = try await scene.results(Self.clients.filter { !waiting.contains($0.name) })
     #expect(away.allSatisfy { $0.word == "error" }, "\(away)")
+    let patient = try await ofServices + ofMachines + ofChain
+    let reason = "The identity provider did not give a token"
+    #expect(patient.allSatisfy { $0.word == "error" && $0.text.contains(reason) }, "\(patient)")
     try await stage.provider.behave("{}")
     #expect(try await eventually { try await stage.ask(form).status == 200 })
-    let back = try await results(stage)
-    #expect(areTokens(back, of: stage), "\(back)")
+    let back = try await scene.results()
+    #expect(scene.areTokens(back), "\(back)")
 
     // A restart: nothing is held, and nothing of the programs changes.
     let restarted = try await stage.restart()
-    let after = try await results(stage)
-    #expect(areTokens(after, of: stage), "\(after)")
+    let after = try await scene.results()
+    #expect(scene.areTokens(after), "\(after)")
     for (one, other) in zip(back, after) { #expect(one.text != other.text) }
     withExtendedLifetime(restarted) {}
   }
@@ -149,14 +200,14 @@ struct ProgramLifeTests {
     }
     _ = try await eventually { try await stage.proxy.admin("/config").body.contains("management.core") }
     let first = try await signIn()
-    #expect(areTokens([first], of: stage), "\(first)")
+    #expect(Self.isToken(first, of: stage), "\(first)")
     #expect(api.requests.contains("200 /subscriptions"))
     let wrong = try await signIn(secret: "wrong-secret-0123456789")
     let unknown = try await signIn(resource: "https://unknown.example")
     #expect(wrong.word == "error" && unknown.word == "error", "\(wrong) \(unknown)")
     #expect(try await stage.awaitRenewals())
     let next = try await signIn()
-    #expect(areTokens([next], of: stage) && next.text != first.text, "\(next)")
+    #expect(Self.isToken(next, of: stage) && next.text != first.text, "\(next)")
     try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
     #expect(try await eventually { try await stage.ask("grant_type=client_credentials").status == 503 })
     #expect(try await signIn().word == "error")
@@ -164,7 +215,7 @@ struct ProgramLifeTests {
     #expect(try await eventually { try await stage.ask("grant_type=client_credentials").status == 200 })
     let restarted = try await stage.restart()
     let last = try await signIn()
-    #expect(areTokens([last], of: stage), "\(last)")
+    #expect(Self.isToken(last, of: stage), "\(last)")
     withExtendedLifetime(restarted) {}
   }
 

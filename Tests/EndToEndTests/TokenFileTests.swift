@@ -110,9 +110,17 @@ struct TokenFileTests {
     #expect(try await metricSum(proxy, "bearer_proxy_token_file_expiry_seconds", "orders") > 0)
     #expect(try await proxy.admin("/status").body.contains("; in \(memory.file)\n"))
     #expect(try await proxy.admin("/status?format=json").body.contains("\"token_file\":{\"expires_on\":"))
-    try await prometheus.stop()
     proxy.process.send(SIGTERM)
     #expect(try await proxy.process.wait() == 0)
+    #expect(!memory.isThere)
+    #expect(try await eventually { try await up("orders") == "0" })
+    // The next process writes the file, and Prometheus goes on by itself.
+    let next = try ChildProcess("bearer-proxy", [binary(), "run", "-c", proxy.configuration], in: directory)
+    #expect(try await eventually { try await up("orders") == "1" }, "\(next.errors)")
+    #expect(memory.mode == 0o640 && memory.text != first)
+    try await prometheus.stop()
+    next.send(SIGTERM)
+    #expect(try await next.wait() == 0)
     #expect(!memory.isThere)
     _ = nginx
   }

@@ -146,6 +146,12 @@ struct TokenHelperTests {
     let alone =
       ["git", "-C", directory.path, "-c", "credential.helper="] + ["-c", "user.name=a", "-c", "user.email=a@b.example"]
     let quiet = ["GIT_TERMINAL_PROMPT": "0"]
+    // The helper in the protocol of a git that knows Bearer, if this machine has an older one.
+    let spoken = try await succeed([
+      "python3", testsDirectory + "/peers/git_bearer.py", "\(address)/repo.git",
+      "\(try binary()) token -c \(file) --route git --format git",
+    ])
+    #expect(spoken == "status 200\n")
     let refused = try await run(alone + ["clone", "\(address)/repo.git", "refused"], environment: quiet)
     #expect(refused.status != 0)
     for (name, origin, options) in ways {

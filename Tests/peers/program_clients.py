@@ -5,7 +5,7 @@ one answer of an API, and prints it: `token T`, `answer A`, or `error CLASS TEXT
     program_clients.py authlib-metadata URL
     program_clients.py identity|chain|msal RESOURCE [CLIENT_ID]      with the variables of a managed identity
     program_clients.py probe RESOURCE                                the chain's question whether there is an identity
-    program_clients.py blob|vault ORIGIN CA                          the same, at an API
+    program_clients.py blob ORIGIN CA [AUDIENCE] | vault ORIGIN CA   the same, at an API
     program_clients.py azure-cli ORIGIN RESOURCE                     `az login --identity`, and a token for the resource
     program_clients.py kafka-oidc URL CLIENT SECRET [SCOPE] | kafka-imds [URL] RESOURCE
     program_clients.py each
@@ -88,12 +88,13 @@ def probe(resource):
     return ImdsCredential(_enable_imds_probe=True).get_token(resource + "/.default").token
 
 
-def blob(origin, authority):
+def blob(origin, authority, audience=None):
     from azure.identity import DefaultAzureCredential
     from azure.storage.blob import BlobClient
 
     client = BlobClient(
-        origin, "container", "blob", credential=DefaultAzureCredential(), connection_verify=authority, retry_total=0)
+        origin, "container", "blob", credential=DefaultAzureCredential(), connection_verify=authority, retry_total=0,
+        audience=audience)
     return client.download_blob(encoding="utf-8").readall()
 
 
