@@ -26,7 +26,7 @@ final class ExploredWorld: @unchecked Sendable {
   }
 
   let schedule: Schedule
-  let judge = Judge()
+  let judge: Judge
   private let provider: SimulatedProvider
   private let authority: Authority
   private var groups: [Group] = []
@@ -51,6 +51,7 @@ final class ExploredWorld: @unchecked Sendable {
     rules.retryAfter = schedule.random.pick([1, 10, 60])
     rules.tenantLimit = schedule.random.chance(0.2) ? 1 : 200
     rules.loss = schedule.random.chance(0.3) ? 0.02 : 0
+    judge = Judge(tokenLife: rules.tokenLife)
     let length = schedule.random.number(in: 1.5...4)
     duration = endsOneAt == nil ? Double(rules.tokenLife) * length : 900
     provider = SimulatedProvider(rules, schedule, judge)
@@ -71,6 +72,16 @@ final class ExploredWorld: @unchecked Sendable {
         groups.append(Group(number: number, place: place, scopes: scopes, people: []))
       } else {
         groups.append(Group(number: number, place: place, scopes: scopes, people: people))
+      }
+    }
+    for group in groups {
+      let look: (CacheDocument, CacheDocument) -> Void = { [schedule, judge, number = group.number] in
+        judge.written($0, $1, of: number, at: schedule.now)
+      }
+      switch group.place {
+      case .memory: break
+      case .file(let file): file.onWrite = look
+      case .redis(let server): server.onWrite = look
       }
     }
     judge.isPrompt = { [unowned self] in provider.isFine(since: $0) }
@@ -247,7 +258,7 @@ final class ExploredWorld: @unchecked Sendable {
   }
 
   private func trouble(_ group: Group, _ length: Double) {
-    switch schedule.random.below(3) {
+    switch schedule.random.below(4) {
     case 0:
       guard let proxy = group.proxies.isEmpty ? nil : schedule.random.pick(group.proxies) else { return }
       // At one of its next waits for the outside, wherever that is.
@@ -256,7 +267,22 @@ final class ExploredWorld: @unchecked Sendable {
       guard let proxy = group.proxies.isEmpty ? nil : schedule.random.pick(group.proxies) else { return }
       proxy.life.setClock(ahead: schedule.random.pick([-300, 0, 300]))
       judge.noteWrongClock(of: proxy.life)
+    case 2: rush(group)
     default: troublePlace(group, length)
+    }
+  }
+
+  /// Every process of a group needs new tokens at once, from a provider that takes longer than a lease lives.
+  private func rush(_ group: Group) {
+    guard provider.weather == .fine else { return }
+    provider.weather = .slow(8)
+    schedule.at(schedule.now + 60) { self.provider.weather = .fine }
+    for proxy in group.proxies {
+      for demand in proxy.demands {
+        schedule.at(schedule.now + schedule.random.number(in: 0...2)) {
+          Task { await proxy.call(demand, refusedFor: .invalidToken) }
+        }
+      }
     }
   }
 

@@ -18,11 +18,14 @@ final class FileModel: @unchecked Sendable {
   var isUnwritable = false
   /// Seconds that the disk takes.
   var latency = 0.001...0.01
+  /// Receives the document before and after each write.
+  var onWrite: (CacheDocument, CacheDocument) -> Void = { _, _ in }
   let schedule: Schedule
 
   init(_ schedule: Schedule) { self.schedule = schedule }
 
   fileprivate func replace(with document: CacheDocument, by life: ProcessLife) {
+    onWrite(self.document, document)
     self.document = document
     version += 1
     watchers.removeAll { !$0.life.isAlive }

@@ -45,19 +45,19 @@ enum FleetScenario: String, CaseIterable {
 
 /// The figures of one run.
 struct FleetFigures {
-  /// Provider's requests per second from a minute after the trouble until all is calm, in tens of seconds, and in the
-  /// hour after that, in minutes. Below 10,000 proxies in minutes and in five minutes, so that a window has as many
-  /// requests that chance does not decide its rate.
+  /// Provider's requests per second from a minute after the trouble until all is calm, in minutes, and in the hour
+  /// after that, in five minutes.
   var recovery = RateFigures()
   var hour = RateFigures()
   /// Requests for tokens for each key and life of a token.
   var requestsPerLife = 0.0
   /// Share of calls with a valid token from the trouble's start to the end.
   var served = 0.0
-  /// Seconds from the end of the trouble until 99 of 100 routes have a token.
+  /// Seconds from the end of the trouble until 99 of 100 routes that are used have a token.
   var calm = 0.0
-  /// Times ten seconds in which the provider received more than its limit, a minute after the trouble and later.
-  var timesAbove = 0
+  /// Minutes from the end of the trouble until the last five minutes in which the provider received more than its
+  /// limit; 0 if there were none after the first minute.
+  var minutesAbove = 0.0
   /// Requests of each minute since the trouble's start.
   var minutes: [UInt32] = []
 }
@@ -68,7 +68,7 @@ extension FleetFigures {
     let members: [(String, Double)] = [
       ("recovery_mean", recovery.mean), ("recovery_peak", recovery.peak), ("recovery_ratio", recovery.ratio),
       ("hour_mean", hour.mean), ("hour_peak", hour.peak), ("hour_ratio", hour.ratio),
-      ("requests_per_life", requestsPerLife), ("served", served), ("calm", calm), ("times_above", Double(timesAbove)),
+      ("requests_per_life", requestsPerLife), ("served", served), ("calm", calm), ("minutes_above", minutesAbove),
     ]
     return #"{"scenario": "\#(scenario)", "seed": \#(seed), "size": \#(size), "#
       + members.map { #""\#($0)": \#(($1 * 10_000).rounded() / 10_000)"# }.joined(separator: ", ")
@@ -96,7 +96,7 @@ struct RateFigures {
 /// `@unchecked Sendable`: one thread.
 final class Fleet: @unchecked Sendable {
   private let schedule: Schedule
-  private let judge = Judge()
+  private let judge = Judge(tokenLife: ProviderRules().tokenLife)
   private let provider: SimulatedProvider
   private let authority: Authority
   private let scenario: FleetScenario
@@ -106,8 +106,19 @@ final class Fleet: @unchecked Sendable {
   private var servers: [RedisModel] = []
   private var samples = (all: 0, served: 0)
   private var lives = 0
+  /// The routes without a token, each until a time: after a start until they have one, and after a call that got none
+  /// for ten minutes, in which another call may get one.
+  private var lacking: [Route: Double] = [:]
 
-  static let callPause = 300.0
+  /// A route of a life of a process.
+  private struct Route: Hashable {
+    var life: Int
+    var number: Int
+  }
+
+  /// The mean seconds between two calls of a process's routes, by the number of the route. Three are busy, one is used
+  /// once in an hour, and one four times a day: their tokens end unused most of the time, and are not renewed.
+  private static let callPauses: [Double] = [120, 300, 300, 3600, 21_600]
   /// Processes of a group that share a Redis server.
   private static let sharing = 20
 
@@ -119,6 +130,8 @@ final class Fleet: @unchecked Sendable {
     var rules = ProviderRules()
     // The limits of a whole tenant and address, for the part of the fleet that is simulated.
     rules.tenantLimit = 200 * Double(size) / 10_000
+    // Fewer would be exceeded by chance.
+    rules.burst = max(rules.tenantLimit, 20)
     rules.addressLimit = scenario == .oneAddress ? 6000 * size / 10_000 : .max
     provider = SimulatedProvider(rules, schedule, judge)
     provider.book = RequestBook()
@@ -144,6 +157,8 @@ final class Fleet: @unchecked Sendable {
       schedule.at(start) { Task { try await self.start(index) } }
     }
     schedule.run(until: trouble.start)
+    // Those that got a token and were not called since.
+    lacking = trouble.start > 0 ? [:] : lacking
     begin(trouble.length)
     schedule.run(until: trouble.start + trouble.length)
     end()
@@ -176,16 +191,22 @@ final class Fleet: @unchecked Sendable {
     timing.look = .seconds(60)
     let proxy = await SimulatedProxy.start(life, demands, at: place, timing: timing, schedule, judge)
     proxies.append(proxy)
-    for demand in demands { callLater(proxy, demand) }
+    for route in demands.indices {
+      lacking[Route(life: life.number, number: route)] = .infinity
+      callLater(proxy, route)
+    }
   }
 
-  private func callLater(_ proxy: SimulatedProxy, _ demand: Demand) {
+  private func callLater(_ proxy: SimulatedProxy, _ route: Int) {
     guard proxy.life.isAlive else { return }
-    schedule.at(schedule.now + schedule.random.number(in: 0...(2 * Self.callPause))) { [weak self] in
+    let pause = Self.callPauses[route % Self.callPauses.count]
+    schedule.at(schedule.now + schedule.random.number(in: 0...(2 * pause))) { [weak self] in
       guard let self, proxy.life.isAlive else { return }
-      callLater(proxy, demand)
+      callLater(proxy, route)
       Task {
-        let isServed = await proxy.call(demand)
+        let isServed = await proxy.call(proxy.demands[route])
+        let place = Route(life: proxy.life.number, number: route)
+        self.lacking[place] = isServed ? nil : self.schedule.now + 600
         if self.schedule.now < self.scenario.trouble.start { return }
         self.samples.all += 1
         if isServed { self.samples.served += 1 }
@@ -207,6 +228,7 @@ final class Fleet: @unchecked Sendable {
           proxy.stop()
           proxy.life.end()
           self.proxies.removeAll { $0 === proxy }
+          self.lacking = self.lacking.filter { $0.key.life != proxy.life.number }
           Task { try await self.start(proxy.life.address) }
         }
       }
@@ -220,12 +242,17 @@ final class Fleet: @unchecked Sendable {
 
   private var book: RequestBook { provider.book ?? RequestBook() }
 
-  /// Runs on until 99 of 100 routes have a token.
+  /// Runs on until 99 of 100 routes have a token, or are not used since theirs ended.
   private func untilCalm(from start: Double) -> Double {
     while true {
       schedule.run(until: schedule.now + 10)
-      let ready = proxies.reduce(0) { sum, proxy in sum + proxy.demands.count(where: proxy.isReady) }
-      if ready * 100 >= 99 * size * routes { return schedule.now }
+      for proxy in proxies {
+        for (route, demand) in proxy.demands.enumerated() where proxy.isReady(demand) {
+          lacking[Route(life: proxy.life.number, number: route)] = nil
+        }
+      }
+      lacking = lacking.filter { schedule.now < $0.value }
+      if lacking.count * 100 <= size * routes { return schedule.now }
       if schedule.now - start > 6 * 3600 { return schedule.now }
     }
   }
@@ -233,7 +260,8 @@ final class Fleet: @unchecked Sendable {
   private func figures(from start: Double, calm: Double) -> FleetFigures {
     var figures = FleetFigures()
     let requests = book.requests + [UInt32](repeating: 0, count: max(Int(schedule.now) - book.requests.count, 0))
-    let windows = size >= 10_000 ? (recovery: 10, hour: 60) : (recovery: 60, hour: 300)
+    // Few groups send so few requests that chance makes the peak of a shorter time.
+    let windows = (recovery: 60, hour: scenario.usesRedis && size < 10_000 ? 900 : 300)
     // The first minute after the trouble is left out.
     let first = Int(scenario.trouble.start == 0 ? start : start + 60)
     let end = min(Int(calm), requests.count)
@@ -248,11 +276,14 @@ final class Fleet: @unchecked Sendable {
     let observed = requests[Int(scenario.trouble.start)...].reduce(0, +)
     let lives = (schedule.now - scenario.trouble.start) / Double(provider.rules.tokenLife)
     figures.requestsPerLife = Double(observed) / Double(keys) / lives
-    let tens = stride(from: first, to: requests.count - 10, by: 10).map { requests[$0..<($0 + 10)].reduce(0, +) }
+    let limit = 300 * min(provider.rules.tenantLimit, Double(provider.rules.addressLimit) / 300)
+    let above = stride(from: first, to: requests.count - 299, by: 60).reversed().first {
+      Double(requests[$0..<($0 + 300)].reduce(0, +)) > limit
+    }
+    figures.minutesAbove = above.map { (Double($0) + 300 - start) / 60 } ?? 0
     figures.minutes = stride(from: Int(scenario.trouble.start), to: requests.count - 59, by: 60).map {
       requests[$0..<($0 + 60)].reduce(0, +)
     }
-    figures.timesAbove = tens.count { Double($0) > 10 * provider.rules.tenantLimit }
     return figures
   }
 }

@@ -10,6 +10,16 @@ final class Judge: @unchecked Sendable {
     var since: Double
   }
 
+  /// Refusals with `Retry-After` of one process's requests for its application's own tokens, in a row.
+  private struct Refusals {
+    var count = 0
+    /// The arrival of the last of them at the process, and the end of the time that it named.
+    var from = 0.0
+    var end = 0.0
+    /// The arrivals at the provider of requests that have no answer.
+    var open: [Double] = []
+  }
+
   private(set) var violations: [String] = []
   /// True if the caches of a group were as they should be from a time on.
   var isReliable: (_ group: Int, _ since: Double) -> Bool = { _, _ in true }
@@ -22,17 +32,26 @@ final class Judge: @unchecked Sendable {
   private(set) var openCalls = 0
   /// Seconds for which a process waits for another one's request before it makes its own.
   private static let patience = (application: 14.0, person: 110.0)
-  /// Seconds after a new token in which a second one is one too many.
-  private static let freshness = 30.0
+  /// Seconds after a new token in which a second one is one too many: its renewal is not due before.
+  private let freshness: Double
   /// The longest wait of a caller: for a provider, and twice for a cache that does not answer.
   private static let longestCall = 30.0
+  /// The longest way of a request to the provider, and the time in which a process expects an answer.
+  private static let travel = 0.2
+  private static let answerLimit = 25.0
   private var flights: [String: [Flight]] = [:]
   private var successes: [String: (time: Double, life: ProcessLife)] = [:]
   private var pauses: [String: (from: Double, end: Double)] = [:]
+  /// The applications of processes that were told to wait, until they get a token.
+  private var refusals: [String: Refusals] = [:]
   /// People whose newest refresh token a network, a death or a broken cache may have lost.
   private var excused: [String: String] = [:]
   private var newest: [String: (life: ProcessLife, generation: Int)] = [:]
   private(set) var reuses = 0
+
+  /// The earliest renewal of a first token is at a quarter of the time until it is due, and at half of that for a
+  /// process that finds it in a cache.
+  init(tokenLife: Int64) { freshness = Double(tokenLife - min(300, tokenLife / 2)) / 8 }
 
   func record(_ violation: String, at time: Double) {
     if violations.count < 20 { violations.append("\(Int(time)) s: \(violation)") }
@@ -48,6 +67,7 @@ final class Judge: @unchecked Sendable {
       record("process \(life.number) asks for \(key) \(pause.end - time) s before Retry-After", at: time)
     }
     guard question.isForToken else { return }
+    judgePace(question, at: time)
     let shared = "\(life.group) \(key)"
     let patience = question.person == nil ? Self.patience.application : Self.patience.person
     for flight in flights[shared] ?? [] where flight.life.isAlive {
@@ -60,7 +80,7 @@ final class Judge: @unchecked Sendable {
       }
     }
     // A token with further claims does not show in a cache.
-    if let (last, other) = successes[shared], time - last < Self.freshness, other.isAlive, question.person == nil,
+    if let (last, other) = successes[shared], time - last < freshness, other.isAlive, question.person == nil,
       question.claims.isEmpty,
       life.isClockSteady(since: last - 4000), other.isClockSteady(since: last - 4000),
       other === life || life.skew == other.skew && isReliable(life.group, last - 130)
@@ -70,9 +90,41 @@ final class Judge: @unchecked Sendable {
     flights[shared, default: []].append(Flight(life: life, since: time))
   }
 
+  /// A process that was told to wait twice in a row sends nothing for its application before the time is over, whatever
+  /// token it is for, and then one request at a time. Those that were on their way are none of these.
+  private func judgePace(_ question: ProviderQuestion, at time: Double) {
+    let (life, name) = (question.process, "\(question.process.number) \(question.client)")
+    guard question.person == nil else { return }
+    if let held = refusals[name], held.count > 1, time > held.from + Self.travel, life.isClockSteady(since: held.from) {
+      if time < held.end {
+        let early = held.end - time
+        record("process \(life.number) asks \(early) s before the pause of \(held.count) refusals ends", at: time)
+      }
+      if let other = held.open.last(where: { $0 > held.from + Self.travel }), time - other < Self.answerLimit {
+        record("process \(life.number) has two requests after \(held.count) refusals", at: time)
+      }
+    }
+    refusals[name, default: Refusals()].open.append(time)
+  }
+
+  private func notePace(_ question: ProviderQuestion, _ answer: ProviderAnswer, isLost: Bool, at time: Double) {
+    let name = "\(question.process.number) \(question.client)"
+    guard question.isForToken, question.person == nil, var held = refusals[name] else { return }
+    let sent = held.open.isEmpty ? time : held.open.removeFirst()
+    if !isLost, let seconds = answer.retryAfter {
+      // Those that were sent together are one.
+      if held.count == 0 || sent > held.from + Self.travel { held.count += 1 }
+      (held.from, held.end) = (time, max(held.end, time + Double(seconds)))
+    } else if !isLost, answer.hasToken {
+      held.count = 0
+    }
+    refusals[name] = held.count == 0 && held.open.isEmpty ? nil : held
+  }
+
   func answered(_ question: ProviderQuestion, _ answer: ProviderAnswer, isLost: Bool, at time: Double) {
     let (life, key) = (question.process, question.key)
     let shared = "\(life.group) \(key)"
+    notePace(question, answer, isLost: isLost, at: time)
     if question.isForToken {
       flights[shared]?.removeAll { $0.life === life }
       if flights[shared]?.isEmpty == true { flights[shared] = nil }
@@ -104,6 +156,17 @@ final class Judge: @unchecked Sendable {
     }
     if excused[person] == nil {
       record("process \(question.process.number) sends a used refresh token of \(person)", at: time)
+    }
+  }
+
+  /// Judges a write of a shared cache: it must not replace an application's token by an older one.
+  func written(_ before: CacheDocument, _ after: CacheDocument, of group: Int, at time: Double) {
+    if groupsWithWrongClocks.contains(group) { return }
+    for place in before.places where place.section == .accessToken {
+      guard let old = before[place], let new = after[place], old["home_account_id"] == nil, new.time < old.time else {
+        continue
+      }
+      record("a token of \(new.time) replaces one of \(old.time) in the cache of group \(group)", at: time)
     }
   }
 

@@ -9,7 +9,7 @@ import Tokens
 final class LongRun: @unchecked Sendable {
   private static let size = 20
   private let schedule: Schedule
-  private let judge = Judge()
+  private let judge = Judge(tokenLife: ProviderRules().tokenLife)
   private let provider: SimulatedProvider
   private let authority: Authority
   private var proxies: [SimulatedProxy] = []

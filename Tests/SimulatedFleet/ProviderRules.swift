@@ -4,6 +4,8 @@
 struct ProviderRules {
   /// Requests per second of the tenant.
   var tenantLimit = 200.0
+  /// Requests of the tenant that may come at once; nil is those of a second.
+  var burst: Double?
   /// Requests from one address in five minutes.
   var addressLimit = 6000
   /// Seconds in the `Retry-After` of a 429.
@@ -48,18 +50,20 @@ struct RequestBook {
 /// A bucket that fills at the tenant's rate, and a window of five minutes for each address.
 struct RequestLimits {
   private let rules: ProviderRules
+  private let burst: Double
   private var level: Double
   private var filledAt = 0.0
   private var addresses: [Int: (window: Int, count: Int)] = [:]
 
   init(_ rules: ProviderRules) {
     self.rules = rules
-    level = rules.tenantLimit
+    burst = rules.burst ?? rules.tenantLimit
+    level = burst
   }
 
   /// True if a request is within the limits, and counts.
   mutating func admits(address: Int, at time: Double) -> Bool {
-    level = min(level + (time - filledAt) * rules.tenantLimit, rules.tenantLimit)
+    level = min(level + (time - filledAt) * rules.tenantLimit, burst)
     filledAt = time
     var (window, count) = addresses[address] ?? (0, 0)
     if window != Int(time) / 300 { (window, count) = (Int(time) / 300, 0) }

@@ -108,6 +108,8 @@ final class RedisModel: @unchecked Sendable {
   /// Seconds after which the replica has a write.
   var lag = 0.001...0.02
   let schedule: Schedule
+  /// Receives the document before and after each write of it.
+  var onWrite: ((CacheDocument, CacheDocument) -> Void)?
   /// True if processes know that a replica takes over: sentinels or a cluster.
   let isReplicated: Bool
   /// The parts of a cluster's keys.
@@ -121,8 +123,13 @@ final class RedisModel: @unchecked Sendable {
     (self.schedule, self.isReplicated, self.cells) = (schedule, isReplicated, cells)
   }
 
+  private static let write = Array(RedisCommand.write.utf8)
+
   fileprivate func perform(_ words: [[UInt8]]) -> RedisReply {
+    let isWrite = words.count > 1 && words[1] == Self.write
+    let before = isWrite && onWrite != nil ? data.document(prefix: "p:") : CacheDocument()
     let reply = data.perform(words, now: schedule.now)
+    if isWrite, let onWrite { onWrite(before, data.document(prefix: "p:")) }
     guard ["SET", "EVAL"].contains(String(decoding: words[0], as: UTF8.self)) else { return reply }
     written += 1
     let (copy, number, life) = (data, written, restarts)

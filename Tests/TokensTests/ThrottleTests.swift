@@ -9,7 +9,7 @@ import Tokens
     arguments: [
       // Retry-After, pauses in a row, end of the token that serves, jitter, pause
       (60, 1, nil, 0, 60), (60, 1, nil, 0.001, 61), (60, 1, nil, 0.5, 180), (60, 1, nil, 1, 300),
-      (60, 2, nil, 1, 540), (60, 3, nil, 1, 960), (60, 60, nil, 1, 960),
+      (60, 2, nil, 1, 960), (60, 2, nil, 0.5, 510), (60, 3, nil, 1, 960), (60, 60, nil, 1, 960),
       (1, 1, nil, 1, 5), (1, 60, nil, 1, 17), (3600, 1, nil, 1, 4500), (3600, 1, nil, 0, 3600),
       // A token that serves is not let end by the spread, as far as the provider allows.
       (60, 1, 200, 1, 140), (60, 1, 200, 0.1, 84), (60, 1, 100, 1, 61), (60, 1, 30, 1, 61), (60, 1, 30, 0, 60),

@@ -16,6 +16,8 @@ struct TokenAcquisition: Sendable {
   /// Waits for seconds.
   let sleep: @Sendable (Int64) async -> Void
   let purpose: Purpose
+  /// Returns the pause that began while this request waited for its turn, and otherwise has it sent.
+  let admit: @Sendable () async -> Refusal?
   /// Time that callers wait until a token that has arrived is stored; nil: until it is. Another process may hold the
   /// cache's lock, or have died with it.
   var patience: Duration?
@@ -37,6 +39,10 @@ struct TokenAcquisition: Sendable {
     var offered: [Secret] = []
     /// True if a provider was asked for a token, or for its metadata.
     var wasSent = false
+    /// The time of the request for a token; nil if there was none.
+    var sentAt: UnixTime?
+    /// The end of the pause, if that is why it was not sent.
+    var pausedUntil: UnixTime?
 
     /// The end to record, with the result for the callers.
     func outcome(_ told: Result<BearerValue, AcquisitionError>, servedUntil: UnixTime?) -> TokenEvent.Outcome {
@@ -46,6 +52,12 @@ struct TokenAcquisition: Sendable {
       case (.failure, .success): preconditionFailure("an acquired token was told as a failure")
       }
     }
+  }
+
+  /// A pause, and the failure that began it.
+  struct Refusal: Sendable {
+    var failure: AcquisitionError
+    var until: UnixTime
   }
 
   /// Time that one process waits for another's request before it makes its own.
@@ -60,10 +72,11 @@ struct TokenAcquisition: Sendable {
     if case .supply(let held, _) = purpose { held } else { nil }
   }
 
-  /// True if other proxies may obtain theirs at the same time: after a start, or at the end of an outage.
+  /// True if other proxies may obtain theirs at the same time: after a start, or at the end of an outage. While a
+  /// shared cache is away each process has a token of its own, and on its return each group adopts its newest one.
   private func isSpread(at now: UnixTime) -> Bool {
     guard case .supply(let held, let hasFailed) = purpose else { return false }
-    return hasFailed || held?.isUsable(at: now) != true
+    return hasFailed || held?.isUsable(at: now) != true || subscription.isFiled && store.trouble != nil
   }
 
   private var refused: BearerValue? {
@@ -131,12 +144,17 @@ struct TokenAcquisition: Sendable {
         return found
       }
     }
+    if let refusal = await admit() {
+      (report.wasSent, report.pausedUntil) = (false, refusal.until)
+      throw refusal.failure
+    }
+    let sent = now()
+    report.sentAt = sent
     switch cached.grant {
     case .nothing(let reason): throw required(reason)
     case .unknown: throw AcquisitionError(.cacheUnread)
     case .assertion: throw unusableAssertion
     case .clientCredentials:
-      let sent = now()
       let reply = try await reply(to: .clientCredentials, scopes: key.scopes, metadata)
       return await filed(reply, sent, metadata)
     case .refreshTokens(let tokens):
@@ -253,9 +271,9 @@ struct TokenAcquisition: Sendable {
 extension TokenAcquisition {
   /// Stores an application's own token.
   private func filed(_ reply: TokenReply, _ sent: UnixTime, _ metadata: ProviderMetadata) async -> BearerValue {
-    var issued = issued(reply, environment: key.authority.environments[0], metadata)
-    issued.isolation = key.authority.applicationIsolation
     let value = value(reply, sent, metadata, account: nil)
+    var issued = issued(reply, environment: key.authority.environments[0], metadata, value, sent)
+    issued.isolation = key.authority.applicationIsolation
     // A cache cannot store the parameters of a token's request.
     guard issued.isPlain else { return value }
     await served(value, issued, sent) { [issued, now] in
@@ -272,10 +290,10 @@ extension TokenAcquisition {
   ) async throws(AcquisitionError) -> BearerValue {
     guard reply.identity.canBe(account) else { throw required(.userMismatch) }
     let authority = key.authority
-    var issued = issued(
-      reply, environment: authority.isolation == nil ? token.environment : authority.environment, metadata)
-    issued.renewedFor = account.homeAccountID
     let value = value(reply, sent, metadata, account: account)
+    var issued = issued(
+      reply, environment: authority.isolation == nil ? token.environment : authority.environment, metadata, value, sent)
+    issued.renewedFor = account.homeAccountID
     let isFiled = await served(value, issued, sent) { [issued, now] in
       await change { document in
         guard document.add(issued, now: sent, at: now()) else { return false }
@@ -312,12 +330,16 @@ extension TokenAcquisition {
     return await filing()
   }
 
-  private func issued(_ reply: TokenReply, environment: String, _ metadata: ProviderMetadata) -> IssuedTokens {
+  private func issued(
+    _ reply: TokenReply, environment: String, _ metadata: ProviderMetadata, _ value: BearerValue, _ sent: UnixTime
+  ) -> IssuedTokens {
     var issued = IssuedTokens(
       reply, clientID: key.clientID, environment: environment, realm: metadata.realm,
       authority: key.authority.accountAuthority, grantType: subscription.grantType, requested: key.scopes,
       isolation: key.authority.isolation, isSignIn: false)
     issued.isPlain = key.parameters.isEmpty
+    // Processes that share the cache renew it at one time, which is not that of other groups.
+    if store.isProxiesOwn, isSpread(at: sent) { issued.reply.refreshIn = value.lifetime.refreshAt - sent }
     return issued
   }
 

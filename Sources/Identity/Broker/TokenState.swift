@@ -32,6 +32,8 @@ struct TokenState {
     fileprivate(set) var throttle: Throttle
     /// The failure and its beginning; nil after a success.
     fileprivate(set) var failure: TokenStatus.Failure?
+    /// The same before it became what callers are told.
+    fileprivate(set) var cause: AcquisitionError?
     /// The refresh tokens that the last failure is about.
     fileprivate var refused: [Secret] = []
   }
@@ -200,7 +202,9 @@ struct TokenState {
       // A requirement of a person applies to this part of the API alone; a provider that is down is down for all.
       return (.failure(error.told(to: wanted, retryAfter: 1)), nil)
     case (.failure(let error), _):
-      return (.failure(take(error, offered: report.offered, now: now, jitter: jitter)), nil)
+      return (
+        .failure(take(error, offered: report.offered, pausedUntil: report.pausedUntil, now: now, jitter: jitter)), nil
+      )
     }
   }
 
@@ -210,13 +214,17 @@ struct TokenState {
   /// pause.
   /// - Parameters:
   ///   - offered: the available refresh tokens.
+  ///   - pausedUntil: the end of the pause, if it is that of all requests of the application, or of an earlier one.
   ///   - jitter: 0 up to 1.
   mutating func take(
-    _ new: AcquisitionError, offered: [Secret], now: UnixTime, jitter: Double
+    _ new: AcquisitionError, offered: [Secret], pausedUntil: UnixTime? = nil, now: UnixTime, jitter: Double
   ) -> AcquisitionError {
     trouble.refused = offered
-    // A failure without a request needs no pause: it holds until the cache changes.
-    if !new.isLocal {
+    trouble.cause = new
+    if let pausedUntil {
+      trouble.throttle.paused(until: pausedUntil, now: now)
+    } else if !new.isLocal {
+      // A failure without a request needs no pause: it holds until the cache changes.
       trouble.throttle.failed(
         new.errorClass, retryAfter: new.retryAfter,
         mayPropagate: subscription.application.credential?.isHandedOut ?? false,

@@ -15,6 +15,9 @@ package protocol CacheBackend: Sendable {
   /// True if the place is not asked at present, because it failed a moment ago.
   var isPaused: Bool { get }
 
+  /// True if no other library reads the place: entries may say more than theirs do.
+  var isProxiesOwn: Bool { get }
+
   /// Calls `look` whenever others may have changed the document, until `look` returns false.
   func watch(_ look: @escaping @Sendable () async -> Bool)
 
@@ -37,6 +40,10 @@ package protocol CacheBackend: Sendable {
 
   /// A small text beside the document.
   func text(_ name: SharedTextName) -> any SharedText
+}
+
+extension CacheBackend {
+  package var isProxiesOwn: Bool { false }
 }
 
 /// A written document.

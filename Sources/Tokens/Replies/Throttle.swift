@@ -42,6 +42,8 @@ package struct Throttle: Sendable, Hashable {
   /// Retries after the first `Retry-After` are spread over this many times its length: proxies that were refused
   /// together must not return together. 50,000 that started within a minute at 200 requests a second need 250 seconds.
   package static let retrySpread: Int64 = 4
+  /// The same after further refusals: 10,000 behind one address at 20 requests a second need 500 seconds.
+  package static let laterSpread: Int64 = 16
   /// The longest spread in seconds.
   package static let retrySpreadLimit: Int64 = 900
   /// Seconds from the latest retry to the end of a token that still serves.
@@ -67,12 +69,10 @@ package struct Throttle: Sendable, Hashable {
     let troubled = transientSince ?? now
     transientSince = errorClass == .transient ? troubled : nil
     if let retryAfter {
-      let wait = min(max(retryAfter, 1), RetryAfter.limit)
-      let spread = min(wait * Self.retrySpread << Int64(min(asked, 2)), Self.retrySpreadLimit)
       asked += 1
-      // Rounded up: the clock counts whole seconds, and a retry must not come before the time.
-      let latest = now + wait + Int64((Double(spread) * jitter).rounded(.up))
-      until = max(now + wait + (jitter > 0 ? 1 : 0), min(latest, end.map { $0 - Self.retryMargin } ?? latest))
+      let (earliest, latest) = Self.retry(
+        retryAfter, spread: Self.spread(of: retryAfter, refusals: asked), now: now, jitter: jitter)
+      until = max(earliest, min(latest, end.map { $0 - Self.retryMargin } ?? latest))
       return
     }
     asked = 0
@@ -93,6 +93,28 @@ package struct Throttle: Sendable, Hashable {
       until = min(latest, max(now + min(wait, Self.transientLimit), end.map { $0 - Self.retryMargin } ?? latest))
     case .pending, .slowDown: until = nil
     }
+  }
+
+  /// Seconds over which a retry is spread.
+  static func spread(of retryAfter: Int64, refusals: Int) -> Int64 {
+    min(limited(retryAfter) * (refusals > 1 ? laterSpread : retrySpread), retrySpreadLimit)
+  }
+
+  /// The earliest retry, and one that is drawn. Rounded up: the clock counts whole seconds, and a retry must not come
+  /// before the time.
+  static func retry(
+    _ retryAfter: Int64, spread: Int64, now: UnixTime, jitter: Double
+  ) -> (earliest: UnixTime, latest: UnixTime) {
+    let end = now + limited(retryAfter)
+    return (end + (jitter > 0 ? 1 : 0), end + Int64((Double(spread) * jitter).rounded(.up)))
+  }
+
+  private static func limited(_ retryAfter: Int64) -> Int64 { min(max(retryAfter, 1), RetryAfter.limit) }
+
+  /// Pauses for a refusal of another request.
+  package mutating func paused(until end: UnixTime, now: UnixTime) {
+    failures = max(failures, 1)
+    (since, until) = (now, end)
   }
 
   /// Forgets every failure: a request succeeded, or its circumstances changed.

@@ -7,7 +7,7 @@ package struct TokenReply: Sendable {
   /// Seconds of life from the answer's arrival, at least 1.
   package let expiresIn: Int64
   /// Seconds after which the provider wants it renewed; less than `expiresIn`.
-  package let refreshIn: Int64?
+  package var refreshIn: Int64?
   /// Seconds for which a provider that is down lets the token live on; at least `expiresIn` if it is present.
   package let extendedExpiresIn: Int64?
   /// The granted scopes, if the provider names them.

@@ -32,6 +32,7 @@ final class RedisBackend: CacheBackend {
   /// Milliseconds for which the version of a process's last write is kept.
   private static let markLife = "86400000"
 
+  let isProxiesOwn = true
   var retryPause: Duration { timing.look }
   private let client: any RedisTransport
   private let keys: RedisKeys
