@@ -81,7 +81,7 @@ struct LockFileTests {
   func `another user's lock file is not waited for`() async throws {
     try leave("\(getpid()) other", age: 0)
     chown(path, 65533, 65533)
-    await #expect(throws: LockFileError.obstructed(name: "cache.json.lockfile", owner: 65533)) {
+    await #expect(throws: FileError.obstructed(name: "cache.json.lockfile", owner: 65533)) {
       // Longer than this test may take.
       _ = try await lock.take(within: .seconds(3600))
     }
@@ -100,7 +100,7 @@ struct LockFileTests {
 
   @Test func `a second one waits its time, and learns which process is in the way`() async throws {
     let held = try await lock.take()
-    await #expect(throws: LockFileError.held(LockHolder(process: getpid(), name: "bearer-proxy"))) {
+    await #expect(throws: FileError.held(LockHolder(process: getpid(), name: "bearer-proxy"))) {
       try await lock.take(within: .milliseconds(300))
     }
     held.release()
@@ -111,7 +111,7 @@ struct LockFileTests {
     let held = try await lock.take()
     async let next = lock.take(within: .seconds(5))
     // A task that does not wait has asked in vain meanwhile.
-    await #expect(throws: LockFileError.self) { try await lock.take(within: .zero) }
+    await #expect(throws: FileError.self) { try await lock.take(within: .zero) }
     held.release()
     try await next.release()
     #expect(!exists)
@@ -128,7 +128,7 @@ struct LockFileTests {
   @Test("stale-lock of a dead process, not ten seconds old") func staleLockTooYoung() async throws {
     let process = Self.deadProcess
     try leave("\(process) az", age: 8)
-    await #expect(throws: LockFileError.held(LockHolder(process: process, name: "az"))) {
+    await #expect(throws: FileError.held(LockHolder(process: process, name: "az"))) {
       try await lock.take(within: .zero)
     }
     #expect(exists)
@@ -136,7 +136,7 @@ struct LockFileTests {
 
   @Test("stale-lock of a live process") func staleLockOfTheLiving() async throws {
     try leave("\(getpid()) az", age: 3600)
-    await #expect(throws: LockFileError.held(LockHolder(process: getpid(), name: "az"))) {
+    await #expect(throws: FileError.held(LockHolder(process: getpid(), name: "az"))) {
       try await lock.take(within: .milliseconds(200))
     }
     #expect(exists)
@@ -147,7 +147,7 @@ struct LockFileTests {
     let other = open(path, O_RDWR)
     defer { close(other) }
     #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
-    await #expect(throws: LockFileError.self) { try await lock.take(within: .milliseconds(200)) }
+    await #expect(throws: FileError.self) { try await lock.take(within: .milliseconds(200)) }
     #expect(exists)
   }
 

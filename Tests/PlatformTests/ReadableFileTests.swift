@@ -13,11 +13,11 @@ struct ReadableFileTests {
     symlink(file, directory.file("link"))
     for path in [file, directory.file("link")] {
       #expect(try ReadableFile.contents(of: path, limit: 5) == Array("12345".utf8))
-      #expect(throws: FileReadError.tooLarge(limit: 4)) { try ReadableFile.contents(of: path, limit: 4) }
+      #expect(throws: FileError.tooLarge(limit: 4)) { try ReadableFile.contents(of: path, limit: 4) }
     }
     // A file of the kernel reports a size of 0, but has bytes.
     #expect(try !ReadableFile.contents(of: "/proc/self/stat", limit: 4096).isEmpty)
-    #expect(throws: FileReadError.tooLarge(limit: 3)) { try ReadableFile.contents(of: "/proc/self/stat", limit: 3) }
+    #expect(throws: FileError.tooLarge(limit: 3)) { try ReadableFile.contents(of: "/proc/self/stat", limit: 3) }
     #expect(try ReadableFile.contents(of: directory.write("", to: "empty"), limit: 5).isEmpty)
   }
 
@@ -28,10 +28,10 @@ struct ReadableFileTests {
       (directory.file("pipe"), .pipe), (directory.path, .directory), ("/dev/zero", .device), ("/dev/null", .device),
     ]
     for (path, kind) in rows {
-      #expect(throws: FileReadError.notRegular(kind), "\(path)") { try ReadableFile.contents(of: path, limit: 5) }
+      #expect(throws: FileError.notRegular(kind), "\(path)") { try ReadableFile.contents(of: path, limit: 5) }
       #expect(contentDigest(of: path) == nil)
     }
-    #expect(throws: FileReadError.system(SystemError("open", ENOENT))) {
+    #expect(throws: FileError.system(SystemError("open", ENOENT))) {
       try ReadableFile.contents(of: directory.file("none"), limit: 5)
     }
   }
@@ -48,10 +48,10 @@ struct ReadableFileTests {
     close(ends[0])
     pipe(&ends)
     write(ends[1], "12345", 5)
-    #expect(throws: FileReadError.tooLarge(limit: 4)) { try contents(limit: 4) }
+    #expect(throws: FileError.tooLarge(limit: 4)) { try contents(limit: 4) }
     // The writer neither writes nor ends.
     let patience = TimeSpan.milliseconds(30)
-    #expect(throws: FileReadError.unfinished(patience)) { try contents(limit: 5, patience) }
+    #expect(throws: FileError.unfinished(patience)) { try contents(limit: 5, patience) }
     for end in ends { close(end) }
   }
 
@@ -59,13 +59,13 @@ struct ReadableFileTests {
     let directory = try TemporaryDirectory()
     let path = directory.file("pipe")
     mkfifo(path, 0o600)
-    #expect(throws: FileReadError.unwritten) {
+    #expect(throws: FileError.unwritten) {
       try ReadableFile.contents(of: path, limit: 5, pipes: .read(within: .seconds(600)))
     }
     let writer = open(path, O_RDWR)
     defer { close(writer) }
     let patience = TimeSpan.milliseconds(1)
-    #expect(throws: FileReadError.unfinished(patience)) {
+    #expect(throws: FileError.unfinished(patience)) {
       try ReadableFile.contents(of: path, limit: 5, pipes: .read(within: patience))
     }
   }

@@ -59,25 +59,25 @@ import Testing
   @Test func `a symbolic link is refused, wherever it leads`() throws {
     try directory.write("{}", to: "elsewhere")
     symlink(directory.file("elsewhere"), file.path)
-    #expect(throws: SharedFileError.untrusted(.symbolicLink)) { try file.identity() }
-    #expect(throws: SharedFileError.untrusted(.symbolicLink)) { try file.read() }
+    #expect(throws: FileError.untrusted(.symbolicLink)) { try file.identity() }
+    #expect(throws: FileError.untrusted(.symbolicLink)) { try file.read() }
   }
 
   @Test func `a pipe is refused, and not waited for`() throws {
     mkfifo(file.path, 0o600)
-    #expect(throws: SharedFileError.untrusted(.notRegular)) { try file.read() }
+    #expect(throws: FileError.untrusted(.notRegular)) { try file.read() }
   }
 
   @Test func `a file that others can write is refused`() throws {
     try directory.write("{}", to: "cache.json")
     chmod(file.path, 0o606)
-    #expect(throws: SharedFileError.untrusted(.writable(mode: 0o606))) { try file.read() }
+    #expect(throws: FileError.untrusted(.writable(mode: 0o606))) { try file.read() }
   }
 
   @Test func `a directory that everybody can write is refused, unless only owners may remove there`() throws {
     chmod(directory.path, 0o777)
-    #expect(throws: SharedFileError.untrusted(.directoryWritable(mode: 0o777))) { try file.read() }
-    #expect(throws: SharedFileError.untrusted(.directoryWritable(mode: 0o777))) {
+    #expect(throws: FileError.untrusted(.directoryWritable(mode: 0o777))) { try file.read() }
+    #expect(throws: FileError.untrusted(.directoryWritable(mode: 0o777))) {
       try file.replace(with: [0x7B, 0x7D], old: nil)
     }
     chmod(directory.path, 0o1777)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `a directory that is not there is said to be missing`() {
-    #expect(throws: SharedFileError.noDirectory) {
+    #expect(throws: FileError.noDirectory) {
       try SharedFile(path: directory.file("nowhere/cache.json")).identity()
     }
   }

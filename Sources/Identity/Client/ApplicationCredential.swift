@@ -127,7 +127,7 @@ public struct ApplicationCredential: Sendable {
   }
 
   private static func contents(_ path: String) throws(ClientApplicationError) -> [UInt8] {
-    do throws(FileReadError) {
+    do throws(FileError) {
       return try ReadableFile.contents(of: path, limit: 1 << 20)
     } catch {
       throw .file(path: path, error)

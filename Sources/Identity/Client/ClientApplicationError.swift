@@ -11,7 +11,7 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   case certificate(SigningCertificateError)
   /// Claims that cannot be added to its assertions.
   case assertionClaims(AssertionClaimsError)
-  case file(path: String, FileReadError)
+  case file(path: String, FileError)
   /// There is no such identity here.
   case managedIdentity(ManagedIdentityMistake)
   /// The environment lacks this variable, or its value cannot be used.

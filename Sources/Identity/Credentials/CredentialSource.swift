@@ -165,15 +165,15 @@ struct ClientAssertionFile: Sendable {
 
   /// The present token. Links are followed: a kubelet replaces their targets.
   func read() async throws(ClientAssertionError) -> Secret {
-    let result = await Self.queue.run { [path] () -> Result<[UInt8], FileReadError> in
-      do throws(FileReadError) {
+    let result = await Self.queue.run { [path] () -> Result<[UInt8], FileError> in
+      do throws(FileError) {
         return .success(try ReadableFile.contents(of: path, limit: Self.limit))
       } catch {
         return .failure(error)
       }
     }
     let bytes: [UInt8]
-    do throws(FileReadError) {
+    do throws(FileError) {
       bytes = try result.get()
     } catch {
       throw .unreadable(path: path, error)

@@ -92,14 +92,14 @@ struct ManagedIdentityClient: Sendable {
   /// The file that Arc's agent wrote for processes that may have tokens. The name cannot lead out of its directory: it
   /// has no slash.
   private func key(_ path: String) async throws(AcquisitionError) -> Secret {
-    let result = await Self.queue.run { () -> Result<[UInt8], FileReadError> in
-      do throws(FileReadError) {
+    let result = await Self.queue.run { () -> Result<[UInt8], FileError> in
+      do throws(FileError) {
         return .success(try ReadableFile.contents(of: path, limit: ArcChallenge.limit))
       } catch {
         return .failure(error)
       }
     }
-    do throws(FileReadError) {
+    do throws(FileError) {
       // It becomes a field of a request.
       return Secret(try result.get().filter { (0x21...0x7E).contains($0) })
     } catch {

@@ -109,7 +109,7 @@ public struct AcquisitionError: Error, Sendable, Hashable {
 /// Why there is no proof.
 package enum ClientAssertionError: Error, Sendable, Hashable {
   /// The file cannot be read.
-  case unreadable(path: String, FileReadError)
+  case unreadable(path: String, FileError)
   /// The file contains no JWT: nothing of it is sent.
   case notSigned(path: String)
   /// The certificate's key made no signature.
@@ -165,7 +165,7 @@ package enum ManagedIdentityError: Error, Sendable, Hashable {
   /// The agent of Azure Arc named no file that may be read.
   case arcChallenge
   /// The file that it named cannot be read.
-  case arcKey(path: String, FileReadError)
+  case arcKey(path: String, FileError)
   /// The answer names no identity, or another one than was asked for.
   case notConfirmed
 }

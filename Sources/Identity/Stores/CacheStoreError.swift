@@ -12,7 +12,7 @@ public enum CacheStoreError: Error, Sendable, Hashable {
   /// A program ended while it wrote the file. It is written again from memory.
   case abandoned
   /// The file, or its directory, must not be used, or cannot be.
-  case file(SharedFileError)
+  case file(FileError)
   /// Another writer did not release the lock in time.
   case locked(LockHolder?)
   /// The lock cannot be taken at all: a read-only file system, for example.
@@ -52,9 +52,8 @@ extension CacheStoreError {
     case .damaged(.notAnObject): "\(path):1:1: not an object"
     case .sealed(let error): "\(path): \(error.words)"
     case .abandoned: "\(path): a program ended while it wrote the file; it is written again from memory"
-    case .file(let error): "\(path): \(error.description)"
-    case .locked(let holder?): "\(path).lockfile: held by process \(holder.process) (\(holder.name))"
-    case .locked(nil): "\(path).lockfile: held by another process"
+    case .file(let error): "\(path): \(error.detail)"
+    case .locked(let holder): "\(path).lockfile: \(FileError.held(holder))"
     case .lock(let error): "\(path).lockfile: \(error.description)"
     case .server(let failure): "\(path): \(failure.description)"
     case .contended: "\(path): other processes keep changing the same entries"

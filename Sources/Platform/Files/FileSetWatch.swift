@@ -66,7 +66,7 @@ package struct FileSetState: Sendable, Hashable {
 /// The digest of a file's contents; nil if it cannot be read, or is larger than 4 MiB.
 package func contentDigest(of path: String) -> [UInt8]? {
   let contents: [UInt8]
-  do throws(FileReadError) {
+  do throws(FileError) {
     contents = try ReadableFile.contents(of: path, limit: 4 << 20)
   } catch {
     return nil

@@ -5,15 +5,6 @@ package import Bytes
 internal import CSystem
 internal import Glibc
 
-/// A lock that was not taken.
-package enum LockFileError: Error, Sendable, Hashable {
-  /// Another process held it until the time was over; nil if the file does not name it.
-  case held(LockHolder?)
-  /// Another user's file has its name; only that user can remove it.
-  case obstructed(name: String, owner: UInt32)
-  case system(SystemError)
-}
-
 /// The state of a lock, seen without taking it.
 package enum LockSight: Sendable, Hashable {
   case free
@@ -36,7 +27,7 @@ package struct LockFile: Sendable {
   }
 
   /// Takes the lock, with an attempt about every 100 ms. A lock that a process left behind is taken over after 10 s.
-  package func take(within limit: TimeSpan = .seconds(5)) async throws(LockFileError) -> HeldLockFile {
+  package func take(within limit: TimeSpan = .seconds(5)) async throws(FileError) -> HeldLockFile {
     let deadline = MonotonicTime.now + limit
     while true {
       let result = await queue.run { () -> Result<Attempt, SystemError> in
@@ -138,7 +129,7 @@ package struct LockFile: Sendable {
     in directory: borrowing Directory, removesAbandoned: Bool
   ) throws(SystemError) -> LockSight {
     let file: ReadableFile
-    do throws(FileReadError) {
+    do throws(FileError) {
       file = try ReadableFile(place.name, in: directory.descriptor, flags: O_NOFOLLOW)
     } catch .system(let error) {
       switch error.number {

@@ -1,21 +1,8 @@
 // Every file is opened without waiting, and only if it is regular. A named pipe in place of a secret would block the
 // process that opens it until another process writes.
 
-public import Bytes
+package import Bytes
 internal import Glibc
-
-/// A file that was not read.
-public enum FileReadError: Error, Sendable, Hashable {
-  case system(SystemError)
-  /// It is a pipe, a device or a directory.
-  case notRegular(FileKind)
-  /// It has more bytes than such a file may have.
-  case tooLarge(limit: Int)
-  /// A pipe that no process has opened to write.
-  case unwritten
-  /// A pipe whose writers did not finish in time.
-  case unfinished(TimeSpan)
-}
 
 /// A kind of directory entry.
 public enum FileKind: Sendable, Hashable {
@@ -63,11 +50,11 @@ package struct ReadableFile: ~Copyable {
   /// relative to.
   init(
     _ path: String, in directory: Int32 = AT_FDCWD, flags: Int32 = 0, pipes: PipeRule = .refused
-  ) throws(FileReadError) {
+  ) throws(FileError) {
     let opened = openat(directory, path, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     // open(2) returns ENXIO for a socket.
     guard opened >= 0 else { throw errno == ENXIO ? .notRegular(.socket) : .system(SystemError("open")) }
-    do throws(FileReadError) {
+    do throws(FileError) {
       identity = try Self.identity(of: opened, pipes)
       descriptor = opened
     } catch {
@@ -76,7 +63,7 @@ package struct ReadableFile: ~Copyable {
     }
   }
 
-  private static func identity(of descriptor: Int32, _ pipes: PipeRule) throws(FileReadError) -> FileIdentity {
+  private static func identity(of descriptor: Int32, _ pipes: PipeRule) throws(FileError) -> FileIdentity {
     let identity: FileIdentity
     do throws(SystemError) {
       identity = try FileIdentity.of(descriptor)
@@ -98,10 +85,10 @@ package struct ReadableFile: ~Copyable {
   borrowing func withPath<Result>(_ body: (String) -> Result) -> Result { body("/proc/self/fd/\(descriptor)") }
 
   /// All contents; throws `tooLarge` above `limit` bytes. `patience` is for a pipe, whose writers may be slow.
-  func contents(limit: Int, within patience: TimeSpan = .seconds(0)) throws(FileReadError) -> [UInt8] {
+  func contents(limit: Int, within patience: TimeSpan = .seconds(0)) throws(FileError) -> [UInt8] {
     guard identity.size <= limit else { throw .tooLarge(limit: limit) }
     let deadline = MonotonicTime.now + patience
-    var failure: FileReadError?
+    var failure: FileError?
     // In one piece, with one byte more than expected, to notice growth. A pipe has no size.
     var contents = [UInt8](unsafeUninitializedCapacity: identity.size + 1) { buffer, filled in
       failure = fill(buffer, &filled, until: deadline, patience)
@@ -124,7 +111,7 @@ package struct ReadableFile: ~Copyable {
   private func fill(
     _ buffer: UnsafeMutableBufferPointer<UInt8>, _ filled: inout Int, until deadline: MonotonicTime,
     _ patience: TimeSpan
-  ) -> FileReadError? {
+  ) -> FileError? {
     let isPipe = FileKind(mode: identity.mode) == .pipe
     var isWritten = !isPipe
     while filled < buffer.count {
@@ -156,29 +143,16 @@ package struct ReadableFile: ~Copyable {
   /// The bytes of the file at a path, at most `limit`. Links are followed: a kubelet replaces their targets.
   package static func contents(
     of path: String, limit: Int, pipes: PipeRule = .refused
-  ) throws(FileReadError) -> [UInt8] {
+  ) throws(FileError) -> [UInt8] {
     let file = try ReadableFile(path, pipes: pipes)
     if case .read(let patience) = pipes { return try file.contents(limit: limit, within: patience) }
     return try file.contents(limit: limit)
   }
 
   /// Opens the file at a path for a library that reads it itself (`withPath`), with at most `limit` bytes.
-  static func opened(_ path: String, limit: Int) throws(FileReadError) -> ReadableFile {
+  static func opened(_ path: String, limit: Int) throws(FileError) -> ReadableFile {
     let file = try ReadableFile(path)
     guard file.identity.size <= limit else { throw .tooLarge(limit: limit) }
     return file
-  }
-}
-
-extension FileReadError: CustomStringConvertible {
-  /// The reason, to follow the file's path.
-  public var description: String {
-    switch self {
-    case .system(let error): error.reason
-    case .notRegular(let kind): "it is \(kind.words), not a regular file"
-    case .tooLarge(let limit): "larger than \(limit / 1024) KiB"
-    case .unwritten: "it is a pipe that no process writes: start its writer first"
-    case .unfinished(let time): "its writer did not end within \(time.nanoseconds / 1_000_000_000) s"
-    }
   }
 }

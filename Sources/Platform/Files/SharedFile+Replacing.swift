@@ -17,7 +17,7 @@ extension SharedFile {
   /// - Returns: the new file's state.
   package func replace(
     with bytes: [UInt8], old: FileIdentity?, readableBy group: UInt32? = nil
-  ) throws(SharedFileError) -> FileIdentity {
+  ) throws(FileError) -> FileIdentity {
     let directory = try openDirectory()
     do throws(SystemError) {
       return try replace(with: bytes, old: old, readableBy: group, in: directory)

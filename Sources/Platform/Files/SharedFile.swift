@@ -24,7 +24,7 @@ package struct SharedFile: Sendable, Hashable {
   }
 
   /// The state of the file, nil if there is none. Throws if it, or its directory, must not be used.
-  package func identity() throws(SharedFileError) -> FileIdentity? {
+  package func identity() throws(FileError) -> FileIdentity? {
     let directory = try openDirectory()
     guard let identity = try reached({ () throws(SystemError) in try directory.identity(of: place.name) }) else {
       return nil
@@ -35,7 +35,7 @@ package struct SharedFile: Sendable, Hashable {
 
   /// Throws if another user's file has the name of one that is made to write this one, or one of `others` beside it:
   /// its path with these ends. In a directory that several users write to, any of them can put one there.
-  package func checkNeighbours(_ ends: [String]) throws(SharedFileError) {
+  package func checkNeighbours(_ ends: [String]) throws(FileError) {
     let directory = try openDirectory()
     for name in ends.map({ place.name + $0 }) + [temporaryName] {
       let found = try reached { () throws(SystemError) in try directory.identity(of: name) }
@@ -47,40 +47,35 @@ package struct SharedFile: Sendable, Hashable {
   }
 
   /// Reads the file whole; nil if there is none.
-  package func read() throws(SharedFileError) -> Contents? {
+  package func read() throws(FileError) -> Contents? {
     let directory = try openDirectory()
     guard let file = try open(in: directory) else { return nil }
     let identity = file.identity
     if let problem = try trustProblem(identity, in: directory) { throw .untrusted(problem) }
-    let bytes: [UInt8]
-    do throws(FileReadError) {
-      bytes = try file.contents(limit: Self.sizeLimit)
-    } catch {
-      throw SharedFileError(error)
-    }
+    let bytes = try file.contents(limit: Self.sizeLimit)
     // Writing in place changes the time or the size; replacing leaves this file whole.
     let now = try reached { () throws(SystemError) in try FileIdentity.of(file.descriptor) }
     guard now == identity, bytes.count == identity.size else { throw .changedWhileRead }
     return Contents(identity: identity, bytes: bytes)
   }
 
-  private func open(in directory: borrowing Directory) throws(SharedFileError) -> ReadableFile? {
-    do throws(FileReadError) {
+  private func open(in directory: borrowing Directory) throws(FileError) -> ReadableFile? {
+    do throws(FileError) {
       return try ReadableFile(place.name, in: directory.descriptor, flags: O_NOFOLLOW)
     } catch .system(let error) where error.number == ENOENT {
       return nil
     } catch {
-      throw SharedFileError(error)
+      throw error.ofSharedFile
     }
   }
 
   /// Removes the file if it is still the one given.
-  package func remove(ifStill file: FileIdentity) throws(SharedFileError) {
+  package func remove(ifStill file: FileIdentity) throws(FileError) {
     let directory = try openDirectory()
     try reached { () throws(SystemError) in try directory.remove(place.name, ifStill: file) }
   }
 
-  func openDirectory() throws(SharedFileError) -> Directory {
+  func openDirectory() throws(FileError) -> Directory {
     let directory = try Directory(of: place)
     let identity = try reached { () throws(SystemError) in try directory.identity() }
     if let problem = FileTrust.problem(directory: identity.mode, owner: identity.owner, user: geteuid()) {
@@ -91,13 +86,13 @@ package struct SharedFile: Sendable, Hashable {
 
   func trustProblem(
     _ identity: FileIdentity, in directory: borrowing Directory
-  ) throws(SharedFileError) -> FileTrust? {
+  ) throws(FileError) -> FileTrust? {
     let owner: UInt32
     do throws(SystemError) { owner = try directory.identity().owner } catch { throw .system(error) }
     return FileTrust.problem(file: identity.mode, owner: identity.owner, user: geteuid(), directoryOwner: owner)
   }
 
-  private func reached<Value>(_ call: () throws(SystemError) -> Value) throws(SharedFileError) -> Value {
+  private func reached<Value>(_ call: () throws(SystemError) -> Value) throws(FileError) -> Value {
     do throws(SystemError) {
       return try call()
     } catch {
@@ -106,55 +101,25 @@ package struct SharedFile: Sendable, Hashable {
   }
 }
 
-extension SharedFileError {
-  fileprivate init(_ error: FileReadError) {
-    switch error {
-    case .system(let error): self = error.number == ELOOP ? .untrusted(.symbolicLink) : .system(error)
-    case .notRegular(.link): self = .untrusted(.symbolicLink)
-    case .notRegular, .unwritten, .unfinished: self = .untrusted(.notRegular)
-    case .tooLarge(let limit): self = .tooLarge(limit: limit)
+extension FileError {
+  /// The same of a file that is not trusted unless it is regular.
+  fileprivate var ofSharedFile: FileError {
+    switch self {
+    case .system(let error) where error.number == ELOOP: .untrusted(.symbolicLink)
+    case .notRegular(.link): .untrusted(.symbolicLink)
+    case .notRegular: .untrusted(.notRegular)
+    default: self
     }
   }
 }
 
 extension Directory {
   /// Opens the directory of a shared file.
-  fileprivate init(of place: FilePlace) throws(SharedFileError) {
+  fileprivate init(of place: FilePlace) throws(FileError) {
     do throws(SystemError) {
       try self.init(place.directory)
     } catch {
       throw error.number == ENOENT ? .noDirectory : .system(error)
-    }
-  }
-}
-
-/// A reason why a shared file cannot be used now.
-public enum SharedFileError: Error, Sendable, Hashable {
-  /// It, or its directory, must not be trusted.
-  case untrusted(FileTrust)
-  /// Another user's file has the name of one that this process has to make beside it.
-  case obstructed(name: String, owner: UInt32)
-  /// Its directory does not exist.
-  case noDirectory
-  /// It has more bytes than any cache.
-  case tooLarge(limit: Int)
-  /// It was written while it was read; another attempt may see all of it.
-  case changedWhileRead
-  case system(SystemError)
-}
-
-extension SharedFileError: CustomStringConvertible {
-  /// The reason, to follow the file's path.
-  public var description: String {
-    switch self {
-    case .untrusted(let problem): problem.description
-    case .obstructed(let name, let owner):
-      "cannot be written, because \(name) beside it belongs to another user (uid \(owner)); remove that file, or take "
-        + "a directory of your own"
-    case .noDirectory: "its directory does not exist"
-    case .tooLarge(let limit): "larger than \(limit >> 20) MiB"
-    case .changedWhileRead: "is being written"
-    case .system(let error): error.description
     }
   }
 }

@@ -14,7 +14,7 @@ public enum TLSConfigurationError: Error, Sendable, Hashable {
   /// The file with trusted certificates cannot be read or holds none; no path: the system's.
   case trust(path: String?, TLSFailure)
   /// A file cannot be read, or is not a regular file.
-  case unreadable(path: String, FileReadError)
+  case unreadable(path: String, FileError)
   /// OpenSSL gave no context.
   case unavailable(TLSFailure)
 }
@@ -158,7 +158,7 @@ public final class TLSContext: @unchecked Sendable {
 
   /// Opens a file for OpenSSL, which would wait for the writer of a pipe.
   private static func readable(_ path: String) throws(TLSConfigurationError) -> ReadableFile {
-    do throws(FileReadError) {
+    do throws(FileError) {
       return try ReadableFile.opened(path, limit: fileLimit)
     } catch {
       throw .unreadable(path: path, error)
@@ -171,7 +171,7 @@ public final class TLSContext: @unchecked Sendable {
   /// The environment may name a file of the system's authorities. If it does not exist, OpenSSL trusts its directory.
   private static func refuseTrustThatIsNoFile() throws(TLSConfigurationError) {
     let path = systemTrustPath
-    do throws(FileReadError) {
+    do throws(FileError) {
       _ = try ReadableFile.opened(path, limit: .max)
     } catch .notRegular(let kind) where kind != .directory {
       throw .unreadable(path: path, .notRegular(kind))

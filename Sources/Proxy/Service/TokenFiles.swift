@@ -18,7 +18,7 @@ package actor TokenFiles {
     /// The token that was last written; nil: the file's token, if there is a file, is not known.
     var writtenValue: BearerValue?
     /// The error of the last write.
-    var failure: SharedFileError?
+    var failure: FileError?
     var throttle = Throttle()
     var hasAsked = false
     /// True while a step is carried out.
@@ -100,7 +100,7 @@ package actor TokenFiles {
     entries.values.first { $0.file.row == row }.map { entry in
       TokenFileStatus(
         path: entry.file.path, expiresAt: entry.written.isThere ? entry.writtenValue?.lifetime.expiresAt : nil,
-        reason: entry.failure?.description)
+        reason: entry.failure?.detail)
     }
   }
 
@@ -193,7 +193,7 @@ package actor TokenFiles {
     entries[path]?.throttle.failed(.transient, retryAfter: nil, now: now(), jitter: 0)
     log.warning(
       "token file cannot be written",
-      ["file": .string(path), "reason": .string(failure.description), "next": .next(.tokenFile)])
+      ["file": .string(path), "reason": .string(failure.detail), "next": .next(.tokenFile)])
   }
 
   /// Removes a file. No write of it begins from here on; one that has begun ends before.
@@ -226,8 +226,8 @@ private final class WrittenFile: Sendable {
   }
 
   /// Writes a token. If that fails, the file stays as it is.
-  func write(_ token: Secret, readableBy group: UInt32?) -> SharedFileError? {
-    do throws(SharedFileError) {
+  func write(_ token: Secret, readableBy group: UInt32?) -> FileError? {
+    do throws(FileError) {
       let bytes = token.bytes
       let written = try file.replace(with: bytes.indices.map { bytes[$0] }, old: nil, readableBy: group)
       identity.withLock { $0 = written }
@@ -239,7 +239,7 @@ private final class WrittenFile: Sendable {
 
   /// The file's state; nil if there is none that can be used, which the next write reports.
   private var present: FileIdentity? {
-    do throws(SharedFileError) { return try file.identity() } catch { return nil }
+    do throws(FileError) { return try file.identity() } catch { return nil }
   }
 
   /// Removes the file, unless another process has replaced it.
@@ -247,6 +247,6 @@ private final class WrittenFile: Sendable {
     guard let written = identity.withLock({ $0 }) else { return }
     identity.withLock { $0 = nil }
     // One that cannot be removed has a token that ends soon.
-    do throws(SharedFileError) { try file.remove(ifStill: written) } catch {}
+    do throws(FileError) { try file.remove(ifStill: written) } catch {}
   }
 }

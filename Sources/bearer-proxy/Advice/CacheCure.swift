@@ -88,7 +88,7 @@ enum CacheCure: Cure {
     case .file(.changedWhileRead): cure = .writer
     case .file(.tooLarge): cure = .size
     case .file(.noDirectory): cure = .directory
-    case .file(.untrusted), .file(.obstructed): cure = .owner
+    case .file: cure = .owner
     case .contended: cure = .contended
     case .locked: cure = .locked
     case .sealed(let error), .server(.sealed(_, let error)):

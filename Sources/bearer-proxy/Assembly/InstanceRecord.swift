@@ -32,13 +32,13 @@ struct InstanceRecord: Sendable {
     ]).canonicalText()
     let (file, bytes) = (file, Array((text + "\n").utf8))
     return await Self.queue.run {
-      do throws(SharedFileError) {
+      do throws(FileError) {
         return try file.replace(with: bytes, old: nil)
       } catch {
         log.warning(
           "the admin address cannot be recorded",
           [
-            "file": .string(file.path), "reason": .string(error.description),
+            "file": .string(file.path), "reason": .string(error.detail),
             "next": .next(.adminRecord),
           ])
         return nil
@@ -50,7 +50,7 @@ struct InstanceRecord: Sendable {
   func remove(_ written: FileIdentity) async {
     await Self.queue.run { [file] in
       // A file that stays does no harm: `status` then asks at the address of the configuration.
-      do throws(SharedFileError) { try file.remove(ifStill: written) } catch {}
+      do throws(FileError) { try file.remove(ifStill: written) } catch {}
     }
   }
 
@@ -62,7 +62,7 @@ struct InstanceRecord: Sendable {
   }
 
   private var admin: SocketAddress? {
-    do throws(SharedFileError) {
+    do throws(FileError) {
       guard let contents = try file.read(), let members = JSONValue(json: contents.bytes)?.members,
         members["configuration"]?.text == configuration, let text = members["admin"]?.text
       else { return nil }

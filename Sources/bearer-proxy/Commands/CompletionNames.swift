@@ -10,7 +10,7 @@ struct CompletionNames {
   let file: String
 
   func answer() throws(CommandError) -> CommandAnswer {
-    do throws(FileReadError) {
+    do throws(FileError) {
       let bytes = try ReadableFile.contents(of: file, limit: 1 << 20)
       let names = list.names(yaml: bytes, file: file)
       return CommandAnswer(text: names.map { $0 + "\n" }.joined(), status: .done)

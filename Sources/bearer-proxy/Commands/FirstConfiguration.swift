@@ -146,16 +146,6 @@ struct FirstConfiguration: Equatable {
   }
 }
 
-/// Why a new file was not made.
-struct NewFileError: Error, Equatable {
-  let path: String
-  /// The system's error number.
-  let number: Int32
-
-  /// The reason in words.
-  var reason: String { String(cString: strerror(number)) }
-}
-
 /// True if anything has this name, a link that leads nowhere included.
 func exists(_ path: String) -> Bool {
   var status = stat()
@@ -164,9 +154,9 @@ func exists(_ path: String) -> Bool {
 
 /// Makes a file of these bytes; one that is there stays as it is. What was written of a file that could not be finished
 /// is removed.
-func writeNewFile(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(NewFileError) {
+func writeNewFile(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(SystemError) {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-  guard descriptor >= 0 else { throw NewFileError(path: path, number: errno) }
+  guard descriptor >= 0 else { throw SystemError("open") }
   var failure: Int32 = 0
   bytes.withUnsafeBytes { bytes in
     var rest = bytes[...]
@@ -183,6 +173,6 @@ func writeNewFile(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(New
   close(descriptor)
   guard failure == 0 else {
     unlink(path)
-    throw NewFileError(path: path, number: failure)
+    throw SystemError("write", failure)
   }
 }

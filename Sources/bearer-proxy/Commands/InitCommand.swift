@@ -4,6 +4,7 @@
 import Bytes
 import Configuration
 import Glibc
+import Platform
 import Proxy
 import Tokens
 
@@ -18,20 +19,24 @@ struct InitCommand {
     guard let (first, secret) = questions(in: context) else {
       throw .failed("the input ended before the last question; nothing was written")
     }
-    do throws(NewFileError) {
-      if let secret { try writeNewFile(secretPath, mode: 0o600, secret.bytes) }
-      do throws(NewFileError) {
-        let text = Array(first.yaml().utf8)
-        try writeNewFile(configuration, mode: 0o644, text.span)
-      } catch {
-        // Half a configuration would make the next try fail.
-        if secret != nil { unlink(secretPath) }
-        throw error
-      }
+    if let secret { try write(secretPath, mode: 0o600, secret.bytes) }
+    do throws(CommandError) {
+      let text = Array(first.yaml().utf8)
+      try write(configuration, mode: 0o644, text.span)
     } catch {
-      throw .failed("cannot write \(error.path): \(error.reason); nothing was written")
+      // Half a configuration would make the next try fail.
+      if secret != nil { unlink(secretPath) }
+      throw error
     }
     return verdict(on: first, in: context)
+  }
+
+  private func write(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(CommandError) {
+    do throws(SystemError) {
+      try writeNewFile(path, mode: mode, bytes)
+    } catch {
+      throw .failed("cannot write \(path): \(error.reason); nothing was written")
+    }
   }
 
   private func verdict(on first: FirstConfiguration, in context: CommandContext) -> CommandAnswer {

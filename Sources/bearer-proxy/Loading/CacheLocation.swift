@@ -24,7 +24,7 @@ enum CacheLocation: Sendable {
     switch settings.cache {
     case .memory: self = .memory
     case .file(let path):
-      do throws(SharedFileError) {
+      do throws(FileError) {
         let file = SharedFile(path: path.value)
         _ = try file.identity()
         try file.checkNeighbours(CacheStore.fileNeighbours)
@@ -115,14 +115,14 @@ extension CacheSettings {
   }
 }
 
-extension SharedFileError {
+extension FileError {
   /// The reason as the end of a sentence that begins with the path.
   fileprivate var sentence: String {
     switch self {
-    case .untrusted, .obstructed, .changedWhileRead: description
     case .noDirectory: "is in a directory that does not exist"
     case .tooLarge: "is \(description)"
-    case .system: "cannot be used: \(description)"
+    case .system: "cannot be used: \(detail)"
+    default: description
     }
   }
 }

@@ -197,7 +197,7 @@ extension FileAccess {
   private static func contents(
     of path: String, limit: Int, pipes: PipeRule
   ) throws(UnreadableFile) -> [UInt8] {
-    do throws(FileReadError) {
+    do throws(FileError) {
       return try ReadableFile.contents(of: path, limit: limit, pipes: pipes)
     } catch {
       throw UnreadableFile(error.description)

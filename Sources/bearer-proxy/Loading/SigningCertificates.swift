@@ -183,7 +183,7 @@ private struct SigningCertificateLoader {
   }
 
   private mutating func contents(_ file: Located<String>) -> [UInt8]? {
-    do throws(Platform.FileReadError) {
+    do throws(FileError) {
       return try ReadableFile.contents(of: file.value, limit: Self.limit)
     } catch {
       issues.append(ConfigurationIssue(file.place, "\(file.key): cannot read \(file.value): \(error.description)"))

@@ -72,7 +72,7 @@ struct WatchedCertificates: Sendable {
   }
 
   private static func facts(_ file: Located<String>, limit: Int) -> [CertificateFacts] {
-    do throws(FileReadError) {
+    do throws(FileError) {
       return CertificateFacts.all(
         inPEM: try ReadableFile.contents(of: file.value, limit: 1 << 20), limit: limit)
     } catch {

@@ -65,7 +65,7 @@ struct CacheFile: Sendable {
     let now = WallClock.now
     var sight = LockSight.free
     let contents: SharedFile.Contents?
-    do throws(SharedFileError) {
+    do throws(FileError) {
       let identity = try file.identity()
       if let seen, seen.isSettled, seen.identity == identity { return .same }
       sight = lock()
@@ -162,7 +162,7 @@ struct CacheFile: Sendable {
     guard digest != seen?.text else { return 0 }
     let form: [UInt8]
     do throws(CacheSealError) { form = try seal.seal(text, at: place) } catch { throw .sealed(error) }
-    do throws(SharedFileError) {
+    do throws(FileError) {
       let identity = try file.replace(with: form, old: seen?.identity)
       // No clock shows the new file's time for any other: the identity is enough to recognise it.
       seen = Seen(identity: identity, digest: ContentDigest(of: form), text: digest, isSettled: true)

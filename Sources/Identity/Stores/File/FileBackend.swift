@@ -153,13 +153,13 @@ final class FileBackend: CacheBackend {
 
   func lock() async throws(CacheStoreError) -> CacheLease? {
     let held: HeldLockFile
-    do throws(LockFileError) {
+    do throws(FileError) {
       held = try await writeLock.take(within: lockWait)
     } catch {
       switch error {
       case .held(let holder): throw .locked(holder)
-      case .obstructed(let name, let owner): throw .file(.obstructed(name: name, owner: owner))
       case .system(let error): throw .lock(error)
+      default: throw .file(error)
       }
     }
     heldLocks.withLock { $0 += 1 }
@@ -283,7 +283,7 @@ struct FileText: SharedText {
 
   func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool {
     let held: HeldLockFile
-    do throws(LockFileError) {
+    do throws(FileError) {
       held = try await lock.take()
     } catch {
       return false
@@ -292,7 +292,7 @@ struct FileText: SharedText {
       defer { held.release() }
       guard let (old, text) = contents() else { return false }
       guard let next = change(text), next != text else { return true }
-      do throws(SharedFileError) {
+      do throws(FileError) {
         _ = try file.replace(with: next, old: old)
         return true
       } catch {
@@ -302,7 +302,7 @@ struct FileText: SharedText {
   }
 
   private func contents() -> (identity: FileIdentity?, text: [UInt8])? {
-    do throws(SharedFileError) {
+    do throws(FileError) {
       guard let contents = try file.read() else { return (nil, []) }
       return (contents.identity, contents.bytes)
     } catch {

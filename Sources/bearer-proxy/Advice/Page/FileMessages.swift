@@ -177,10 +177,10 @@ extension TroubleshootingPage {
       cache can be used again` after that, look at the file.
     - `two members with one name`\
       Damage. **Cure:** Restore the file.
-    - `….lockfile: held by process … (…)`\
+    - `held by process … (…)`\
       Another program has held the cache's lock for more than five seconds. **Cure:** \#(CacheCure.locked.page) MSAL for
       Python leaves it when it is killed.
-    - `….lockfile: held by another process`\
+    - `held by another process`\
       The same; its name is not known. **Cure:** \#(CacheCure.locked.page)
     - `it is encrypted with key …, and 'key_file' is not set`\
       `key_file` is missing in the configuration. **Cure:** \#(CacheCure.key.page)
