@@ -165,7 +165,7 @@ struct EngineTests {
   {
     let stage = try await EngineStage()
     for (secret, route, status) in [
-      (EngineStage.secret, "orders", 200), ("wrong", "orders", 503), (EngineStage.secret, "x", 404),
+      (EngineStage.secret, "orders", 200), ("wrong", "orders", 403), (EngineStage.secret, "x", 404),
     ] {
       let origin = stage.origin.dropFirst("http://127.0.0.1:".count)
       let socket = "pipe: {path: \"\(stage.socket)\"}"
