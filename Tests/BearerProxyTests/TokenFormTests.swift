@@ -21,6 +21,23 @@ import Tokens
       .git(GitRequest(["capability[]=authtype", "capability[]=state", "protocol=https"]), username: "oauth2"),
       "capability[]=authtype\nauthtype=Bearer\ncredential=AT-1\nephemeral=1\npassword_expiry_utc=1700003599\n"
     ),
+    // As Azure DevOps demands.
+    (
+      .git(
+        GitRequest([
+          "capability[]=authtype", "wwwauth[]=Bearer authorization_uri=https://login.example/t",
+          "wwwauth[]=Basic realm=\"https://git.example\"", "wwwauth[]=TFS-Federated",
+        ]), username: "oauth2"),
+      "capability[]=authtype\nauthtype=Bearer\ncredential=AT-1\nephemeral=1\npassword_expiry_utc=1700003599\n"
+    ),
+    (
+      .git(GitRequest(["capability[]=authtype", "wwwauth[]=Basic realm=\"Bearer\""]), username: "oauth2"),
+      "username=oauth2\npassword=AT-1\npassword_expiry_utc=1700003599\n"
+    ),
+    (
+      .git(GitRequest(["wwwauth[]=Bearer", "protocol=https", "host=git.example"]), username: "oauth2"),
+      "username=oauth2\npassword=AT-1\npassword_expiry_utc=1700003599\n"
+    ),
     (
       .git(GitRequest(["protocol=https", "host=git.example"]), username: "oauth2"),
       "username=oauth2\npassword=AT-1\npassword_expiry_utc=1700003599\n"

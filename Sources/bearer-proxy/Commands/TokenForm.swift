@@ -47,7 +47,7 @@ enum TokenForm: Equatable {
       ])
     case .git(let request, let username):
       let expiry = "password_expiry_utc=\(given.expiresOn.seconds)\n"
-      if request.knowsSchemes {
+      if request.takesBearer {
         return "capability[]=authtype\nauthtype=Bearer\ncredential=\(given.token)\nephemeral=1\n" + expiry
       }
       return "username=\(request.username ?? username)\npassword=\(given.token)\n" + expiry
@@ -103,8 +103,9 @@ extension HTTPURL {
 /// What git says of the credential that it wants: `name=value` lines.
 struct GitRequest: Equatable {
   private let attributes: [String: String]
-  /// True if this git sends other schemes than Basic (2.46 and newer).
-  let knowsSchemes: Bool
+  /// True if this git sends other schemes than Basic (2.46 and newer), and Bearer is among those that it says the
+  /// server demands.
+  let takesBearer: Bool
 
   init(_ lines: [String]) {
     var attributes: [String: String] = [:]
@@ -113,7 +114,10 @@ struct GitRequest: Equatable {
       attributes[String(line[..<equals])] = String(line[line.index(after: equals)...])
     }
     self.attributes = attributes
-    knowsSchemes = lines.contains("capability[]=authtype")
+    var demanded = AuthenticationChallengeList()
+    for line in lines where line.hasPrefix("wwwauth[]=") { demanded.read(Array(line.utf8.dropFirst(10)).span) }
+    let isDemanded = demanded.challenges.isEmpty || demanded.challenges.contains { $0.scheme == "bearer" }
+    takesBearer = isDemanded && lines.contains("capability[]=authtype")
   }
 
   /// The user that the URL names.
