@@ -23,6 +23,11 @@ struct RejectedTokens {
     knows(rejection, now: now) ? replacements.token(for: rejection, besides: refused, now: now) : nil
   }
 
+  /// True if a token is the one that a rejection brought.
+  func isAnswer(_ value: BearerValue, to rejection: TokenRejection) -> Bool {
+    replacements.isAnswer(value, to: rejection)
+  }
+
   mutating func forget(_ refused: BearerValue) { replacements.forget(refused) }
 
   mutating func withdraw(notOf homeAccountID: String?) { replacements.withdraw(notOf: homeAccountID) }
@@ -48,6 +53,10 @@ struct ReplacementTokens {
     entries.first { $0.rejection == rejection }.map(\.value).flatMap { value in
       value.isUsable(at: now) && value.id != refused.id && value.token != refused.token ? value : nil
     }
+  }
+
+  func isAnswer(_ value: BearerValue, to rejection: TokenRejection) -> Bool {
+    entries.contains { $0.rejection == rejection && $0.value.token == value.token }
   }
 
   /// Forgets a token that the API no longer accepts for any request.

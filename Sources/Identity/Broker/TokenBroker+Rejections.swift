@@ -36,6 +36,14 @@ extension TokenBroker {
     return try await carryOut(step ?? .noReplacement, rejection, refused, subscription)
   }
 
+  /// True if the refused token is the one that the same rejection brought: the provider has no other one without a
+  /// person.
+  package func isAnswer(
+    _ refused: BearerValue, to rejection: TokenRejection, for subscription: TokenSubscription
+  ) -> Bool {
+    states[subscription.key]?.rejected.isAnswer(refused, to: rejection) ?? false
+  }
+
   /// A token that is the refused one again, which a service may keep until its end, is none: the API would refuse it
   /// once more.
   private func carryOut(

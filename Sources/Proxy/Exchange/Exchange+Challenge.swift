@@ -64,9 +64,11 @@ extension Exchange {
         guard let value else {
           if spans?.hasChildren == true { told(nil) }
           note(kind, .alreadyAnswered)
-          // Behind an engine this may be the second refusal, which is a report like the first. Otherwise that was
-          // remembered; a sign-in may have met it since, without this token.
-          if request.handOut != nil { remember(refused, nil, refusal, now) }
+          // Behind an engine the second refusal is a report like the first. On our own path it was remembered; a
+          // sign-in may have met it since, without this token.
+          if request.handOut != nil, await broker.isAnswer(refusal.token, to: rejection, for: subscription) {
+            remember(refused, nil, refusal, now)
+          }
           return nil
         }
         note(kind, .replayed)

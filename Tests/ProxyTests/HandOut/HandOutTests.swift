@@ -1,6 +1,7 @@
 // Tokens for engines, as an engine sees them: what it gets for its first question, for a refusal that it reports, and
 // what a caller behind it could try.
 
+import HTTPClient
 import Identity
 @testable import Platform
 import Routing
@@ -158,6 +159,18 @@ struct HandOutTests {
     let need = bench.proxy.service.signInRequirements.known["all"]
     #expect(need?.claims == (try Claims(json: ChallengeBench.claims)))
     #expect(bench.forms.count == 2)
+  }
+
+  @Test func `claims that the provider could not be asked for are not remembered`() async throws {
+    let bench = try Self.bench()
+    _ = try await bench.get(Self.path)
+    let away = FetchResponse(status: 503, fields: [], body: [])
+    // A request is repeated once.
+    bench.provider(answers: away, away)
+    let report = "X-Bearer-Refused: Bearer T1\r\nX-Bearer-Status: 401\r\n" + Self.challenge
+    for _ in 0..<2 { #expect(statusOf(try await bench.get(Self.path, report)) == 401) }
+    #expect(bench.count("claims", "already_answered") == 1)
+    #expect(bench.proxy.service.signInRequirements.known["all"] == nil)
   }
 
   @Test func `another sign-in that an API demands behind an engine is remembered, too`() async throws {
