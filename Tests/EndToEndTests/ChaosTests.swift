@@ -94,4 +94,38 @@ struct ChaosTests {
     #expect(chaos.counts["hung"] == nil && chaos.counts["whole", default: 0] > 1000, "\(chaos)")
     #expect(try await eventually { try await metricSum(proxy, "bearer_proxy_connections_open ") == 0 })
   }
+
+  /// A moment of Tests/soak-chaos --http2.
+  @Test func `the same holds for streams of HTTP 2 on either side, with resets, GOAWAYs and stalls in between`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("both")
+    let old = try await ChaosUpstream(in: directory)
+    let new = try await ChaosUpstream("new", in: directory, peer: "chaos_http2.py")
+    let secured = try await ChaosUpstream("secured", in: directory, certificate: certificate, peer: "chaos_http2.py")
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      log: {access: false}
+      defaults: {tls: {ca_file: \(authority.file)}}
+      routes:
+        - {name: old, path: /, upstream: "http://127.0.0.1:\(old.port)/", token: none}
+        - {name: new, path: /new/, upstream: "http://127.0.0.1:\(new.port)/", token: none, protocol: http2}
+        - {name: tls, path: /tls/, upstream: "https://127.0.0.1:\(secured.port)/", token: none, protocol: auto}
+      """)
+    for (peer, count, way) in [
+      ("chaos_http2.py", 300, []), ("chaos.py", 300, ["--prefix", "/tls", "--upstream-http2"]),
+      ("chaos_http2.py", 400, ["--prefix", "/new", "--upstream-http2"]),
+    ] {
+      let chaos = try await Chaos.run(count, port: proxy.port, way, peer: peer)
+      #expect(chaos.wrongs == [], "\(peer) \(way)")
+      #expect(chaos.counts["hung"] == nil && chaos.counts["whole", default: 0] > count / 2, "\(chaos)")
+    }
+    #expect(try await metricSum(proxy, "bearer_proxy_upstream_http2_requests_total ") > 500)
+    for metric in ["bearer_proxy_connections_open ", "bearer_proxy_http2_streams_open "] {
+      #expect(try await eventually { try await metricSum(proxy, metric) == 0 })
+    }
+  }
 }

@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a request that was not processed goes out again on a fresh connection, once, whatever its method`(
+  func `a request that was not processed goes out again on fresh connections, three times, whatever its method`(
     contentIsKept: Bool
   ) {
     var state = Fixture.begun(Fixture.terms())
@@ -66,8 +66,11 @@ import Testing
     let ended = state.upstreamEnded(.notProcessed, contentIsKept: contentIsKept)
     #expect(ended == (contentIsKept ? .retry([]) : .finish(.failed(.upstreamClosed))))
     guard contentIsKept else { return }
-    state.connected(isReused: false, contentHasBegun: true)
-    #expect(state.movesRequest)
+    for retry in 1...3 {
+      state.connected(isReused: false, contentHasBegun: true)
+      #expect(state.movesRequest)
+      if retry < 3 { #expect(state.upstreamEnded(.notProcessed, contentIsKept: true) == .retry([])) }
+    }
     #expect(state.upstreamEnded(.notProcessed, contentIsKept: true) == .finish(.failed(.upstreamClosed)))
   }
 

@@ -50,7 +50,7 @@ private struct ExchangeWalk {
   private var contentHasBegun = false
   private var bytesArrived = false
   private var wasReused = false
-  private var wasRetried = false
+  private var retries = 0
   private var mustEnd = false
   private var leavesBytes = false
   private var head: ExchangeState.AnswerHead?
@@ -226,14 +226,14 @@ private struct ExchangeWalk {
     let (fate, isKept) = (random.one(of: ExchangeState.RequestFate.allCases), random.isLucky(2))
     switch state.upstreamEnded(fate, contentIsKept: isKept) {
     case .retry(let sources):
-      #expect(!bytesArrived && !wasRetried && sources == [])
+      #expect(!bytesArrived && sources == [])
       switch fate {
-      case .notProcessed: #expect(isKept)
+      case .notProcessed: #expect(isKept && retries < RetryRule.retriesOfUnprocessed)
       case .givenUp: Issue.record("a request that its upstream has given up was repeated")
       case .mayBeProcessed:
-        #expect(wasReused && RetryRule.survivesRepetition(method: terms.method, framing: terms.framing))
+        #expect(wasReused && retries == 0 && RetryRule.survivesRepetition(method: terms.method, framing: terms.framing))
       }
-      wasRetried = true
+      retries += 1
       connect(sources)
     case .finish(let ending): end(ending)
     }
@@ -270,7 +270,7 @@ private struct ExchangeWalk {
       switch replacement {
       case .replay(let sources):
         #expect(remedy == .token && state.isReplay)
-        wasRetried = false
+        retries = 0
         connect(sources)
       case .problem:
         #expect(remedy == .problem)

@@ -18,38 +18,38 @@ import Testing
   func `only what is idempotent and has no content is repeated, once, after a connection that was used before`(
     method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
   ) {
-    for (wasReused, isFirst, isKept) in Self.flags {
+    for (wasReused, retries, isKept) in Self.flags {
       let permitted = RetryRule.permits(
         .mayBeProcessed, method: method.name, framing: framing.kind, contentIsKept: isKept,
-        connectionWasReused: wasReused, isFirstAttempt: isFirst)
-      #expect(permitted == (method.mayRepeat && framing.mayRepeat && wasReused && isFirst))
+        connectionWasReused: wasReused, retries: retries)
+      #expect(permitted == (method.mayRepeat && framing.mayRepeat && wasReused && retries == 0))
     }
   }
 
   @Test(arguments: methods, framings)
-  func `an unprocessed request of any method is repeated once if its content can be sent again`(
+  func `an unprocessed request of any method is repeated three times if its content can be sent again`(
     method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
   ) {
-    for (wasReused, isFirst, isKept) in Self.flags {
+    for (wasReused, retries, isKept) in Self.flags {
       let permitted = RetryRule.permits(
         .notProcessed, method: method.name, framing: framing.kind, contentIsKept: isKept,
-        connectionWasReused: wasReused, isFirstAttempt: isFirst)
-      #expect(permitted == (isFirst && isKept))
+        connectionWasReused: wasReused, retries: retries)
+      #expect(permitted == (retries < 3 && isKept))
     }
   }
 
   @Test(arguments: methods, framings) func `what the upstream has given up is not repeated`(
     method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
   ) {
-    for (wasReused, isFirst, isKept) in Self.flags {
+    for (wasReused, retries, isKept) in Self.flags {
       #expect(
         !RetryRule.permits(
           .givenUp, method: method.name, framing: framing.kind, contentIsKept: isKept,
-          connectionWasReused: wasReused, isFirstAttempt: isFirst))
+          connectionWasReused: wasReused, retries: retries))
     }
   }
 
-  private static let flags: [(wasReused: Bool, isFirst: Bool, isKept: Bool)] = (0..<8).map {
-    ($0 & 1 == 0, $0 & 2 == 0, $0 & 4 == 0)
+  private static let flags: [(wasReused: Bool, retries: Int, isKept: Bool)] = (0..<20).map {
+    ($0 & 1 == 0, $0 >> 2, $0 & 2 == 0)
   }
 }

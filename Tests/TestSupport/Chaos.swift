@@ -11,9 +11,13 @@ package struct Chaos: Decodable, Sendable {
   package let wrongs: [String]
 
   /// Makes `count` exchanges through the proxy at `port`, by chance or as `arguments` of the callers say.
-  package static func run(_ count: Int, port: Int, _ arguments: [String] = []) async throws -> Chaos {
+  /// - Parameter peer: the callers' script, `chaos_http2.py` for HTTP/2.
+  package static func run(
+    _ count: Int, port: Int, _ arguments: [String] = [], peer: String = "chaos.py"
+  ) async throws -> Chaos {
     let text = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/chaos.py", "callers", "\(port)", "\(count)"] + arguments)
+      [pinnedPython(), testsDirectory + "/peers/\(peer)", "callers", "\(port)", "\(count)"] + arguments,
+      within: .seconds(120))
     return try JSONDecoder().decode(Chaos.self, from: Data(text.utf8))
   }
 }
@@ -28,12 +32,12 @@ package struct ChaosUpstream: Sendable {
   /// Starts it, with TLS if there is a certificate; if there are `callers`, it asks for a certificate of theirs.
   package init(
     _ name: String = "chaos", in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate? = nil,
-    callers: CertificateAuthority? = nil
+    callers: CertificateAuthority? = nil, peer: String = "chaos.py"
   ) async throws {
     let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
     let demand = callers.map { ["--callers-ca", $0.file] } ?? []
     process = try ChildProcess(
-      name, [pinnedPython(), testsDirectory + "/peers/chaos.py", "upstream"] + tls + demand, in: directory)
+      name, [pinnedPython(), testsDirectory + "/peers/\(peer)", "upstream"] + tls + demand, in: directory)
     port = try await announcedPort(of: process)
   }
 }

@@ -47,8 +47,10 @@ CALLER_FAULTS = [
     "caller-leaves-head", "caller-leaves-body", "caller-resets-head", "caller-resets-body", "caller-breaks-head",
     "caller-breaks-body", "caller-leaves-answer", "caller-resets-answer", "caller-half-closes",
 ]
+# Those of an upstream with HTTP/2 (chaos_http2.py).
+HTTP2_FAULTS = ["refuse", "goaway", "goaway-before"]
 # Those after which the caller must have the whole answer all the same.
-HARMLESS = {"none", "slow", "close-after", "two-answers", "caller-half-closes"}
+HARMLESS = {"none", "slow", "close-after", "two-answers", "caller-half-closes", *HTTP2_FAULTS}
 # The sizes of bodies, and how often each of a hundred.
 SIZES = {0: 10, 1: 10, 100: 25, 3000: 25, 20000: 24, 200000: 5, 1000000: 1}
 
@@ -221,7 +223,8 @@ class Caller:
             self.wrongs.append(f"{what}: {target}")
 
     async def exchange(self, key):
-        fault = "none" if self.random.random() < 0.5 else self.random.choice(UPSTREAM_FAULTS + CALLER_FAULTS)
+        fault = "none" if self.random.random() < 0.5 else self.random.choice(
+            UPSTREAM_FAULTS + CALLER_FAULTS + (HTTP2_FAULTS if self.options.upstream_http2 else []))
         framing = self.random.choice(["length", "chunked", "close"])
         size = self.random.choices(list(SIZES), SIZES.values())[0]
         method = self.random.choice(["GET", "GET", "POST"])
@@ -289,12 +292,21 @@ class Caller:
         until_close = status == "200" and "content-length" not in fields and "transfer-encoding" not in fields
         body = await read_body(self.reader, fields, until_close)
         ends = fields.get("connection") == "close" or fault == "caller-half-closes"
+        self.judge(status, fields, body, method, target, key, fault, framing, size)
+        self.previous = f"{line} to {method} {target} {fields}"
+        if ends:
+            self.drop()
+
+
+    def judge(self, status, fields, body, method, target, key, fault, framing, size):
+        """The verdict on an answer that looks whole."""
         if status == "200":
             self.counts["whole"] += 1
             if fields.get("x-key") != key:
                 self.wrong(f"the answer to {fields.get('x-key')}", f"{method} {target}")
             elif (
-                fault == "close-body" or fault == "break-body" and not self.options.upstream_tls
+                not self.options.upstream_http2 and (
+                    fault == "close-body" or fault == "break-body" and not self.options.upstream_tls)
             ) and framing == "close":
                 # Nothing tells this end from a good one.
                 self.counts["undetectable"] += 1
@@ -319,22 +331,23 @@ class Caller:
             # A POST is not repeated where a connection turns out to have been closed meanwhile.
             if fault in HARMLESS and not (method == "POST" and status == "502"):
                 self.wrong(f"{status} for nothing", f"{method} {target}")
-        self.previous = f"{line} to {method} {target} {fields}"
-        if ends:
-            self.drop()
 
 
-async def callers(options):
+async def call(options, caller):
     counts, wrongs = collections.Counter(), []
     left = [options.count]
     randoms = random.Random(options.seed)
     await asyncio.gather(
         *(
-            Caller(options, f"c{i}", random.Random(randoms.random()), counts, wrongs).run(left)
+            caller(i, options, f"c{i}", random.Random(randoms.random()), counts, wrongs).run(left)
             for i in range(options.at_once)
         )
     )
     print(json.dumps({"exchanges": options.count, "counts": counts, "wrongs": wrongs}))
+
+
+async def callers(options):
+    await call(options, lambda _, *rest: Caller(*rest))
 
 
 async def upstream(options):
@@ -350,7 +363,7 @@ async def upstream(options):
     await server.serve_forever()
 
 
-def main():
+def options():
     parser = argparse.ArgumentParser()
     modes = parser.add_subparsers(dest="mode", required=True)
     mode = modes.add_parser("upstream")
@@ -364,10 +377,16 @@ def main():
     mode.add_argument("--size", type=int)
     mode.add_argument("--prefix", default="")
     mode.add_argument("--upstream-tls", action="store_true", help="the upstream speaks TLS, so that a break shows")
+    mode.add_argument("--upstream-http2", action="store_true", help="the upstream speaks HTTP/2, and has its faults")
+    mode.add_argument("--connections", type=int, default=4, help="that exchanges share with HTTP/2")
     for name in ["--ca", "--fault", "--framing", "--method"]:
         mode.add_argument(name)
-    options = parser.parse_args()
-    asyncio.run(upstream(options) if options.mode == "upstream" else callers(options))
+    return parser.parse_args()
+
+
+def main():
+    given = options()
+    asyncio.run(upstream(given) if given.mode == "upstream" else callers(given))
 
 
 if __name__ == "__main__":

@@ -258,19 +258,23 @@ extension ExchangeState.Interruption {
 
 /// When a request may be sent a second time without a refusal.
 enum RetryRule {
-  /// True if a request that failed before any answer arrived is sent again on a fresh connection, once (RFC 9110
-  /// §9.2.2, RFC 9112 §9.3.1). One that was not processed is, if its content can be sent again. Otherwise the
+  /// Attempts beyond the first for a request that was not processed. With HTTP/2, one connection that ends concerns
+  /// many requests, and the next one may end, too.
+  static let retriesOfUnprocessed = 3
+
+  /// True if a request that failed before any answer arrived is sent again on a fresh connection (RFC 9110 §9.2.2, RFC
+  /// 9112 §9.3.1). One that was not processed is, if its content can be sent again. Otherwise it is once, and the
   /// connection must have been used before, so that the upstream may have closed it while it was idle, and doing the
   /// request twice must be like doing it once. Streamed content is gone: only requests without content are repeated.
   static func permits(
     _ request: ExchangeState.RequestFate, method: RequestMethod, framing: BodyFraming, contentIsKept: Bool,
-    connectionWasReused: Bool, isFirstAttempt: Bool
+    connectionWasReused: Bool, retries: Int
   ) -> Bool {
     switch request {
-    case .notProcessed: isFirstAttempt && contentIsKept
+    case .notProcessed: retries < retriesOfUnprocessed && contentIsKept
     case .givenUp: false
     case .mayBeProcessed:
-      isFirstAttempt && connectionWasReused && survivesRepetition(method: method, framing: framing)
+      retries == 0 && connectionWasReused && survivesRepetition(method: method, framing: framing)
     }
   }
 

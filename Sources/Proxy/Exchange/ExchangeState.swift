@@ -26,8 +26,8 @@ struct ExchangeState {
   private struct Attempt {
     /// True if it follows a refusal.
     var isReplay = false
-    /// True if it follows one on a dead connection.
-    var isRetry = false
+    /// The number of attempts before it that no answer came to.
+    var retries = 0
     var connectionWasReused = false
   }
 
@@ -91,7 +91,7 @@ struct ExchangeState {
   func begin() -> ConnectionSources { sources }
 
   private var sources: ConnectionSources {
-    if attempt.isRetry { return [] }
+    if attempt.retries > 0 { return [] }
     var sources: ConnectionSources = []
     if terms.credential == .caller { sources.insert(.callersOwn) }
     // A switch of protocols needs a connection of its own. A replay with content cannot be sent a third time, so it
@@ -249,9 +249,9 @@ struct ExchangeState {
     if case .awaitingAnswer(_, .nothing) = phase,
       RetryRule.permits(
         request, method: terms.method, framing: terms.framing, contentIsKept: contentIsKept,
-        connectionWasReused: attempt.connectionWasReused, isFirstAttempt: !attempt.isRetry)
+        connectionWasReused: attempt.connectionWasReused, retries: attempt.retries)
     {
-      attempt.isRetry = true
+      attempt.retries += 1
       phase = .connecting
       return .retry(sources)
     }
