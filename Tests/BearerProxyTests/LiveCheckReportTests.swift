@@ -108,10 +108,11 @@ import Tokens
       #expect(text.contains(words) && text.contains("firewall") == (status != 407), "\(status): \(text)")
     }
     for (failure, words) in [
-      (.notStarted(reason: "r"), "executable"), (.timedOut(seconds: 1), "'timeout'"), (.notSigned, "env -i"),
-      (.failed(status: 1, line: nil), "status 0"),
-    ] as [(AssertionCommandError, String)] {
-      let proof = AcquisitionError(.assertion(.command(failure)))
+      (.command(.notStarted(SystemError("posix_spawn", 2))), "executable"),
+      (.command(.timedOut(.seconds(1))), "'timeout'"), (.notSigned(path: nil), "env -i"),
+      (.command(.failed(.exited(1), errors: [])), "status 0"),
+    ] as [(ClientAssertionError, String)] {
+      let proof = AcquisitionError(.assertion(failure))
       let text = advice.advice(AcquisitionError(.proof(.command("/bin/sign"), proof)))
       #expect(text.contains(words) && text.contains("/bin/sign"), "\(failure): \(text)")
     }

@@ -59,10 +59,14 @@ import Testing
   @Test func `a program that prints too much, or runs too long, is killed`() async {
     #expect(await Self.shell("head -c 4097 /dev/zero; sleep 1000") == .failure(.tooLong(limit: 4096)))
     #expect(await Self.shell("while :; do echo x; done") == .failure(.tooLong(limit: 4096)))
-    #expect(await Self.shell("sleep 1000", within: .milliseconds(50)) == .failure(.timedOut))
+    #expect(await Self.shell("sleep 1000", within: .milliseconds(50)) == .failure(.timedOut(.milliseconds(50))))
     // One that ignores polite signals, and one that has closed its output.
-    #expect(await Self.shell("trap '' TERM INT; sleep 1000", within: .milliseconds(50)) == .failure(.timedOut))
-    #expect(await Self.shell("exec >&- 2>&-; sleep 1000", within: .milliseconds(50)) == .failure(.timedOut))
+    #expect(
+      await Self.shell("trap '' TERM INT; sleep 1000", within: .milliseconds(50))
+        == .failure(.timedOut(.milliseconds(50))))
+    #expect(
+      await Self.shell("exec >&- 2>&-; sleep 1000", within: .milliseconds(50)) == .failure(.timedOut(.milliseconds(50)))
+    )
   }
 
   @Test func `processes that a command leaves behind are killed, and not awaited`() async throws {

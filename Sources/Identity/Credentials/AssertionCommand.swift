@@ -44,32 +44,23 @@ package struct AssertionCommandRun: Sendable, Equatable {
       printed = try await ExternalCommand(command.words, environment: variables + command.environment)
         .run(within: command.limit, outputLimit: Self.outputLimit)
     } catch {
-      throw .command(reason(error))
+      guard case .failed(let end, let errors) = error else { throw .command(error) }
+      throw .command(.failed(end, errors: line(errors)))
     }
     guard let token = FederatedToken(String(decoding: printed.filter { $0 > 0x20 }, as: UTF8.self)) else {
-      throw .command(.notSigned)
+      throw .notSigned(path: nil)
     }
     return token
   }
 
-  private func reason(_ error: ExternalCommandError) -> AssertionCommandError {
-    switch error {
-    case .notStarted(let error): .notStarted(reason: error.reason)
-    case .timedOut: .timedOut(seconds: Int64(clamping: command.limit.nanoseconds / 1_000_000_000))
-    case .tooLong(let limit): .tooLong(limit: limit)
-    case .failed(.exited(let status), let errors): .failed(status: status, line: line(errors))
-    case .failed(.killed(let signal), let errors): .killed(signal: signal, line: line(errors))
-    }
-  }
-
-  /// The first line of its standard error, bounded and printable. nil if there is none, or it shows a secret or a
+  /// The first line of its standard error, bounded and printable. Empty if there is none, or it shows a secret or a
   /// token.
-  private func line(_ errors: [UInt8]) -> String? {
+  private func line(_ errors: [UInt8]) -> [UInt8] {
     let lines = errors.split { $0 == 0x0A || $0 == 0x0D }
-    guard let first = lines.first(where: { $0.contains { $0 > 0x20 } }) else { return nil }
+    guard let first = lines.first(where: { $0.contains { $0 > 0x20 } }) else { return [] }
     let text = String(decoding: first, as: UTF8.self)
     // The beginning of every JWT, and of every object in base64.
-    guard !SentSecrets(command.secrets).isRepeated(in: text), !text.contains("eyJ") else { return nil }
-    return text.printable(words: 200)
+    guard !SentSecrets(command.secrets).isRepeated(in: text), !text.contains("eyJ") else { return [] }
+    return Array(text.printable(words: 200).utf8)
   }
 }

@@ -80,7 +80,8 @@ extension ClientAssertionError {
   fileprivate var detail: String {
     switch self {
     case .unreadable(let path, let error): "the client assertion cannot be read from \(path): \(error.description)"
-    case .notSigned(let path): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
+    case .notSigned(nil): "it printed no signed JWT, and nothing of it was sent"
+    case .notSigned(let path?): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
     case .unsigned(let error): "the client assertion could not be signed: \(error.words)"
     case .expired(.file(let path), let end):
       "the token in \(path) expired at \(Self.words(end)) and was not sent: what writes that file has not renewed it "
@@ -93,17 +94,18 @@ extension ClientAssertionError {
   }
 }
 
-extension AssertionCommandError {
+extension ExternalCommandError {
   fileprivate var detail: String {
     switch self {
-    case .notStarted(let reason): "it cannot be started: \(reason)"
-    case .timedOut(let seconds): "it took longer than \(seconds) s and was killed"
+    case .notStarted(let error): "it cannot be started: \(error.reason)"
+    case .timedOut(let limit): "it took longer than \(limit.nanoseconds / 1_000_000_000) s and was killed"
     case .tooLong(let limit): "it printed more than \(limit) bytes and was killed"
-    case .failed(let status, let line?): "it ended with status \(status): \(line)"
-    case .failed(let status, nil): "it ended with status \(status) and no error that can be shown"
-    case .killed(let signal, let line?): "it was ended by signal \(signal): \(line)"
-    case .killed(let signal, nil): "it was ended by signal \(signal) and no error that can be shown"
-    case .notSigned: "it printed no signed JWT, and nothing of it was sent"
+    case .failed(.exited(let status), []): "it ended with status \(status) and no error that can be shown"
+    case .failed(.exited(let status), let errors):
+      "it ended with status \(status): \(String(decoding: errors, as: UTF8.self))"
+    case .failed(.killed(let signal), []): "it was ended by signal \(signal) and no error that can be shown"
+    case .failed(.killed(let signal), let errors):
+      "it was ended by signal \(signal): \(String(decoding: errors, as: UTF8.self))"
     }
   }
 }
@@ -137,7 +139,6 @@ extension ManagedIdentityError {
 }
 
 extension CryptoError {
-  /// The mistake, in words.
   package var words: String {
     switch self {
     case .unavailable(let reason), .unreadableKey(let reason), .invalidPublicKey(let reason), .signing(let reason),

@@ -30,7 +30,6 @@ public struct AcquisitionError: Error, Sendable, Hashable {
     case unreached(FetchError)
     /// The metadata's address answered, but not with metadata. Entra names a tenant that it does not know.
     case metadata(status: Int, TokenErrorReply? = nil)
-    /// The metadata is not believed.
     case document(ProviderMetadataError)
     /// The token endpoint's answer held no token.
     case token(TokenFailure)
@@ -110,14 +109,14 @@ public struct AcquisitionError: Error, Sendable, Hashable {
 package enum ClientAssertionError: Error, Sendable, Hashable {
   /// The file cannot be read.
   case unreadable(path: String, FileError)
-  /// The file contains no JWT: nothing of it is sent.
-  case notSigned(path: String)
+  /// The file contains no JWT, or the command printed none: nothing of it is sent. `path`: the file's.
+  case notSigned(path: String?)
   /// The certificate's key made no signature.
   case unsigned(CryptoError)
   /// The JWT has ended by its own account: it is not sent.
   case expired(ClientAssertionOrigin, at: UnixTime)
-  /// The command that prints the JWT did not.
-  case command(AssertionCommandError)
+  /// The command that prints the JWT did not. Its errors are what may be shown of them.
+  case command(ExternalCommandError)
 }
 
 /// The renewer of a JWT that proves an application.
@@ -130,23 +129,6 @@ package enum ClientAssertionOrigin: Sendable, Hashable {
   case issuer
 }
 
-/// Why a command gave no JWT.
-package enum AssertionCommandError: Error, Sendable, Hashable {
-  /// It cannot be started: the system's words.
-  case notStarted(reason: String)
-  /// It ran longer than it may, and was killed with what it had started.
-  case timedOut(seconds: Int64)
-  /// It printed more bytes than this.
-  case tooLong(limit: Int)
-  /// It ended with this exit status; the first line of its errors, if that may be shown.
-  case failed(status: Int32, line: String?)
-  /// A signal ended it.
-  case killed(signal: Int32, line: String?)
-  /// Its output is no signed JWT: nothing of it is sent.
-  case notSigned
-}
-
-/// The source of an application's proof.
 package enum ClientProofSource: Sendable, Hashable {
   /// The service of a managed identity, by its kind.
   case managedIdentity(String)

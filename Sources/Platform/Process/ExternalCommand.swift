@@ -25,10 +25,11 @@ package struct ExternalCommand: Sendable, Hashable {
   ///   - outputLimit: maximum bytes of output.
   package func run(within limit: TimeSpan, outputLimit: Int) async throws(ExternalCommandError) -> [UInt8] {
     // One queue for each run: a command that hangs delays no other.
-    try await FileQueue("command").run { result(until: MonotonicTime.now + limit, outputLimit) }.get()
+    try await FileQueue("command").run { result(within: limit, outputLimit) }.get()
   }
 
-  private func result(until deadline: MonotonicTime, _ outputLimit: Int) -> Result<[UInt8], ExternalCommandError> {
+  private func result(within limit: TimeSpan, _ outputLimit: Int) -> Result<[UInt8], ExternalCommandError> {
+    let deadline = MonotonicTime.now + limit
     var process: StartedProcess
     do throws(SystemError) {
       process = try StartedProcess(self)
@@ -45,7 +46,7 @@ package struct ExternalCommand: Sendable, Hashable {
       }
       if output.count > outputLimit { failure = .tooLong(limit: outputLimit) }
       if hasEnded, isOver || failure != nil { break }
-      if failure == nil, MonotonicTime.now >= deadline { failure = .timedOut }
+      if failure == nil, MonotonicTime.now >= deadline { failure = .timedOut(limit) }
     }
     let end = process.end()
     if let failure { return .failure(failure) }
@@ -59,7 +60,7 @@ package enum ExternalCommandError: Error, Sendable, Hashable {
   /// It could not be started.
   case notStarted(SystemError)
   /// It exceeded its time, and was killed.
-  case timedOut
+  case timedOut(TimeSpan)
   /// It exceeded its output, and was killed.
   case tooLong(limit: Int)
   /// It ended with a failure; the beginning of its standard error.
