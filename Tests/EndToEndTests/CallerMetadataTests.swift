@@ -11,27 +11,13 @@ import Tokens
 struct CallerMetadataTests {
   private static let metadata = "/.well-known/oauth-protected-resource"
   private let upstream: ScriptedUpstream
-  private let issuer: FederatedIssuer
-  private let site: ChildProcess
-  private let documents: TemporaryDirectory
+  private let site: IssuerSite
   private let proxy: ProxyUnderTest
 
   init() async throws {
     let directory = try TemporaryDirectory()
     upstream = try await ScriptedUpstream(in: directory)
-    documents = try TemporaryDirectory()
-    let port = try freePort()
-    issuer = try FederatedIssuer("http://127.0.0.1:\(port)")
-    try await succeed(["mkdir", documents.file(".well-known")])
-    _ = try documents.write(
-      """
-      {"issuer": "\(issuer.name)", "token_endpoint": "\(issuer.name)/token", "jwks_uri": "\(issuer.name)/keys"}
-      """, to: ".well-known/openid-configuration")
-    _ = try documents.write(String(decoding: try JSONEncoder().encode(issuer.keys), as: UTF8.self), to: "keys")
-    site = try ChildProcess(
-      "issuer", ["python3", "-m", "http.server", "--bind", "127.0.0.1", "-d", documents.file("."), "\(port)"],
-      in: documents)
-    try await waitForPort(port, of: site)
+    site = try await IssuerSite()
     let listener = try freePort()
     proxy = try await ProxyUnderTest(
       in: directory, port: listener,
@@ -42,7 +28,7 @@ struct CallerMetadataTests {
           callers:
             header: {name: X-Key, value: 0123456789abcdef}
             bearer:
-              authority: "\(issuer.name)"
+              authority: "\(site.issuer.name)"
               audiences: ["https://mcp.example/tools"]
               scopes: [tools.call, tools.list]
               public_url: https://mcp.example
@@ -53,7 +39,7 @@ struct CallerMetadataTests {
   }
 
   private func token(scope: String) throws -> String {
-    try issuer.signed(
+    try site.issuer.signed(
       header: ["typ": .string("at+jwt")],
       claims: [
         "aud": .string("https://mcp.example/tools"), "sub": .string("ann"), "client_id": .string("tool"),
@@ -62,7 +48,7 @@ struct CallerMetadataTests {
   }
 
   private func document(_ resource: String, name: String = "") -> String {
-    #"{"authorization_servers":["\#(issuer.name)"],"bearer_methods_supported":["header"],"resource":"\#(resource)""#
+    #"{"authorization_servers":["\#(site.issuer.name)"],"bearer_methods_supported":["header"],"resource":"\#(resource)""#
       + "\(name),\"scopes_supported\":[\"tools.call\",\"tools.list\"]}"
   }
 
@@ -125,7 +111,7 @@ struct CallerMetadataTests {
 
   @Test func `without the issuer's metadata there is no description, and a reader costs it few requests`() async throws
   {
-    try await succeed(["mv", documents.file(".well-known"), documents.file("away")])
+    try await succeed(["mv", site.documents.file(".well-known"), site.documents.file("away")])
     let began = ContinuousClock.now
     for _ in 0..<20 {
       let answer = try await proxy.get(Self.metadata)
@@ -134,7 +120,7 @@ struct CallerMetadataTests {
     }
     // Once in five seconds.
     let limit = Int((ContinuousClock.now - began) / .seconds(5)) + 1
-    let asked = site.errors.ranges(of: "GET /.well-known/openid-configuration").count
+    let asked = site.server.errors.ranges(of: "GET /.well-known/openid-configuration").count
     #expect((1...limit).contains(asked))
   }
 }

@@ -13,27 +13,12 @@ struct CallerTokenTests {
   private static let audience = "https://orders.example"
   private let directory: TemporaryDirectory
   private let upstream: ScriptedUpstream
-  private let issuer: FederatedIssuer
-  private let site: ChildProcess
-  private let documents: TemporaryDirectory
+  private let site: IssuerSite
 
-  /// An issuer whose documents are on a plain web server.
   init() async throws {
     directory = try TemporaryDirectory()
     upstream = try await ScriptedUpstream(in: directory)
-    documents = try TemporaryDirectory()
-    let port = try freePort()
-    issuer = try FederatedIssuer("http://127.0.0.1:\(port)")
-    try await succeed(["mkdir", documents.file(".well-known")])
-    _ = try documents.write(
-      """
-      {"issuer": "\(issuer.name)", "token_endpoint": "\(issuer.name)/token", "jwks_uri": "\(issuer.name)/keys"}
-      """, to: ".well-known/openid-configuration")
-    _ = try documents.write(String(decoding: try JSONEncoder().encode(issuer.keys), as: UTF8.self), to: "keys")
-    site = try ChildProcess(
-      "issuer", ["python3", "-m", "http.server", "--bind", "127.0.0.1", "-d", documents.file("."), "\(port)"],
-      in: documents)
-    try await waitForPort(port, of: site)
+    site = try await IssuerSite()
   }
 
   private func proxy(port: Int, _ settings: String) async throws -> ProxyUnderTest {
@@ -74,10 +59,10 @@ struct CallerTokenTests {
   private func token(_ type: String?, _ claims: [String: JSONValue]) throws -> String {
     let header = type.map { ["typ": JSONValue.string($0)] } ?? [:]
     let claims = claims.merging(["aud": .string(Self.audience), "sub": .string("ann")]) { $1 }
-    return try issuer.signed(header: header, claims: claims, now: UnixTime(WallClock.now.seconds))
+    return try site.issuer.signed(header: header, claims: claims, now: UnixTime(WallClock.now.seconds))
   }
 
-  private var bearer: String { "bearer: {authority: \"\(issuer.name)\", audiences: [\"\(Self.audience)\"]}" }
+  private var bearer: String { "bearer: {authority: \"\(site.issuer.name)\", audiences: [\"\(Self.audience)\"]}" }
 
   @Test func `a certificate-bound token is accepted with its certificate only`()
     async throws

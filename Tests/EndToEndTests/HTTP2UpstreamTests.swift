@@ -228,7 +228,7 @@ struct HTTP2UpstreamTests {
 
   @Test func `gRPC calls of every kind reach their server, and come back whole`() async throws {
     let directory = try TemporaryDirectory()
-    let peer = testsDirectory + "/peers/grpc_calls.py"
+    let peer = testsDirectory + "/peers/grpc_peer.py"
     let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve"], in: directory)
     let port = try await announcedPort(of: server)
     let proxy = try await ProxyUnderTest(
@@ -238,7 +238,7 @@ struct HTTP2UpstreamTests {
         - {name: all, path: /orders.Orders/, upstream: "http://127.0.0.1:\(port)/orders.Orders/", protocol: http2,
            token: {header: authorization, value: "Key of-the-route"}}
       """)
-    let told = try await succeed([pinnedPython(), peer, "call", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
+    let told = try await succeed([pinnedPython(), peer, "calls", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
     for expected in [
       #""get": "Key of-the-route message""#, #""trailers": "1""#, #""many": true"#, #""large": true"#,
       #""count": true"#,
@@ -250,7 +250,7 @@ struct HTTP2UpstreamTests {
   @Test func `a token that a gRPC server refuses is replaced, and the call is made once more`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try DemandingAPI()
-    let peer = testsDirectory + "/peers/grpc_calls.py"
+    let peer = testsDirectory + "/peers/grpc_peer.py"
     let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve", "refuse"], in: directory)
     let port = try await announcedPort(of: server)
     let proxy = try await ProxyUnderTest(
@@ -262,7 +262,7 @@ struct HTTP2UpstreamTests {
         - {name: all, path: /orders.Orders/, upstream: "http://127.0.0.1:\(port)/orders.Orders/", protocol: http2,
            application: contoso, token: {as: application, scopes: ["api://orders/.default"]}}
       """)
-    let told = try await succeed([pinnedPython(), peer, "call", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
+    let told = try await succeed([pinnedPython(), peer, "calls", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
     #expect(told.contains(#""get": "Bearer plain.2. message""#) && told.contains(#""many": true"#), "\(told)")
     #expect(proxy.process.output.contains(#""challenge_outcome":"replayed""#))
   }

@@ -67,20 +67,7 @@ import Tokens
     let ann = try route(bench).onBehalf(of: try assertion("ann"))
     _ = try await bench.broker.bearer(for: ann)
     bench.clock.advance(600)
-    await bench.provider.hold()
-    let tokens = await withTaskGroup(of: String?.self) { group in
-      for _ in 0..<1000 {
-        group.addTask {
-          do { return try await bench.broker.bearer(for: ann).revealedToken() } catch { return nil }
-        }
-      }
-      group.addTask {
-        await bench.provider.arrival(of: 2)
-        await bench.provider.release()
-        return "released"
-      }
-      return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    }
+    let tokens = await storm(at: bench.broker, ann, of: bench.provider, requests: 2)
     #expect(tokens == ["token-2": 1000, "released": 1])
     #expect(await bench.provider.forms.count == 2)
   }

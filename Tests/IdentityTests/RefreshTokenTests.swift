@@ -240,18 +240,8 @@ import Tokens
   @Test func `single-flight: a thousand callers at the instant of expiry make one request`() async throws {
     let bench = try Bench.signedIn()
     bench.clock.advance(3600)
-    await bench.provider.hold()
     await bench.provider.script(tokens: [Bench.tokens("AT-2")])
-    let subscription = try bench.subscription()
-    let tokens = await withTaskGroup(of: String.self) { group in
-      for _ in 0..<1000 { group.addTask { await bench.result(subscription).text } }
-      group.addTask {
-        await bench.provider.arrival()
-        await bench.provider.release()
-        return "released"
-      }
-      return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    }
+    let tokens = await storm(at: bench.broker, try bench.subscription(), of: bench.provider, requests: 1)
     #expect(tokens == ["AT-2": 1000, "released": 1])
     #expect(await bench.provider.forms.count == 1)
   }

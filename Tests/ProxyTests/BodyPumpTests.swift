@@ -69,6 +69,25 @@ private final class PumpRig {
     }
   }
 
+  /// Runs the pump to the end of the content, while the far ends send and receive.
+  func finish() async {
+    while true {
+      switch step() {
+      case .needsSink: waiter.watch(sink.near.channel, sink.near.sendInterest)
+      case .needsSource: waiter.watch(source.near.channel, source.near.receiveInterest)
+      case .tookItsTurn: continue
+      case .finished: return
+      case .failed(let failure):
+        Issue.record("\(failure)")
+        return
+      }
+      guard await waiter.wait(until: .now + .seconds(60)) == .ready else {
+        Issue.record("the far ends are stuck")
+        return
+      }
+    }
+  }
+
   /// Ends the near end of the sink and returns everything that arrived there.
   func arrived() async -> [UInt8] {
     sink.near.closeWrite()
@@ -241,24 +260,11 @@ struct BodyPumpTests {
         source.closeWrite()
       }()
       async let drained = sink.receiveAll()
-      let waiter = Waiter(loop)
-      pumping: while true {
-        switch rig.step() {
-        case .needsSink: waiter.watch(rig.sink.near.channel, rig.sink.near.sendInterest)
-        case .needsSource: waiter.watch(rig.source.near.channel, rig.source.near.receiveInterest)
-        case .tookItsTurn: continue
-        case .finished: break pumping
-        case .failed(let failure):
-          Issue.record("\(failure)")
-          break pumping
-        }
-        #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
-      }
+      await rig.finish()
       rig.sink.near.closeWrite()
       _ = await (feeding, drained)
       #expect(rig.input.capacity <= 8192)
       #expect(rig.output.capacity <= 16_384)
-      waiter.close()
       rig.close()
     }
   }
@@ -290,20 +296,7 @@ struct BodyPumpTests {
       #expect(rig.input.capacity + rig.output.capacity <= 512 * 1024)
       // The sink takes everything again.
       async let drained = sink.receiveAll(40_000_000)
-      let waiter = Waiter(loop)
-      pumping: while true {
-        switch rig.step() {
-        case .needsSink: waiter.watch(rig.sink.near.channel, rig.sink.near.sendInterest)
-        case .needsSource: waiter.watch(rig.source.near.channel, rig.source.near.receiveInterest)
-        case .tookItsTurn: continue
-        case .finished: break pumping
-        case .failed(let failure):
-          Issue.record("\(failure)")
-          break pumping
-        }
-        if await waiter.wait(until: .now + .seconds(5)) == .timedOut { break }
-      }
-      waiter.close()
+      await rig.finish()
       #expect(rig.pump.contentBytes == 40_000_000)
       #expect(rig.input.capacity + rig.output.capacity <= 512 * 1024)
       rig.sink.near.closeWrite()

@@ -1,29 +1,92 @@
 """Both ends of gRPC calls, with grpcio: messages are bytes, so that no schema is needed.
 
-    grpc_peer.py serve         answers every call with the Authorization that it was shown, then what it is sent
-    grpc_peer.py health STATE  serves grpc.health.v1 with that state, or for UNIMPLEMENTED no method at all
-    grpc_peer.py call TARGET   calls /orders.Orders/Get and /orders.Orders/Chat there, and prints what happened as JSON
+    grpc_peer.py serve [refuse]    `refuse`: a token is good for nothing until another one comes
+    grpc_peer.py health STATE      serves grpc.health.v1 with that state, or for UNIMPLEMENTED no method at all
+    grpc_peer.py call TARGET       calls Get and Shown there, and prints what happened as JSON
+    grpc_peer.py calls TARGET      makes calls of every kind there, and prints what became of them as JSON
     grpc_peer.py fail TARGET METHOD…
-                               calls each METHOD there, unary and as a stream of messages, and prints a line for each:
-                               the code, the message, and the challenge that came with it
+                                   calls each METHOD there, unary and as a stream of messages, and prints a line for
+                                   each: the code, the message, and the challenge that came with it
 
 The server prints `listening PORT`.
 """
 
 import concurrent.futures
+import hashlib
 import json
 import sys
+import threading
 
 import grpc
 
+refuses = "refuse" in sys.argv
+first = None
+lock = threading.Lock()
 
-class Echo(grpc.GenericRpcHandler):
+
+def shown(context):
+    return dict(context.invocation_metadata()).get("authorization", "none")
+
+
+def check(context):
+    """Refuses the first token for ever, before any message."""
+    global first
+    if not refuses:
+        return
+    with lock:
+        first = first or shown(context)
+    if shown(context) == first:
+        context.set_trailing_metadata([("www-authenticate", 'Bearer error="invalid_token"')])
+        context.abort(grpc.StatusCode.UNAUTHENTICATED, "another token")
+
+
+def get(message, context):
+    check(context)
+    context.set_trailing_metadata([("x-end", "1")])
+    return shown(context).encode() + b" " + message
+
+
+def count(messages, context):
+    digest, length = hashlib.sha256(), 0
+    for message in messages:
+        digest.update(message)
+        length += len(message)
+    return f"{length} {digest.hexdigest()}".encode()
+
+
+def listing(message, context):
+    for number in range(int(message)):
+        yield bytes([number % 256]) * 10_000
+
+
+def chat(messages, context):
+    for message in messages:
+        if message == b"stop":
+            context.abort(grpc.StatusCode.ABORTED, "enough: ü")
+        yield b"echo " + message
+
+
+def echo(messages, context):
+    for message in messages:
+        yield shown(context).encode()
+        yield message
+
+
+def fail(message, context):
+    context.set_trailing_metadata([("x-why", "because")])
+    context.abort(grpc.StatusCode.NOT_FOUND, "no such order")
+
+
+class Handler(grpc.GenericRpcHandler):
     def service(self, call):
-        shown = dict(call.invocation_metadata).get("authorization", "none").encode()
-        if call.method == "/orders.Orders/Chat":
-            return grpc.stream_stream_rpc_method_handler(
-                lambda messages, _: (part for message in messages for part in (shown, message)))
-        return grpc.unary_unary_rpc_method_handler(lambda message, _: shown + b" " + message)
+        return {
+            "/orders.Orders/Get": grpc.unary_unary_rpc_method_handler(get),
+            "/orders.Orders/Count": grpc.stream_unary_rpc_method_handler(count),
+            "/orders.Orders/List": grpc.unary_stream_rpc_method_handler(listing),
+            "/orders.Orders/Chat": grpc.stream_stream_rpc_method_handler(chat),
+            "/orders.Orders/Shown": grpc.stream_stream_rpc_method_handler(echo),
+            "/orders.Orders/Fail": grpc.unary_unary_rpc_method_handler(fail),
+        }.get(call.method)
 
 
 def health(state):
@@ -39,13 +102,21 @@ def health(state):
     serve((), add)
 
 
-def serve(handlers=(Echo(),), add=lambda server: None):
-    server = grpc.server(concurrent.futures.ThreadPoolExecutor(4), handlers=handlers)
+def serve(handlers=(Handler(),), add=lambda server: None):
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(32), handlers=handlers)
     add(server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print("listening", port, flush=True)
     server.wait_for_termination()
+
+
+def code(action):
+    try:
+        action()
+        return "OK"
+    except grpc.RpcError as error:
+        return error.code().name
 
 
 def call(target):
@@ -54,14 +125,14 @@ def call(target):
         try:
             get = channel.unary_unary("/orders.Orders/Get")
             result["get"] = get(b"message", metadata=[("authorization", "Bearer own")], timeout=60).decode()
-            chat = channel.stream_stream("/orders.Orders/Chat")
+            chat = channel.stream_stream("/orders.Orders/Shown")
             result["chat"] = [part.decode() for part in chat(iter([b"one", b"two"]), timeout=60)]
         except grpc.RpcError as error:
             result["code"] = error.code().name
     print(json.dumps(result))
 
 
-def fail(target, methods):
+def fail_each(target, methods):
     with grpc.insecure_channel(target) as channel:
         for method in methods:
             for kind in ("unary", "stream"):
@@ -75,11 +146,57 @@ def fail(target, methods):
                     print(method, kind, error.code().name, error.details(), challenge, sep=" | ")
 
 
+def calls(target):
+    told = {}
+    with grpc.insecure_channel(target) as channel:
+        unary = channel.unary_unary("/orders.Orders/Get")
+        answer, end = unary.with_call(b"message", metadata=[("authorization", "Bearer own")], timeout=120)
+        told["get"], told["trailers"] = answer.decode(), dict(end.trailing_metadata()).get("x-end")
+        with concurrent.futures.ThreadPoolExecutor(32) as pool:
+            answers = list(pool.map(lambda n: unary(str(n).encode(), timeout=120).decode().split()[-1], range(300)))
+        told["many"] = answers == [str(n) for n in range(300)]
+        large = bytes(range(256)) * 12_000
+        told["large"] = unary(large, timeout=120).endswith(large)
+        pieces = [bytes([n % 256]) * 20_000 for n in range(200)]
+        counted = channel.stream_unary("/orders.Orders/Count")(iter(pieces), timeout=120).decode()
+        told["count"] = counted == f"4000000 {hashlib.sha256(b''.join(pieces)).hexdigest()}"
+        listed = list(channel.unary_stream("/orders.Orders/List")(b"300", timeout=120))
+        told["list"] = listed == [bytes([n % 256]) * 10_000 for n in range(300)]
+        # Each message is sent when the answer to the one before is here.
+        turn = threading.Semaphore()
+
+        def messages():
+            for number in range(20):
+                turn.acquire()
+                yield str(number).encode()
+            turn.acquire()
+            yield b"stop"
+
+        told["chat"] = []
+        chatting = channel.stream_stream("/orders.Orders/Chat")(messages(), timeout=120)
+        try:
+            for part in chatting:
+                told["chat"].append(part.decode())
+                turn.release()
+        except grpc.RpcError as error:
+            told["chat_end"] = [error.code().name, error.details()]
+        try:
+            channel.unary_unary("/orders.Orders/Fail")(b"", timeout=120)
+        except grpc.RpcError as error:
+            told["fail"] = [error.code().name, error.details(), dict(error.trailing_metadata()).get("x-why")]
+        told["unknown"] = code(lambda: channel.unary_unary("/orders.Orders/No")(b"", timeout=120))
+        cancelled = channel.unary_stream("/orders.Orders/List")(b"100000", timeout=120)
+        next(cancelled)
+        cancelled.cancel()
+        told["after"] = unary(b"again", timeout=120).decode().split()[-1]
+    print(json.dumps(told))
+
+
 if sys.argv[1] == "serve":
     serve()
 elif sys.argv[1] == "health":
     health(sys.argv[2])
 elif sys.argv[1] == "fail":
-    fail(sys.argv[2], sys.argv[3:])
+    fail_each(sys.argv[2], sys.argv[3:])
 else:
-    call(sys.argv[2])
+    {"call": call, "calls": calls}[sys.argv[1]](sys.argv[2])

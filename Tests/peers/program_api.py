@@ -15,8 +15,8 @@ import http.server
 import json
 import ssl
 import threading
-import urllib.error
-import urllib.request
+
+import token_handler
 
 lock = threading.Lock()
 
@@ -26,54 +26,35 @@ def say(*words):
         print(*words, flush=True)
 
 
-def handler(provider, resource):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class Handler(token_handler.TokenHandler):
+    resource = ""
 
-        def is_known(self):
-            request = urllib.request.Request(
-                provider + "/api/whoami", headers={"Authorization": self.headers.get("Authorization", "")})
-            try:
-                return urllib.request.urlopen(request, timeout=60).status == 200
-            except urllib.error.HTTPError:
-                return False
+    def answer(self, status, body, fields):
+        token = self.headers.get("Authorization", "").encode()
+        say("request", status, self.path.split("?")[0], hashlib.sha256(token).hexdigest()[:16])
+        self.respond(status, fields.items(), body)
 
-        def answer(self, status, body, fields):
-            token = self.headers.get("Authorization", "").encode()
-            say("request", status, self.path.split("?")[0], hashlib.sha256(token).hexdigest()[:16])
-            self.send_response(status)
-            for name, value in fields.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def do_GET(self):
-            if not self.is_known():
-                challenge = 'Bearer authorization="https://login.example/tenant", resource="%s"' % resource
-                return self.answer(401, b"", {"WWW-Authenticate": challenge})
-            if self.path.startswith("/metrics"):
-                return self.answer(200, b"program_api_up 1\n", {"Content-Type": "text/plain; version=0.0.4"})
-            if self.path.startswith("/container/blob"):
-                return self.answer(200, b"hello blob", {
-                    "Content-Type": "text/plain", "ETag": '"1"', "x-ms-blob-type": "BlockBlob",
-                    "Last-Modified": "Wed, 25 Nov 2026 00:00:00 GMT", "Content-Range": "bytes 0-9/10"})
-            if self.path.startswith("/secrets/"):
-                name = self.path.split("?")[0].strip("/")
-                host = "https://" + self.headers["Host"]
-                body = json.dumps({"value": "hello secret", "id": "%s/%s/1" % (host, name), "attributes": {}})
-                return self.answer(200, body.encode(), {"Content-Type": "application/json"})
-            if self.path.startswith("/subscriptions?"):
-                subscription = {
-                    "id": "/subscriptions/0b0e", "subscriptionId": "0b0e", "displayName": "sample", "state": "Enabled"}
-                return self.answer(
-                    200, json.dumps({"value": [subscription]}).encode(), {"Content-Type": "application/json"})
-            return self.answer(404, b"", {})
-
-        def log_message(self, *_):
-            pass
-
-    return Handler
+    def do_GET(self):
+        if not self.is_known():
+            challenge = 'Bearer authorization="https://login.example/tenant", resource="%s"' % self.resource
+            return self.answer(401, b"", {"WWW-Authenticate": challenge})
+        if self.path.startswith("/metrics"):
+            return self.answer(200, b"program_api_up 1\n", {"Content-Type": "text/plain; version=0.0.4"})
+        if self.path.startswith("/container/blob"):
+            return self.answer(200, b"hello blob", {
+                "Content-Type": "text/plain", "ETag": '"1"', "x-ms-blob-type": "BlockBlob",
+                "Last-Modified": "Wed, 25 Nov 2026 00:00:00 GMT", "Content-Range": "bytes 0-9/10"})
+        if self.path.startswith("/secrets/"):
+            name = self.path.split("?")[0].strip("/")
+            host = "https://" + self.headers["Host"]
+            body = json.dumps({"value": "hello secret", "id": "%s/%s/1" % (host, name), "attributes": {}})
+            return self.answer(200, body.encode(), {"Content-Type": "application/json"})
+        if self.path.startswith("/subscriptions?"):
+            subscription = {
+                "id": "/subscriptions/0b0e", "subscriptionId": "0b0e", "displayName": "sample", "state": "Enabled"}
+            return self.answer(
+                200, json.dumps({"value": [subscription]}).encode(), {"Content-Type": "application/json"})
+        return self.answer(404, b"", {})
 
 
 def main():
@@ -81,9 +62,9 @@ def main():
     for name in ["provider", "resource", "certificate", "key"]:
         parser.add_argument("--" + name, required=True)
     arguments = parser.parse_args()
-    kind = handler(arguments.provider, arguments.resource)
-    plain = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    secure = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    Handler.provider, Handler.resource = arguments.provider, arguments.resource
+    plain = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    secure = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(arguments.certificate, arguments.key)
     secure.socket = context.wrap_socket(secure.socket, server_side=True)
