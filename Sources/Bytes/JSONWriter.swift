@@ -60,7 +60,6 @@ package struct JSONWriter {
   /// Makes room for a text of about so many bytes.
   package mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
-  /// Appends a secret as a string.
   package mutating func append(_ secret: Secret) {
     // Nearly all tokens are ASCII; others are written like every other text.
     let span = secret.bytes

@@ -17,7 +17,6 @@ package enum ProtobufError: Error, Sendable, Hashable {
   case text
 }
 
-/// One field of a message.
 package struct ProtobufField: Sendable, Hashable {
   package enum Value: Sendable, Hashable {
     case number(UInt64)
@@ -115,7 +114,6 @@ package struct ProtobufWriter: Sendable {
     varint(value)
   }
 
-  /// A text, or bytes.
   package mutating func bytes(_ field: UInt32, _ value: some Collection<UInt8>) {
     varint(UInt64(field) << 3 | 2)
     varint(UInt64(value.count))

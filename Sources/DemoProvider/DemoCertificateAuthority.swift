@@ -14,15 +14,12 @@ package struct CertificateAndKey: Sendable {
 
 /// A root certificate with its key, which signs certificates for other keys.
 package final class DemoCertificateAuthority {
-  /// The use of a certificate.
   package enum Purpose: Sendable, Hashable {
     /// A TLS server reached under these names: DNS names, or IP addresses.
     case server(names: [String])
-    /// A TLS client.
     case client
   }
 
-  /// The kind of a certificate's key.
   package enum KeyKind: Sendable, Hashable {
     /// On the curve P-256.
     case p256

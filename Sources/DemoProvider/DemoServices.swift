@@ -16,7 +16,6 @@ package enum DemoError: Error, Sendable {
   case system(SystemError)
 }
 
-/// The settings of the services.
 package struct DemoSettings: Sendable {
   /// An existing folder, for the files below.
   package var directory: String
@@ -58,7 +57,6 @@ package final class DemoServices: Sendable {
   private let loop: EventLoop
   private let servers: [DemoServer]
 
-  /// The issuer of the sample tenant's tokens.
   package var issuer: String { DiscoveryDocument.issuer(origin: providerOrigin, tenant: DemoDirectory.Sample.tenant) }
 
   /// Makes keys, certificates and a client secret, writes the files that `settings` name, and starts both services.
@@ -108,7 +106,6 @@ package final class DemoServices: Sendable {
     }
   }
 
-  /// Stops both services.
   package func stop() async {
     for server in servers { await server.stop() }
     loop.shutDown()

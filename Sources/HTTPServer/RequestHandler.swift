@@ -10,7 +10,6 @@ package protocol RequestHandler: Sendable {
   /// Reads a head while its bytes are at hand.
   func read(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: ServerPeer) -> RequestReading<Request>
 
-  /// The answer to a request that has arrived with its content.
   func answer(_ request: Request, _ content: ReceivedContent) async -> ServerResponse
 
   /// The answer to a request that cannot be read; nil closes the connection without one.

@@ -21,7 +21,6 @@ package struct ReloadReport: Sendable, Hashable {
     /// Each mistake as `FILE:LINE:COLUMN: error: message`.
     package var issues: [String]
 
-    /// A refusal.
     package init(at: UnixTime, issues: [String]) {
       self.at = at
       self.issues = issues
@@ -30,14 +29,12 @@ package struct ReloadReport: Sendable, Hashable {
 
   /// The configurations that were in force since the start, this one included.
   package var generation = 1
-  /// The time since which the present one is in force.
   package var inForceSince: UnixTime
   /// The last attempt, if it failed.
   package var refusal: Refusal?
   /// Settings of the present file that only a restart brings into force.
   package var needRestart: [String] = []
 
-  /// The report of a start.
   package init(inForceSince: UnixTime) {
     self.inForceSince = inForceSince
   }
@@ -52,7 +49,6 @@ package final class ReloadHistory: Sendable {
     stored = Locked(report)
   }
 
-  /// The report now.
   package var report: ReloadReport { stored.withLock { $0 } }
 
   /// Another configuration is in force.
@@ -71,7 +67,6 @@ package final class ReloadHistory: Sendable {
   }
 }
 
-/// The counters of reloads.
 package struct ReloadMetrics: Sendable {
   private let attempts: [ReloadReport.Outcome: Counter]
   private let lastSuccess: Gauge
@@ -99,7 +94,6 @@ package struct ReloadMetrics: Sendable {
     writer.set(isCurrent, 1)
   }
 
-  /// Counts an attempt.
   package func count(_ outcome: ReloadReport.Outcome, at now: UnixTime, in writer: SharedMetricsWriter) {
     if let counter = attempts[outcome] { writer.add(counter) }
     writer.set(isCurrent, outcome == .succeeded ? 1 : 0)

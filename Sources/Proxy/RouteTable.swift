@@ -2,7 +2,6 @@ internal import HTTP
 
 /// The route table's answer for a request.
 enum RouteMatch: Sendable {
-  /// This route takes it.
   case route(Route)
   /// No route has its host and path: 404.
   case noRoute
@@ -72,7 +71,6 @@ package struct RouteTable: Sendable {
     return nil
   }
 
-  /// The route of a name.
   func route(named name: Span<UInt8>) -> Route? {
     for route in ordered where route.isNamed(name) { return route }
     return nil

@@ -3,7 +3,6 @@ package import Bytes
 /// A credential that a route adds in place of a token: an API key, or Basic credentials.
 package struct FixedCredential: Sendable, Hashable {
   package let name: RouteFieldName
-  /// The field's value.
   package let value: Secret
   /// Bytes of the scheme and the space behind it, which are no secret.
   package let schemeCount: Int

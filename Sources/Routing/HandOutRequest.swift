@@ -52,7 +52,6 @@ package struct HandOutRequest: Sendable, Hashable {
   private static let browserFields = FieldNameSet(.origin).with(.secFetchSite).with(.secFetchMode).with(.secFetchDest)
     .with(.secPurpose)
 
-  /// Reads a head and its framing.
   package init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ framing: BodyFraming) throws(HandOutRefusal) {
     if head.fields.containsAny(of: Self.browserFields) { throw .browser }
     switch framing {

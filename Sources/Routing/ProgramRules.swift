@@ -23,7 +23,6 @@ package struct ProgramToken: Sendable {
   package let name: String
   /// The position of the route; nil if the token is an application's.
   package let route: Int?
-  /// Its bearer slot.
   package let slot: Int
   package let scopes: ScopeSet
   /// The names by which programs ask for it: resources, or scopes.
@@ -117,9 +116,7 @@ package struct Program: Sendable {
 
 /// The part of a request that chooses the token.
 package struct ProgramWish: Sendable, Hashable {
-  /// The value of `scope`.
   package var scope: String?
-  /// The value of `resource`.
   package var resource: String?
   /// The value of `audience` (RFC 8693 §2.1): a resource by another name.
   package var audience: String?
@@ -135,7 +132,6 @@ package struct ProgramWish: Sendable, Hashable {
   }
 }
 
-/// The programs of a listener.
 package final class ProgramTable: Sendable {
   package let programs: [Program]
 
@@ -174,7 +170,6 @@ package enum ProgramRefusal: Error, Sendable, Hashable {
   case nothingHere
   /// No program of this listener asks in this way.
   case shape(ProgramShape)
-  /// The method is not that of the endpoint.
   case method
   /// Not a form, or a parameter occurs twice.
   case form

@@ -5,7 +5,6 @@ package import HTTP
 
 /// Bounds and time limits towards callers.
 package struct ServiceLimits: Sendable, Hashable {
-  /// Sizes of heads.
   package var head: HeadLimits
   /// Bytes of a request's content.
   package var bodyBytes: UInt64

@@ -8,7 +8,6 @@ package struct TokenChoice: Sendable {
   private let name: [UInt8]
   private let values: [(value: [UInt8], slot: Int)]
 
-  /// A request's choice.
   package enum Verdict: Sendable, Hashable {
     /// None: the route's own token.
     case usual

@@ -64,9 +64,7 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// A command that has ended.
 struct CommandRun {
-  /// The exit status.
   var status: Int32 = 0
   /// Both outputs.
   var text = ""

@@ -16,7 +16,6 @@ struct Step {
   var result: String
 }
 
-/// A call of the tour.
 enum Call {
   /// One response by curl, with these words.
   case request([String])
@@ -74,7 +73,6 @@ struct Tour {
   private(set) var waitsForReader: Bool
 
   private var records = AccessRecords()
-  /// The commands of a step.
   private var runs: [CommandRun] = []
   private var exchanges: [DemoExchange] = []
   private var record: AccessRecord?
@@ -226,7 +224,6 @@ struct Tour {
     }
   }
 
-  /// The last command.
   private var run: CommandRun { runs.last ?? CommandRun() }
 
   private var headings: String { pages.compactMap { $0.between("<h1>", "</h1>") }.joined(separator: " · ") }

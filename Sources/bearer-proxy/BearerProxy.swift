@@ -41,7 +41,6 @@ extension Command {
     }
   }
 
-  /// Performs the command.
   func answer(in context: CommandContext) async -> CommandAnswer {
     do throws(CommandError) {
       return switch self {

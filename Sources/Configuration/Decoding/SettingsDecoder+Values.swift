@@ -4,7 +4,6 @@
 import Bytes
 import Tokens
 
-/// A scalar of the file.
 struct Scalar {
   /// The value, variables replaced.
   let text: String

@@ -33,7 +33,6 @@ indirect enum SchemaNode {
 // MARK: From the table
 
 extension SchemaNode {
-  /// The whole schema.
   static let file: SchemaNode = {
     var members: [(name: String, value: SchemaNode)] = [
       ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),

@@ -37,7 +37,6 @@ package struct ApplicationSettings: Sendable, Hashable {
   /// True if the provider must promise PKCE for sign-ins.
   package internal(set) var requiresPKCE = false
 
-  /// True if it has a credential.
   package var isConfidential: Bool { credential != nil }
 
   /// The client secret, if that is its credential.
@@ -97,9 +96,7 @@ package struct ApplicationSettings: Sendable, Hashable {
   }
 }
 
-/// An application's credential.
 package enum CredentialSettings: Sendable, Equatable {
-  /// A client secret.
   case secret(Secret)
   /// A file with a JWT in the place of a secret (RFC 7523), read for each request.
   case assertionFile(AssertionFileSettings)
@@ -118,7 +115,6 @@ package enum CredentialSettings: Sendable, Equatable {
 
 /// An issuer of tokens that prove an application.
 package enum FederatedSourceSettings: Sendable, Equatable {
-  /// An identity of the machine.
   case managedIdentity(ManagedIdentitySettings)
   /// A service beside the workload.
   case service(FederatedTokenService)
@@ -191,9 +187,7 @@ package struct CertificateSettings: Sendable, Equatable {
   package let keyID: String?
   /// True if assertions contain the certificates.
   package let sendsChain: Bool
-  /// Whom assertions are for.
   package let audience: ClientAssertionAudience
-  /// Additional claims of assertions.
   package internal(set) var claims = AssertionClaims.none
   /// The key that names the file with the certificate.
   package var file: Located<String> {

@@ -1,6 +1,5 @@
 // A value with its source, and if it may be shown.
 
-/// The source of a setting's value.
 package enum ValueSource: Sendable, Hashable {
   /// The file says so, here; with the environment variables that its text refers to.
   case file(Place, variables: [String])

@@ -59,11 +59,8 @@ extension ListenerSettings {
 
 /// A program that gets tokens for connections of its own.
 package struct ProgramSettings: Sendable, Equatable {
-  /// A token that it may have.
   package struct Token: Sendable, Equatable {
-    /// The origin of the token.
     package enum Source: Sendable, Equatable {
-      /// That of a route, by its name.
       case route(String)
       /// An application's own.
       case application(String, ScopeSet)
@@ -123,12 +120,10 @@ package struct CallerSettings: Sendable, Equatable {
   /// Whose tokens callers bring.
   package var issuer: Issuer?
 
-  /// No rule.
   package static let none = CallerSettings()
 
   /// An issuer of callers' tokens, and how it is reached.
   package struct Issuer: Sendable, Equatable {
-    /// The issuer.
     package let authority: Located<Authority>
     /// Audiences, one of which the token must have.
     package let audiences: Set<String>
@@ -138,7 +133,6 @@ package struct CallerSettings: Sendable, Equatable {
     package let publicURL: HTTPURL?
     /// Trust for the authority; nil is the system's.
     package let caFile: Located<String>?
-    /// The way to the issuer.
     package let proxy: ProxyChoice
   }
 }

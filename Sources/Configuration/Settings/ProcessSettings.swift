@@ -4,7 +4,6 @@ package import Bytes
 package import Telemetry
 package import Tokens
 
-/// The settings of the log.
 package struct LogSettings: Sendable, Hashable {
   /// From which severity on records are written.
   package var level: LogLevel = .info
@@ -17,7 +16,6 @@ package struct LogSettings: Sendable, Hashable {
   /// The names of people in those records.
   package var identities = RecordedIdentities.none
 
-  /// The defaults.
   package init() {}
 }
 
@@ -51,6 +49,5 @@ package struct ShutdownSettings: Sendable, Hashable {
   /// balancers have to notice first.
   package var delay: TimeSpan = .zero
 
-  /// The default.
   package init() {}
 }

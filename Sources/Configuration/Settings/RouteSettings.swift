@@ -5,7 +5,6 @@ package import HTTP
 package import Routing
 package import Tokens
 
-/// The token that a route adds.
 package enum RouteToken: Sendable, Hashable {
   /// None: requests are forwarded as they are.
   case none
@@ -49,7 +48,6 @@ package enum RouteToken: Sendable, Hashable {
 package struct TokenChoiceSettings: Sendable, Hashable {
   /// The field's name.
   package let field: String
-  /// The token for each value.
   package let tokens: [String: Entry]
 
   /// A token, and the application's authority if the token is for another tenant.
@@ -64,7 +62,6 @@ package struct TokenChoiceSettings: Sendable, Hashable {
   }
 }
 
-/// A file with a route's token.
 package struct TokenFileSettings: Sendable, Hashable {
   package let path: Located<String>
   /// The group that may read it.
@@ -85,7 +82,6 @@ package enum CallerGrantSettings: Sendable, Hashable {
   /// An identity assertion, and a token for it at the provider of another application.
   case identityAssertion(ExchangeTerms, resourceApplication: String)
 
-  /// The words of the configuration.
   package enum Word: String, CaseIterable, Sendable {
     case onBehalfOf = "on_behalf_of"
     case tokenExchange = "token_exchange"
@@ -100,7 +96,6 @@ package enum UpgradeProtocol: String, Sendable, Hashable, CaseIterable {
   case websocket
 }
 
-/// One route.
 package struct RouteSettings: Sendable, Hashable {
   /// The name in logs, metrics and problem documents; each once.
   package let name: String
@@ -117,7 +112,6 @@ package struct RouteSettings: Sendable, Hashable {
   package let methods: Set<String>?
   /// The upstream. The path ends with `/` and there is no query: what follows the route's path is appended to it.
   package let upstream: Located<HTTPURL>
-  /// The token that is added.
   package let token: RouteToken
   /// The application's authority for another tenant, if the route names one.
   package let authority: Authority?

@@ -6,7 +6,6 @@ package import Telemetry
 
 /// The tracing of requests. Without these settings nothing is traced.
 package struct TracingSettings: Sendable {
-  /// The collector.
   package internal(set) var target: TraceTarget
   /// The variable that names it.
   package internal(set) var endpointVariable: String
@@ -33,17 +32,14 @@ package struct TracingSettings: Sendable {
 
 /// A variable of OpenTelemetry that has no effect.
 package struct TracingIssue: Sendable, Hashable, CustomStringConvertible {
-  /// The variable's name.
   package let variable: String
   /// Why not, and what is done instead: it reads on after the name. No value that could be secret is in it.
   package let reason: String
 
-  /// An issue of a variable.
   package init(_ variable: String, _ reason: String) {
     self.variable = variable
     self.reason = reason
   }
 
-  /// As one sentence.
   package var description: String { "\(variable) \(reason)" }
 }

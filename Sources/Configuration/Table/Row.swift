@@ -89,7 +89,6 @@ enum Kind: Sendable {
   /// Names that the operator chooses, each with keys of its own.
   case namedSections(SectionShape)
 
-  /// Any positive duration.
   static let anyDuration: Kind = .duration(shortestDuration...longestDuration)
   static let anyDurationOrNone: Kind = .duration(shortestDuration...longestDuration, orNone: true)
   static let shortestDuration: TimeSpan = .milliseconds(1)

@@ -4,7 +4,6 @@
 internal import Bytes
 package import HTTP
 
-/// The choice of an outbound proxy.
 package enum ProxyChoice: Sendable, Hashable {
   /// Directly.
   case none

@@ -4,7 +4,6 @@ import Bytes
 
 /// The text of a secret, without the line ends behind it.
 struct SecretText {
-  /// The secret.
   let bytes: ArraySlice<UInt8>
 
   init(_ text: ArraySlice<UInt8>) {

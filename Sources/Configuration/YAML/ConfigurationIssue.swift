@@ -11,7 +11,6 @@ package struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The column in characters, from 1.
   package let column: Int
 
-  /// A position.
   package init(file: String, line: Int, column: Int) {
     self.file = file
     self.line = line
@@ -40,7 +39,6 @@ package struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConver
   /// True if another try may succeed with the same configuration: an address that another process still has.
   package let mayPass: Bool
 
-  /// A mistake.
   package init(_ place: Place, _ message: String, suggestion: String? = nil, mayPass: Bool = false) {
     self.mayPass = mayPass
     self.place = place
@@ -71,7 +69,6 @@ package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConver
     }.map(\.element)
   }
 
-  /// True if all issues may pass.
   package var mayPass: Bool { issues.allSatisfy(\.mayPass) }
 
   /// One line for each issue.

@@ -3,7 +3,6 @@
 
 /// A value from the configuration file, with its key and place.
 package struct Located<Value: Sendable>: Sendable {
-  /// The decoded value.
   package let value: Value
   package let place: Place
   /// The path of keys that leads to it, such as `listeners[0].tls.key_file`.

@@ -8,7 +8,6 @@ internal import Tokens
 enum AccessDecision {
   /// The token is good and holds the permission.
   case allowed(SignedJWT)
-  /// There is no bearer token.
   case withoutToken
   /// There is one, and it is not believed.
   case invalidToken(reason: String)

@@ -102,7 +102,6 @@ struct SampleAPI: Sendable {
   }
 }
 
-/// An endpoint of a sample API.
 enum APIEndpoint: CaseIterable {
   /// The caller, as the API sees it.
   case me

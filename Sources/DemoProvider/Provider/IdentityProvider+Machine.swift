@@ -4,7 +4,6 @@ internal import Bytes
 internal import Tokens
 
 extension IdentityProvider {
-  /// The answer of the machine's service.
   func machineAnswer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     func refusal(_ error: String, _ words: String) -> DemoAnswer {
       DemoAnswer(status: 400, json: ["error": error, "error_description": words]).noted("\(error): \(words)")

@@ -27,7 +27,6 @@ final class IdentityProvider: Sendable {
     self.state = Locked(state)
   }
 
-  /// The issuer of a tenant's tokens.
   func issuer(tenant: String) -> String { DiscoveryDocument.issuer(origin: origin, tenant: tenant) }
 
   /// The public keys as the provider publishes them.
@@ -52,7 +51,6 @@ final class IdentityProvider: Sendable {
     return answer
   }
 
-  /// Looks at the memory.
   func withState<Result>(_ look: (ProviderState) -> Result) -> Result { state.withLock { look($0) } }
 
   private func refusal(

@@ -4,7 +4,6 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// The provider's memory.
 struct ProviderState {
   var browsers: [String: Browser] = [:]
   var interactions: [String: Interaction] = [:]

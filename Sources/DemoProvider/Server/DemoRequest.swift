@@ -25,7 +25,6 @@ struct DemoRequest: Sendable {
 }
 
 extension DemoRequest {
-  /// Reads a head.
   init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
     var fields: [(name: String, value: String)] = []
     for index in 0..<head.fields.count {
@@ -45,7 +44,6 @@ extension DemoRequest {
 
 /// An answer as the rules of this module give it; the server sends it.
 struct DemoAnswer: Sendable {
-  /// The content.
   enum Body: Sendable, Hashable {
     /// All of it.
     case whole([UInt8])
@@ -53,7 +51,6 @@ struct DemoAnswer: Sendable {
     case ticks(count: Int, pause: Duration)
   }
 
-  /// The status code.
   var status: Int
   /// The fields, names in lower case; framing fields are the server's.
   var fields: [(name: String, value: String)]
@@ -73,7 +70,6 @@ struct DemoAnswer: Sendable {
     fields = [("content-type", "application/json")]
   }
 
-  /// A page.
   init(status: Int, _ page: Page) {
     self.status = status
     fields = page.fields.map { ("\($0.name)".lowercased(), $0.value) }
@@ -111,7 +107,6 @@ struct DemoAnswer: Sendable {
   /// The first field of this lower-case name.
   func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// The answer as it is sent.
   var response: ServerResponse {
     switch body {
     case .whole(let bytes): ServerResponse(status: status, fields: fields, content: .whole(bytes))

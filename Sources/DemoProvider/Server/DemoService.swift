@@ -16,11 +16,8 @@ struct DemoService: Sendable {
 package struct DemoExchange: Sendable {
   /// `provider` or `api`.
   package var service: String
-  /// The request's method.
   package var method: String
-  /// The request's path.
   package var path: String
-  /// The answer's status.
   package var status: Int
   /// A few words about it: never a token or a secret.
   package var note: String

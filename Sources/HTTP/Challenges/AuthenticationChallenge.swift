@@ -58,7 +58,6 @@ package struct AuthenticationChallengeList: Sendable {
   /// Parameters of all challenges together that are kept.
   package static let parameterLimit = 64
 
-  /// No challenges.
   package init() {}
 
   /// The challenges of a response's head. Several lines are one list (RFC 9110 §5.3).

@@ -1,7 +1,6 @@
 // Detects authentication of the connection instead of the request. HTTP has no such thing (RFC 9110 §11.1), but NTLM
 // and Negotiate do it (RFC 4559 §6): every later request on the connection then counts as authenticated.
 
-/// Authentication that belongs to a connection.
 package enum ConnectionAuthentication {
   /// The schemes: NTLM, SPNEGO with its older and newer names, and WinRM's.
   private static let schemes: [StaticString] = ["negotiate", "ntlm", "kerberos", "nego2", "credssp"]

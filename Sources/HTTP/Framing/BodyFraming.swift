@@ -5,7 +5,6 @@ import Bytes
 
 /// The end of a message's content.
 public enum BodyFraming: Sendable, Hashable {
-  /// There is no content.
   case none
   /// Exactly this many bytes, possibly 0.
   case fixed(UInt64)

@@ -10,7 +10,6 @@ import Bytes
   /// The host within `authority`: without port, an IPv6 address without brackets.
   @usableFromInline private(set) var host = ByteRange()
 
-  /// No host.
   init() {}
 
   /// RFC 9112 §3.2: a 1.1 request without Host, any request with two or with an invalid one gets a 400.

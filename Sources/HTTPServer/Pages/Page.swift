@@ -28,7 +28,6 @@ package struct Page: Sendable {
     self.content = "<h1>\(heading)</h1>\n\(content)"
   }
 
-  /// The page in UTF-8.
   package var html: [UInt8] {
     // As text that is HTML already: its digest would not survive escaping.
     let style = Markup(stringLiteral: PageStyle.sheet)
@@ -86,7 +85,6 @@ package struct Page: Sendable {
   /// The media type of `html`.
   package static let contentType = "text/html; charset=utf-8"
 
-  /// The page as an answer.
   package func response(_ status: Int) -> ServerResponse {
     ServerResponse(status: status, fields: fields.map { ("\($0.name)", $0.value) }, content: .whole(html))
   }

@@ -24,7 +24,6 @@ struct TokenAcquisition: Sendable {
   /// Receives the report early, if callers are served before the token is stored.
   var serve: @Sendable (Report) -> Void = { _ in }
 
-  /// The purpose of a request.
   enum Purpose: Sendable {
     /// For all callers, replacing the held token, if there is one. A cached token counts only if it is newer.
     /// `hasFailed`: requests for it have failed since the last success.

@@ -68,7 +68,6 @@ struct TokenState {
   /// The held token, if a request may carry it.
   func usable(at now: UnixTime) -> BearerValue? { value.flatMap { $0.isUsable(at: now) ? $0 : nil } }
 
-  /// The status to report.
   var status: TokenStatus {
     TokenStatus(
       application: subscription.application.name, subject: subscription.key.subject, agent: subscription.key.agent,

@@ -50,7 +50,6 @@ package struct TokenEvent: Sendable {
   package var application: String
   package var authority: Authority
   package var scopes: ScopeSet
-  /// The `grant_type` of the grant.
   package var grantType: String
   /// The duration, discovery and repetition included.
   package var duration: Duration

@@ -116,7 +116,6 @@ extension TokenEvent.Outcome {
     "declined", "pending", "slow_down",
   ]
 
-  /// The `result` label.
   var result: String {
     switch self {
     case .obtained: "obtained"

@@ -15,7 +15,6 @@ internal import Platform
 /// signing in. Otherwise a program, a machine or time is at fault, and asking again at once does not help: the
 /// application itself pauses before it asks a provider again that has failed.
 public protocol ClientApplication: Sendable {
-  /// The implementation.
   var base: ClientApplicationBase { get }
 }
 

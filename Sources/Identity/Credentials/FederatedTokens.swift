@@ -32,7 +32,6 @@ extension FederatedTokenSource: Equatable {
   }
 }
 
-/// The dependencies of a proof.
 struct ProofSurroundings: Sendable {
   let now: @Sendable () -> UnixTime
   /// Waits for seconds.
@@ -44,7 +43,6 @@ struct ProofSurroundings: Sendable {
 /// The tokens of other issuers that prove applications: requested once for all that wait, kept in memory until a minute
 /// before their end.
 package actor FederatedTokens {
-  /// The parameters of one request.
   struct Request: Sendable {
     let source: FederatedTokenSource
     let audience: String

@@ -67,7 +67,6 @@ struct SignInExchange {
     return ProvenSignIn(account: account, claims: claims, filing: filing, metadata: metadata)
   }
 
-  /// Stores a sign-in.
   func file(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
     let (filing, expected, now) = (proven.filing, request.expectedAccount, now)
     let filed: CachedAccount?
@@ -149,7 +148,6 @@ struct ProvenSignIn: Sendable {
   let account: CachedAccount
   let claims: JWTClaims
   let filing: SignInFiling
-  /// The provider.
   let metadata: ProviderMetadata
 }
 

@@ -9,7 +9,6 @@ package struct SignInRequest: Sendable {
   package var extraScopes: ScopeSet
   /// The parameters of the route.
   package var parameters = TokenParameters.none
-  /// The claims of a challenge.
   package var claims: Claims?
   /// The pages to show the person; nil leaves that to the provider. Device codes have no prompt.
   package var prompt: Prompt?
@@ -36,7 +35,6 @@ package struct SignInRequest: Sendable {
     self.extraScopes = extraScopes
   }
 
-  /// The challenge's claims and the application's capabilities, merged.
   var mergedClaims: Claims? { Claims(challenge: claims, capabilities: application.capabilities) }
 }
 

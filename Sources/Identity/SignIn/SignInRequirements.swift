@@ -12,7 +12,6 @@ package final class SignInRequirements: Sendable {
     var isWriting = false
     /// The subject of each route in the place.
     var subjects: [String: String] = [:]
-    /// The key of each route.
     var keys: [String: AcquisitionKey] = [:]
   }
 

@@ -41,7 +41,6 @@ package struct CacheSeal: Sendable {
 
   private let keys: [Key]
 
-  /// No encryption.
   package static let none = CacheSeal(keys: [])
 
   private init(keys: [Key]) { self.keys = keys }

@@ -134,7 +134,6 @@ package final class CacheCondition: Sendable {
     case redis
   }
 
-  /// The report in `/status`.
   package struct Report: Sendable, Hashable {
     package var kind: Kind
     /// The file or server; nil if tokens are kept in memory.

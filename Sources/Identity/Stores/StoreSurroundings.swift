@@ -10,7 +10,6 @@ package struct StoreSurroundings: Sendable {
   /// Draws 64 bits.
   package var random: @Sendable () -> UInt64 = { UInt64.random(in: 0 ... .max) }
 
-  /// The system's.
   package init() {}
 
   /// The pause of a real store.
@@ -19,6 +18,5 @@ package struct StoreSurroundings: Sendable {
   /// Draws 0 up to 1.
   func fraction() -> Double { Double(random() >> 11) * 0x1p-53 }
 
-  /// The time since an instant.
   func duration(since began: MonotonicTime) -> Duration { Duration(now() - began) }
 }

@@ -2,7 +2,6 @@
 
 internal import COpenSSL
 
-/// A digest algorithm.
 package enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
   /// SHA-256: 32 bytes (FIPS 180-4).
   case sha256

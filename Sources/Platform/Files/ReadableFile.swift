@@ -20,7 +20,6 @@ public enum FileKind: Sendable, Hashable {
       }
   }
 
-  /// The kind's words, with an article.
   package var words: String {
     switch self {
     case .regular: "a regular file"

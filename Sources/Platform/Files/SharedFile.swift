@@ -69,7 +69,6 @@ package struct SharedFile: Sendable, Hashable {
     }
   }
 
-  /// Removes the file if it is still the one given.
   package func remove(ifStill file: FileIdentity) throws(FileError) {
     let directory = try openDirectory()
     try reached { () throws(SystemError) in try directory.remove(place.name, ifStill: file) }

@@ -17,7 +17,6 @@ public class ReadinessSource: @unchecked Sendable {
   struct Watch {
     // Not retained: a waiting task keeps its waiter, which ends its watches at the end of the wait.
     let waiter: Unmanaged<Waiter>
-    /// The next of the sources that the waiter watches.
     var next: Unmanaged<ReadinessSource>?
     var interest: Readiness
 

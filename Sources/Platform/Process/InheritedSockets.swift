@@ -47,7 +47,6 @@ package struct InheritedSockets: Sendable {
     left.append(Entry(name: "", socket: socket))
   }
 
-  /// Takes the socket that listens at an address.
   package mutating func take(_ address: SocketAddress) -> BoundSocket? {
     guard let index = left.firstIndex(where: { $0.socket.address == address }) else { return nil }
     return left.remove(at: index).socket

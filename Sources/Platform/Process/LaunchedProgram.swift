@@ -5,7 +5,6 @@ internal import Glibc
 
 /// A program that runs beside this process.
 package final class LaunchedProgram: Sendable {
-  /// The end of a program.
   package enum End: Sendable, Hashable {
     case exited(Int32)
     case killed(signal: Int32)

@@ -5,7 +5,6 @@ internal import Bytes
 package import Tokens
 
 package struct OperatorCommands: Sendable, Hashable {
-  /// The configuration's file.
   package var configuration: String
   /// True if `login` and `accounts`, which are processes of their own, can reach the tokens.
   package var reachesCache: Bool

@@ -332,7 +332,6 @@ extension RequestHeadError {
 }
 
 extension FieldSyntaxError {
-  /// As above.
   var words: String {
     switch self {
     case .name: "a field name is not a token"

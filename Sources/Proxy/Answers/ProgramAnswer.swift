@@ -102,7 +102,6 @@ struct ProgramError {
 }
 
 extension ErrorResponse {
-  /// The answer to a program.
   init(_ error: ProgramError) {
     status = error.status
     fields = [("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("Pragma", "no-cache")]

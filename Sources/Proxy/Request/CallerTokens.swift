@@ -21,7 +21,6 @@ final class BelievedToken {
     recordedSubject = identities.recorded(claims.subject)
   }
 
-  /// The token for a slot.
   func bearer(_ slot: Int) -> BearerValue? {
     for index in bearers.indices where bearers[index].slot == slot { return bearers[index].value }
     return nil

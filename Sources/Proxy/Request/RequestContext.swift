@@ -104,7 +104,6 @@ final class RequestContext: Reusable {
     trace = nil
   }
 
-  /// True if there is a valid head.
   var hasHead: Bool { !headBytes.isEmpty }
 
   /// Puts another head in the place of the one that was received.
@@ -117,7 +116,6 @@ final class RequestContext: Reusable {
     }
   }
 
-  /// Forgets the head.
   func dropHead() {
     parser = RequestHeadParser()
     head.reset()

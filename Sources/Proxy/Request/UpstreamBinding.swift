@@ -15,7 +15,6 @@ struct UpstreamBinding {
 
   init() {}
 
-  /// Reads the request.
   init(_ request: borrowing RequestContext) {
     sendsCallersCredential = !request.credential.replacesCallers && request.head.fields.contains(.authorization)
     isBound =
@@ -71,7 +70,6 @@ struct BoundUpstreams {
     }
   }
 
-  /// Closes all of them.
   mutating func close() {
     for entry in entries { entry.pool.closeReserved(entry.connection) }
     entries.removeAll()

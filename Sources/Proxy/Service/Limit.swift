@@ -33,7 +33,6 @@ enum Limit: String, CaseIterable {
 }
 
 extension ExchangeFailure {
-  /// The limit that was met, if it was one.
   var limit: Limit? {
     switch self {
     case .head(.headTooLarge): .headBytes

@@ -14,7 +14,6 @@ package struct RoutePlan: Sendable {
   private(set) var origins: [SharedOrigin] = []
   /// The subscription of each bearer slot, by `Route.bearerSlot`.
   package private(set) var subscriptions: [TokenSubscription] = []
-  /// The slot of each key.
   private(set) var slots: [AcquisitionKey: Int] = [:]
   /// The programs of each listener that has some, by the listener's position.
   package private(set) var programs: [Int: ProgramTable] = [:]
@@ -62,7 +61,6 @@ struct SharedOrigin: Sendable, Hashable {
       && left.origin.versions == right.origin.versions && left.limits == right.limits
   }
 
-  /// Hashes the address.
   func hash(into hasher: inout Hasher) {
     hasher.combine(origin.host)
     hasher.combine(origin.port)

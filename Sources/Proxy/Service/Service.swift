@@ -92,7 +92,6 @@ package final class Service: Sendable {
   let readiness: ReadinessRule
   /// The owner of each slot's tokens.
   let sentCredentials: [SentCredential]
-  /// The slot of each key.
   let slots: [AcquisitionKey: Int]
   package let connections: ConnectionCount
   /// The tracer; nil if requests are not traced.
@@ -150,7 +149,6 @@ package final class ConnectionCount: Sendable {
 
   package init() {}
 
-  /// Connections open now.
   package var value: Int { open.load(ordering: .relaxed) }
 
   func opened() {

@@ -18,11 +18,9 @@ package struct TokenFile: Sendable, Hashable {
   }
 }
 
-/// The contents of a token file.
 enum TokenFileContents: Hashable {
   /// There is no file.
   case none
-  /// The held token.
   case held
   /// Another token, which may stay until an instant; nil: no longer.
   case other(until: UnixTime?)
@@ -64,7 +62,6 @@ enum TokenFileStep: Hashable {
   }
 }
 
-/// A token file in `/status`.
 package struct TokenFileStatus: Sendable, Hashable {
   package let path: String
   /// The expiry of the token in the file; nil if there is no file.

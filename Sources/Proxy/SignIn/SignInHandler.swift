@@ -7,7 +7,6 @@ internal import Tokens
 
 /// Answers requests to a listener's sign-in pages, and holds the sign-ins under way.
 package final class SignInHandler: Sendable {
-  /// The handler's dependencies.
   package struct Surroundings: Sendable {
     package var store: CacheStore
     /// The broker whose next token shows if a route can be used.

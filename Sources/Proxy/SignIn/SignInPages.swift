@@ -15,11 +15,9 @@ struct SignInPages: Sendable {
     var words: SignInText
     var application: String
     var route: String
-    /// The account, if it is given.
     var account: String?
     /// The accounts to choose from; none if it is given.
     var choice: [CachedAccount] = []
-    /// The provider.
     var authority: HTTPURL?
     var form: SignInForm
     var seal: String

@@ -56,7 +56,6 @@ struct SignInSeal: Sendable {
 }
 
 struct SignInForm: Sendable, Hashable {
-  /// The route's name.
   var route: String
   /// The browser's next address; nil: it stays.
   var returnTo: ReturnPath?

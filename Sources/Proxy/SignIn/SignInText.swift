@@ -3,7 +3,6 @@ internal import Tokens
 
 /// A requirement in words for the person who can meet it.
 struct SignInText {
-  /// The page's heading.
   var heading: String
   /// The required scopes: a permission, and its resource, if that is named.
   var scopes: [(permission: String, resource: String?)]

@@ -4,7 +4,6 @@ internal import Bytes
 internal import Tokens
 
 extension ReloadReport {
-  /// The report for programs.
   func json(at now: UnixTime) -> JSONValue {
     var members: [String: JSONValue] = [
       "line": .string(line(at: now)), "generation": .integer(Int64(generation)),

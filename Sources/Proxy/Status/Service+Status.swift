@@ -22,7 +22,6 @@ extension Service {
     return statuses
   }
 
-  /// The status of every program.
   func programStatuses(_ routes: [RouteStatus]) -> [ProgramStatus] {
     programs.sorted { $0.key < $1.key }.flatMap { $0.value.programs }.map { ProgramStatus(program: $0, routes: routes) }
   }

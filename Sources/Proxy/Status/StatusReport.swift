@@ -20,7 +20,6 @@ struct StatusReport {
 
   private var isReady: Bool { readiness.isReady && !isDraining }
 
-  /// The report for programs.
   var json: JSONValue {
     let cache = description.cache()
     var kept: [String: JSONValue] = [

@@ -8,7 +8,6 @@ internal import Telemetry
 enum ExportTrouble: Error, Hashable, CustomStringConvertible {
   /// An answer of another status than 200.
   case answered(Int)
-  /// No answer.
   case unreached(FetchError)
 
   /// For operators.

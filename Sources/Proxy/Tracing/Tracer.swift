@@ -20,7 +20,6 @@ package final class Tracer: Sendable {
     (batches, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Adds spans that have ended.
   func add(_ spans: [SpanRecord]) {
     if queue.withLock({ $0.add(spans) }) { wake.yield() }
   }

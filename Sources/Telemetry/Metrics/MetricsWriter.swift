@@ -47,7 +47,6 @@ package struct SharedMetricsWriter: Sendable {
     block.set(counter.cell, total)
   }
 
-  /// Sets the shared part of a gauge.
   package func set(_ gauge: Gauge, _ value: Int64) {
     block.set(gauge.cell, UInt64(bitPattern: value))
   }

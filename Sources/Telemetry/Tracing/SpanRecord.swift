@@ -1,6 +1,5 @@
 internal import Synchronization
 
-/// The value of a span's attribute.
 package enum SpanValue: Sendable, Hashable {
   /// Text from anywhere; it is escaped, and cut if it is long.
   case string(String)

@@ -16,7 +16,6 @@ public enum ProviderMetadataError: Error, Sendable, Hashable {
 
 /// An endpoint for requests in which an application proves itself, by its name in metadata.
 package enum ProviderEndpoint: String, Sendable, Hashable, CaseIterable {
-  /// For tokens.
   case token = "token_endpoint"
   /// For device codes (RFC 8628 §4).
   case deviceAuthorization = "device_authorization_endpoint"

@@ -13,7 +13,6 @@ package struct CachePlace: Sendable, Hashable {
 }
 
 extension CacheDocument {
-  /// The places of all entries.
   package var places: [CachePlace] {
     CacheSection.allCases.flatMap { section in self[section].keys.map { CachePlace(section, $0) } }
   }

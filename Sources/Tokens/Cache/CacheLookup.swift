@@ -22,7 +22,6 @@ package struct CacheLookup: Sendable {
 
 /// The grant with which a token can be requested without asking a person.
 package enum AvailableGrant: Sendable {
-  /// The application's credential.
   case clientCredentials
   /// The token that a caller has brought.
   case assertion
@@ -38,7 +37,6 @@ package enum AvailableGrant: Sendable {
     if case .nothing(let reason) = self { reason } else { nil }
   }
 
-  /// The refresh tokens, if they are the grant.
   package var refreshTokens: [HeldRefreshToken] {
     if case .refreshTokens(let tokens) = self { tokens } else { [] }
   }

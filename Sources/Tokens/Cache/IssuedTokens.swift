@@ -18,7 +18,6 @@ package struct IssuedTokens: Sendable {
   package var authority: AccountAuthority
   /// The `grant_type` of the request.
   package var grantType: String
-  /// The requested scopes.
   package var requested: ScopeSet
   /// The name a person typed, if the reply does not repeat it.
   package var usernameHint: String?

@@ -22,7 +22,6 @@ package enum ChallengeFault: String, Error, Sendable, Hashable, CaseIterable {
 
 /// The meaning of the Bearer challenges of a response.
 package enum BearerChallengeReading: Sendable, Hashable {
-  /// There are none.
   case absent
   /// They make one request.
   case usable(BearerChallenge)

@@ -243,6 +243,5 @@ extension Authority {
     }
   }
 
-  /// True for the authority of managed identities.
   package var isManagedIdentity: Bool { url.host == Self.managedHost }
 }

@@ -86,6 +86,5 @@ public enum InteractionReason: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// True if the account is not known.
   package var isWithoutAccount: Bool { self == .noAccount || self == .accountAmbiguous }
 }

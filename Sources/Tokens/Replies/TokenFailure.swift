@@ -21,7 +21,6 @@ package struct TokenFailure: Error, Sendable, Hashable {
   }
 
   package var cause: Cause
-  /// The answer's status.
   package var status: Int
   /// Seconds to wait, if the provider named them: 1 to 3600.
   package var retryAfter: Int64?
@@ -32,7 +31,6 @@ package struct TokenFailure: Error, Sendable, Hashable {
     self.retryAfter = retryAfter
   }
 
-  /// The OAuth error, if there is one.
   package var reply: TokenErrorReply? {
     if case .refused(let reply) = cause { reply } else { nil }
   }

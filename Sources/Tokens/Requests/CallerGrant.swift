@@ -79,7 +79,6 @@ package enum TokenTypeURN {
 
 /// One exchange: its terms and the tokens.
 package struct TokenExchange: Sendable, Equatable {
-  /// The subject's token.
   package var subject: Secret
   package var terms: ExchangeTerms
   /// The actor's token, which acts for the subject.

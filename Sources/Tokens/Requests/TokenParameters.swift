@@ -55,7 +55,6 @@ package struct TokenParameters: Sendable, Hashable {
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// The first value of a name.
   package subscript(_ name: String) -> String? { all.first { $0.name == name }?.value }
 
   /// Names of the grant, the application, the person, the kind of token or the way of the answer, which other settings

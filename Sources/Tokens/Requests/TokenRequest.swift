@@ -2,9 +2,7 @@ package import HTTP
 
 /// A request to a token endpoint (RFC 6749 §3.2).
 package struct TokenRequest: Sendable {
-  /// The provider.
   package var metadata: ProviderMetadata
-  /// The place of the secret.
   package var placement: ClientSecretPlacement
   package var clientID: String
   /// Its proof; nil for a public application, and for one that shows a certificate in the TLS handshake.
@@ -15,7 +13,6 @@ package struct TokenRequest: Sendable {
   package var scopes: ScopeSet
   /// Claims and capabilities, merged.
   package var claims: Claims?
-  /// The parameters of the route.
   package var parameters: TokenParameters
   /// The account that the grant is about; sent to Entra alone.
   package var routingHint: RoutingHint?
@@ -42,7 +39,6 @@ package struct TokenRequest: Sendable {
   /// The content type of every token request.
   package static let contentType = "application/x-www-form-urlencoded"
 
-  /// The address of the request.
   package var endpoint: HTTPURL {
     let url = metadata.url(of: .token, showingCertificate: showsCertificate) ?? metadata.tokenEndpoint
     guard let region, grant == .clientCredentials else { return url }

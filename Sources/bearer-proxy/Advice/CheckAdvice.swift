@@ -14,7 +14,6 @@ import Tokens
 struct CheckAdvice {
   let commands: OperatorCommands
   let route: RouteSettings
-  /// The route's application, if it has one.
   let application: ApplicationSettings?
   /// The thumbprint of the certificate that the application proves itself with, if it has one.
   let thumbprint: String?

@@ -1,6 +1,5 @@
 // The cures that `check`, `login`, `token`, the log and deploy/troubleshooting.md share. Each is written once.
 
-/// The cures of one area.
 protocol Cure: CaseIterable {
   /// Sentences. Words between backticks are typed or written as they are.
   func text(_ parts: CureParts) -> String

@@ -7,7 +7,6 @@ import Tokens
 
 /// The page, from the messages in Advice/Page.
 enum TroubleshootingPage {
-  /// The whole page.
   static var text: String {
     [introduction, configuration, listeners, routes, programs, files, provider, descriptions, answers, log]
       .map { wrapped($0.split(separator: "\n", omittingEmptySubsequences: false)) }.joined(separator: "\n")
@@ -32,7 +31,6 @@ enum TroubleshootingPage {
     return cure.hasSuffix(".") ? cure : "\(cure)."
   }
 
-  /// The next step of an event.
   static func step(_ step: NextStep) -> String { step.rawValue }
 
   /// The lines with breaks at 120 columns. An entry of a list has its message on lines of its own.

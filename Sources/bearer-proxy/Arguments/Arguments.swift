@@ -344,7 +344,6 @@ enum UsageError: Error, Equatable {
   case foreignConfiguration(String)
   /// The command needs one of a few words, and there is none.
   case missingWord(String, among: [String])
-  /// No program behind `--`.
   case missingProgram
   case repeated(String)
   /// `source` is the option or the variable.
@@ -356,7 +355,6 @@ enum UsageError: Error, Equatable {
   /// The first means nothing without the second.
   case without(Option, Option)
 
-  /// One sentence.
   var message: String {
     switch self {
     case .unknownCommand(let word, let suggestion): "unknown command '\(word)'\(hint(suggestion))"

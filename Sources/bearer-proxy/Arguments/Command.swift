@@ -79,7 +79,6 @@ enum Engine: String, CaseIterable {
 }
 
 struct RunOptions: Equatable {
-  /// The configuration file.
   var configuration: String
   /// Instead of the file's.
   var logLevel: LogLevel?
@@ -90,9 +89,7 @@ struct RunOptions: Equatable {
   /// The environment variables that one of these came from.
   var variables: Set<String> = []
 }
-/// The options of `exec`.
 struct ExecOptions: Equatable {
-  /// The configuration file.
   var configuration: String
   /// The program under `programs`; nil: the only one.
   var program: String?
@@ -107,7 +104,6 @@ struct ExecOptions: Equatable {
 }
 
 struct LiveCheckOptions: Equatable {
-  /// The configuration file.
   var configuration: String
   /// The only route to try; nil: every one.
   var route: String?
@@ -117,7 +113,6 @@ struct LiveCheckOptions: Equatable {
 }
 
 struct TokenOptions: Equatable {
-  /// The configuration file.
   var configuration: String
   /// The route whose token is wanted.
   var route: String
@@ -146,7 +141,6 @@ enum TokenOperation: String, CaseIterable {
 }
 
 struct StatusOptions: Equatable {
-  /// The configuration file.
   var configuration: String
   var form: OutputForm
   /// Seconds to wait until the instance is ready; nil: it is asked once.
@@ -157,7 +151,6 @@ struct StatusOptions: Equatable {
 }
 
 struct LogoutOptions: Equatable {
-  /// The configuration file.
   var configuration: String
   /// A user name or an id.
   var account: String
@@ -192,7 +185,6 @@ struct LoginOptions: Equatable {
     case uri(LoopbackRedirect)
   }
 
-  /// The configuration file.
   var configuration: String
   var target: Target
   var way = Way.browser(prompt: nil, hint: nil)

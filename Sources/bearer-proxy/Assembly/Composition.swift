@@ -138,7 +138,6 @@ struct Generation {
     }
   }
 
-  /// The tokens of its routes.
   var subscriptions: [TokenSubscription] { service.subscriptions }
 }
 

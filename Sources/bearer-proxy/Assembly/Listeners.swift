@@ -99,7 +99,6 @@ private func acceptedNames(_ hosts: AcceptedHosts, _ address: SocketAddress) -> 
 }
 
 extension AdminCallers {
-  /// The rules of the settings.
   fileprivate init(_ settings: AdminSettings, checks: CallerTokenChecks) {
     let own = acceptedNames(.names([]), settings.address.value)
     // At an address that other machines reach, they call it by names that are not known here.

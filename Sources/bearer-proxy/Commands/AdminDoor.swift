@@ -49,7 +49,6 @@ struct AdminDoor {
     }
   }
 
-  /// The request for a target.
   func question(_ target: String) -> FetchRequest {
     var url = url
     url.target = target

@@ -193,12 +193,10 @@ extension SystemError {
   }
 }
 
-/// Writes text to standard output.
 func writeOutput(_ text: String) {
   write(text, to: STDOUT_FILENO)
 }
 
-/// Writes text to standard error.
 func writeError(_ text: String) {
   write(text, to: STDERR_FILENO)
 }

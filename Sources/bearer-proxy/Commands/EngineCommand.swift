@@ -48,7 +48,6 @@ extension Engine {
     }
   }
 
-  /// The engine's part.
   func text(_ settings: EngineSettings) -> String {
     switch self {
     case .nginx: NginxConfiguration(settings: settings).text

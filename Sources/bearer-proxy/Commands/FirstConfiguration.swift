@@ -73,7 +73,6 @@ struct FirstConfiguration: Equatable {
     }
   }
 
-  /// The file.
   func yaml() -> String { yaml(isDraft: false) }
 
   private func yaml(isDraft: Bool) -> String {

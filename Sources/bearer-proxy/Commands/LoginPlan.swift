@@ -23,7 +23,6 @@ struct LoginPlan: Equatable {
     }
   }
 
-  /// The application's name.
   var application: String
   /// Its authority, if the routes name another tenant than the application's.
   var authority: Authority?
@@ -116,7 +115,6 @@ struct LoginExpectation: Equatable {
   var account: String?
   /// The hint for the provider.
   var hint: String?
-  /// The provider's prompt.
   var prompt: Prompt?
 
   /// True if it has to be asked if the right person signed in.

@@ -56,10 +56,8 @@ struct EngineSettings {
   /// The field that carries the secret of `callers.header`.
   var secretField: String? { listener.callers.rules.header?.name }
 
-  /// The scheme of the listener.
   var scheme: String { listener.tls == nil ? "http" : "https" }
 
-  /// The listener's address and port.
   var address: String { listener.address.value.description }
 
   /// The URL before a path at the listener, if it has an address.

@@ -3,7 +3,6 @@
 /// The description behind the program's name.
 let programSummary = "adds OAuth tokens to requests of an app that knows nothing of OAuth"
 
-/// The help text of a command, or of the program.
 func helpText(_ command: CommandName?) -> String {
   guard let command else {
     return """
@@ -77,7 +76,6 @@ extension CommandName {
     }
   }
 
-  /// The command line.
   var usage: String {
     switch self {
     case .run: "bearer-proxy [run] [-c FILE] [OPTIONS]"

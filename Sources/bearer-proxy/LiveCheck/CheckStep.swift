@@ -71,7 +71,6 @@ struct CheckStep: Equatable {
   var verdict: CheckVerdict
   /// Its duration; nil if nothing was tried.
   var milliseconds: Double?
-  /// The finding.
   var detail: String
   /// The cure; nil if none is needed.
   var advice: String?
@@ -108,7 +107,6 @@ extension CheckStep {
   private static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
 }
 
-/// The steps of a route.
 struct CheckedRoute: Equatable {
   var name: String
   var steps: [CheckStep]
@@ -123,7 +121,6 @@ struct LiveCheckReport: Equatable {
   /// The certificates of the configuration whose dates are worth a line.
   var certificates: [CheckStep] = []
 
-  /// The verdict on everything.
   var verdict: CheckVerdict { .worst((cache + certificates + routes.flatMap(\.steps)).map(\.verdict)) }
 
   /// A block for each route, a line for each step, and what to do below it.

@@ -153,7 +153,6 @@ extension ApplicationSettings {
   }
 }
 
-/// The version of each application's credential.
 struct CredentialVersions: Sendable {
   private struct Identity: Hashable {
     var authority: Authority
@@ -190,7 +189,6 @@ struct CredentialVersions: Sendable {
     }
   }
 
-  /// The version of an application's credential.
   subscript(_ application: ApplicationSettings) -> CredentialVersion {
     let credential = certificates.credential(of: application)
     return known[Self.identity(application)]?.first { $0.credential == credential }?.version ?? CredentialVersion(0)

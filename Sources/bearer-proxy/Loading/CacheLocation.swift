@@ -11,7 +11,6 @@ import Tokens
 /// depend on any of these files again.
 enum CacheLocation: Sendable {
   case memory
-  /// The file's path.
   case file(String, CacheSeal)
   /// The server, and what it is trusted by; nil is plain TCP. `entrance` has the tokens in the place of a password.
   case redis(RedisServer, tls: TLSContext?, entrance: CacheEntrance?, CacheSeal)

@@ -107,7 +107,6 @@ struct ConfigurationSource: Sendable {
     var now: State { State(files) }
   }
 
-  /// The result of a reading.
   struct Reading: Sendable {
     /// nil if only changes count and no file has changed.
     let result: Result<LoadedConfiguration, ConfigurationError>?

@@ -41,7 +41,6 @@ final class RunningProxy {
     case filesTouched
     /// Changed certificates that obtained no token are to be tried again.
     case certificateRetry
-    /// The configuration was read.
     case read(ConfigurationSource.Reading)
     case endSignal
     case endRequest

@@ -4,7 +4,6 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// The codes that are known.
 struct AuthorizationCodes {
   private struct Code {
     var authorization: Authorization
@@ -19,7 +18,6 @@ struct AuthorizationCodes {
 
   private var codes: [String: Code] = [:]
 
-  /// A new code.
   mutating func issue(
     _ authorization: Authorization, for request: AuthorizationRequest, now: UnixTime
   ) throws(ProviderError) -> String {
@@ -46,7 +44,6 @@ struct AuthorizationCodes {
     return code.authorization
   }
 
-  /// Forgets a person's codes.
   mutating func revoke(person: String) {
     codes = codes.filter { $0.value.authorization.person != person }
   }

@@ -102,7 +102,6 @@ struct DelegatedGrant {
 
 /// The claims of an ID token, or of an access token that a person's consent entitles to.
 struct PersonalClaims: Encodable {
-  /// The common claims.
   var claims: JWTClaims
   var preferred_username: String
   var name: String
@@ -138,7 +137,6 @@ struct PersonalClaims: Encodable {
 
 /// The claims of a token that an application got for itself.
 struct ApplicationClaims: Encodable {
-  /// The common claims.
   var claims: JWTClaims
   /// The application's client capabilities.
   var xms_cc: [String]

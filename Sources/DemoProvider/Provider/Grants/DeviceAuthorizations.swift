@@ -3,7 +3,6 @@
 internal import Bytes
 internal import Tokens
 
-/// The devices that wait.
 struct DeviceAuthorizations {
   /// A device that asked for a code.
   struct Device {

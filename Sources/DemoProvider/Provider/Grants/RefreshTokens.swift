@@ -3,7 +3,6 @@
 internal import Bytes
 internal import Tokens
 
-/// The refresh tokens that were issued.
 struct RefreshTokens {
   private struct Family {
     var authorization: Authorization

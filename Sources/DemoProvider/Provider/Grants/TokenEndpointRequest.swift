@@ -3,9 +3,7 @@
 internal import Bytes
 internal import Tokens
 
-/// A request to the token endpoint.
 struct TokenEndpointRequest: Equatable {
-  /// The application's grant.
   enum Grant: Equatable {
     /// Its own name and secret (RFC 6749 §4.4).
     case clientCredentials

@@ -9,9 +9,7 @@ package struct ProviderBehaviour: Sendable, Hashable {
   package struct Failure: Sendable, Hashable, Codable {
     /// The number of requests that are answered so.
     package var times: Int
-    /// The HTTP status.
     package var status: Int
-    /// The OAuth error.
     package var error: String
     /// The number after `AADSTS`.
     package var code: Int
@@ -42,7 +40,6 @@ package struct ProviderBehaviour: Sendable, Hashable {
   /// The next answer of the token endpoint.
   package var failure: Failure?
 
-  /// The usual behaviour.
   package init() {}
 
   /// The failure of this request, counted.
@@ -59,7 +56,6 @@ extension ProviderBehaviour: Decodable {
     case device_code_lifetime, second_factor, fail
   }
 
-  /// Reads a behaviour.
   package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Name.self)
     func read<Value: Decodable>(_ name: Name, _ value: inout Value) throws {

@@ -69,7 +69,6 @@ enum ProviderEndpoint: Hashable {
   }
 }
 
-/// The tasks of the testing endpoint.
 enum TestingTask: String, CaseIterable {
   /// Counts requests per endpoint.
   case requests

@@ -32,7 +32,6 @@ struct PageContext {
 }
 
 extension Pages {
-  /// The page of a step that has one.
   func step(_ step: SignInStep, _ context: PageContext) -> DemoAnswer {
     switch step {
     case .signIn(let userName, let problem): signIn(userName, problem, context)

@@ -37,7 +37,6 @@ struct ReplyAddress: Hashable {
   }
 }
 
-/// A request for an authorization code.
 struct AuthorizationRequest: Hashable {
   var address: ReplyAddress
   var scopes: [String]
@@ -50,7 +49,6 @@ struct AuthorizationRequest: Hashable {
   var maximumAge: Int64?
   /// The requested authentication contexts, in order of preference.
   var acrValues: [String]
-  /// The claims for the token.
   var claims: ClaimsAsked
 
   init(
@@ -116,7 +114,6 @@ struct RequestedScopes: Hashable {
   /// The APIs, in order of their first mention.
   var resources: [Resource] = []
 
-  /// The scopes of `words` in `tenant`.
   init(_ words: [String], in tenant: Tenant) throws(ProviderError) {
     for word in words {
       if let own = Self.openID.scope(word) {
@@ -181,7 +178,6 @@ struct ClaimsAsked: Hashable {
   }
 }
 
-/// The rule for an application's redirect URIs.
 enum RedirectURIRule {
   /// The registered ones are compared as text. One on loopback permits every port
   /// (RFC 8252 §7.3; Entra does the same with and without TLS), and, without a path, for the one with a slash.

@@ -7,7 +7,6 @@ internal import Tokens
 struct Interaction {
   /// The action at its end.
   enum Purpose {
-    /// The answer to an authorization request.
     case authorization(AuthorizationRequest)
     /// The device with this user code gets tokens.
     case device(userCode: String, scopes: [String])
@@ -36,7 +35,6 @@ struct Interaction {
   /// The one-time code that its page waits for.
   var oneTimeCode: String?
 
-  /// The words of `scope`.
   var scopes: [String] {
     switch purpose {
     case .authorization(let request): request.scopes

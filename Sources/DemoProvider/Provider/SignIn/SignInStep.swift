@@ -4,7 +4,6 @@
 internal import Bytes
 internal import Tokens
 
-/// The next step of a sign-in.
 enum SignInStep {
   /// Scopes that are shown for consent, per API.
   typealias Scopes = [(api: RegisteredAPI, names: [String])]
@@ -170,7 +169,6 @@ struct Consents {
     var person: String
     /// The application's `client_id`.
     var client: String
-    /// The tenant signed in to.
     var tenant: String
   }
 
@@ -200,7 +198,6 @@ struct Consents {
     Consents().missing(asked, Party(person: "", client: "", tenant: ""), in: tenant)
   }
 
-  /// Remembers a consent.
   mutating func grant(_ scopes: [(api: RegisteredAPI, names: [String])], _ party: Party) {
     for (api, names) in scopes { granted[party, default: [:]][api.clientIdentifier, default: []].formUnion(names) }
   }

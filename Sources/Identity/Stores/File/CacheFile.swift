@@ -5,7 +5,6 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// The result of a look at the file.
 enum CacheFileLook: Sendable, Hashable {
   /// The known state.
   case same

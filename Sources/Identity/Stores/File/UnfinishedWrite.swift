@@ -4,11 +4,9 @@ internal import Platform
 /// Decides if a cache's text that is empty or cut off is half of a write. msal-extensions empties the file under its
 /// lock before it writes it; other programs do the same without a lock.
 struct UnfinishedWrite: Sendable, Hashable {
-  /// The decision.
   enum Verdict: Sendable, Hashable {
     /// A moment later it may be whole.
     case unfinished
-    /// It is complete.
     case final
     /// A process left it that ended before it had written the rest.
     case abandoned
