@@ -63,6 +63,14 @@
     return evicted
   }
 
+  /// All keys and values, in no order.
+  @inlinable package var elements: [(key: Key, value: Value)] { places.compactMap { $0.map { ($0.key, $0.value) } } }
+
+  /// Replaces the value of a key, if there is one, and leaves the order.
+  @inlinable package mutating func replace(_ value: Value, for key: Key) {
+    if let index = indices[key] { places[index]?.value = value }
+  }
+
   @inlinable package mutating func remove(_ key: Key) {
     guard let index = indices.removeValue(forKey: key) else { return }
     unlink(index)

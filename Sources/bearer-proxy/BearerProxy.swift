@@ -60,8 +60,7 @@ extension Command {
       case .exec(let options): try await ExecCommand(options: options).answer(in: context)
       case .run(let options): try await RunCommand(options: options).answer(in: context)
       case .login(let options): try await LoginCommand(options: options).answerUntilInterrupted(in: context)
-      case .accounts(let configuration, let form):
-        try await AccountsCommand(configuration: configuration, form: form).answer(in: context)
+      case .accounts(let options): try await AccountsCommand(options: options).answer(in: context)
       case .logout(let options): try await LogoutCommand(options: options).answer(in: context)
       case .status(let options): try await StatusCommand(options: options).answer(in: context)
       case .token(let options): try await TokenCommand(options: options).answer(in: context)

@@ -72,7 +72,7 @@ struct RedisCacheStoreTests {
     #expect(
       keys == [
         "bp:account:login.microsoftonline.com:\(alice.home)", "bp:account:login.microsoftonline.com:\(bob.home)",
-        "bp:application:\(SignedInPerson.client)", "bp:index", "bp:version",
+        "bp:application:\(SignedInPerson.client)", "bp:index", "bp:numbering", "bp:people", "bp:version",
       ])
     // Another prefix is another cache.
     #expect(try await open(redis.port, prefix: "other:").snapshot().places.isEmpty)

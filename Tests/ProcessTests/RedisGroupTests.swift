@@ -24,19 +24,7 @@ struct RedisGroupTests {
   }
 
   private func open(_ group: RedisGroup, trust: String? = nil) async throws -> CacheStore {
-    var server = try RedisServer(group.url)
-    (server.user, server.password) = (RedisGroup.user, Secret(RedisGroup.password))
-    server.keyPrefix = "bp:"
-    switch group.form {
-    case .single: break
-    case .sentinels:
-      server.arrangement = .sentinels(
-        .init(
-          primary: RedisGroup.primary, user: RedisGroup.sentinelUser, password: Secret(RedisGroup.sentinelPassword)))
-    case .cluster: server.arrangement = .cluster
-    }
-    let tls = try trust.map { try TLSContext.client(trustPath: $0) }
-    return await CacheStore.redis(server, tls: tls, loop: loop, resolver: Resolver())
+    try await CacheStore.open(group.url, group.form, trust: trust, loop: loop)
   }
 
   private func add(_ person: SignedInPerson, to store: CacheStore) async throws {

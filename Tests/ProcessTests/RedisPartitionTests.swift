@@ -23,10 +23,7 @@ struct RedisPartitionTests {
   }
 
   private func open(_ partition: RedisPartition) async throws -> CacheStore {
-    var server = try RedisServer(partition.url)
-    server.arrangement = partition.form == .cluster ? .cluster : .sentinels(.init(primary: RedisGroup.primary))
-    (server.keyPrefix, server.allowsPlaintext) = ("bp:", true)
-    return await CacheStore.redis(server, loop: loop, resolver: Resolver())
+    try await CacheStore.open(partition.url, partition.form, isGuarded: false, loop: loop)
   }
 
   private func add(_ person: SignedInPerson, to store: CacheStore) async throws {

@@ -64,7 +64,10 @@ final class ExploredWorld: @unchecked Sendable {
         case 0: .memory
         case 1: .file(FileModel(schedule))
         default:
-          .redis(RedisModel(schedule, isReplicated: schedule.random.chance(0.5), cells: schedule.random.pick([1, 3])))
+          .redis(
+            RedisModel(
+              schedule, isReplicated: schedule.random.chance(0.5), cells: schedule.random.pick([1, 3]),
+              holdLimit: schedule.random.pick([0, 1, CacheStore.holdLimit])))
         }
       let scopes = (0...schedule.random.below(2)).map { "api.read.\($0)" }
       let people = (0...schedule.random.below(2)).map { "person-\(number)-\($0)" }
@@ -96,7 +99,8 @@ final class ExploredWorld: @unchecked Sendable {
       switch group.place {
       case .memory: "memory"
       case .file: "file"
-      case .redis(let server): "redis\(server.isReplicated ? " with a replica" : "") of \(server.cells) cells"
+      case .redis(let server):
+        "redis\(server.isReplicated ? " with a replica" : "") of \(server.cells) cells, held to \(server.holdLimit)"
       }
     }.joined(separator: ", ")
   }

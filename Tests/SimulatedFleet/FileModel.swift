@@ -53,7 +53,7 @@ final class FileModelBackend: CacheBackend, @unchecked Sendable {
 
   private func travel() async { await life.sleep(file.schedule.random.number(in: file.latency)) }
 
-  func read() async throws(CacheStoreError) -> CacheDocument? {
+  func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? {
     await travel()
     guard life.isAlive else { throw .contended }
     if seen == file.version { return nil }

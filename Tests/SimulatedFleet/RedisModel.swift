@@ -35,11 +35,17 @@ struct RedisData {
       set(names[1], words[2], until: life.map { now + $0 / 1000 } ?? .infinity)
       return .text(Array("OK".utf8))
     case "ZRANGEBYSCORE":
-      let least = names[2].hasPrefix("(") ? (Int64(names[2].dropFirst()) ?? 0) + 1 : Int64.min
-      let found = (scores[names[1]] ?? [:]).filter { $0.value >= least }.sorted {
+      let least = names[2].hasPrefix("(") ? (Int64(names[2].dropFirst()) ?? 0) + 1 : Int64(names[2]) ?? .min
+      let most = Int64(names[3]) ?? .max
+      var found = (scores[names[1]] ?? [:]).filter { $0.value >= least && $0.value <= most }.sorted {
         ($0.value, $0.key) < ($1.value, $1.key)
       }
-      return .list(found.flatMap { [RedisReply.text(Array($0.key.utf8)), .text(Array("\($0.value)".utf8))] })
+      if let limit = names.firstIndex(of: "LIMIT") {
+        found = Array(found.dropFirst(Int(names[limit + 1]) ?? 0).prefix(Int(names[limit + 2]) ?? 0))
+      }
+      let isScored = names.contains("WITHSCORES")
+      return .list(
+        found.flatMap { [RedisReply.text(Array($0.key.utf8))] + (isScored ? [.text(Array("\($0.value)".utf8))] : []) })
     case "EVAL":
       let count = Int(names[2]) ?? 0
       return evaluate(
@@ -70,10 +76,11 @@ struct RedisData {
 
   /// The script `RedisCommand.write`.
   private mutating func write(_ keys: [String], _ arguments: [[UInt8]], _ now: Double) -> RedisReply {
-    let shards = keys.dropFirst(3).enumerated().map { (key: $1, at: 1 + $0 * 3) }
+    let shards = keys.dropFirst(5).enumerated().map { (key: $1, at: 2 + $0 * 4) }
     for (key, at) in shards where (hashes[key]?["version"] ?? Array("0".utf8)) != arguments[at + 1] {
       return .integer(0)
     }
+    if self.text(keys[0], now) == nil { set(keys[4], arguments[1]) }
     let version = max(number(keys[0], now), Int64(bytes: arguments[0]) ?? 0) + 1
     let text = Array("\(version)".utf8)
     set(keys[0], text)
@@ -87,6 +94,12 @@ struct RedisData {
         hashes[key] = ["version": text, "entries": arguments[at + 2]]
         scores[keys[2], default: [:]][name] = version
       }
+      var place = 0
+      for number in arguments[at + 3].split(separator: 0x20) {
+        scores[keys[3], default: [:]]["\(place):\(name)"] = Int64(bytes: Array(number))
+        place += 1
+      }
+      while scores[keys[3]]?.removeValue(forKey: "\(place):\(name)") != nil { place += 1 }
     }
     return .integer(version)
   }
@@ -114,13 +127,18 @@ final class RedisModel: @unchecked Sendable {
   let isReplicated: Bool
   /// The parts of a cluster's keys.
   let cells: Int
+  /// The number of shards of which a process holds all.
+  let holdLimit: Int
   private var replica = RedisData()
   /// Writes so far, and those of them that the replica has.
   fileprivate private(set) var written = 0
   fileprivate private(set) var replicated = 0
 
-  init(_ schedule: Schedule, isReplicated: Bool = false, cells: Int = 1) {
+  init(
+    _ schedule: Schedule, isReplicated: Bool = false, cells: Int = 1, holdLimit: Int = CacheStore.holdLimit
+  ) {
     (self.schedule, self.isReplicated, self.cells) = (schedule, isReplicated, cells)
+    self.holdLimit = holdLimit
   }
 
   private static let write = Array(RedisCommand.write.utf8)

@@ -69,7 +69,8 @@ final class SimulatedProxy: @unchecked Sendable {
         await CacheStore.open(FileModelBackend(file, life), surroundings: surroundings) { _ in }
       case .redis(let server):
         await CacheStore.redis(
-          over: RedisModelTransport(server, life), prefix: "p:", timing: timing, surroundings: surroundings
+          over: RedisModelTransport(server, life), prefix: "p:", timing: timing, surroundings: surroundings,
+          holdLimit: server.holdLimit
         ) { _ in }
       }
     let proxy = SimulatedProxy(life, demands, store: store, schedule, judge)

@@ -61,7 +61,8 @@ struct SignInExchange {
     let filing = SignInFiling(
       reply: reply, home: home, application: application, realm: metadata.realm, grantType: grant.type,
       requested: request.scopes, authorized: authorized, isPlain: request.parameters.isEmpty, arrival: now())
-    var document = await store.snapshot()
+    let interest = CacheInterest(.called(home), at: application.authority, clientID: application.clientID)
+    var document = await store.snapshot(of: interest).document
     guard let account = filing.add(to: &document, at: filing.arrival) else { throw .withoutAccount }
     if let expected = request.expectedAccount, !account.isCalled(expected) { throw .otherAccount(account.name) }
     return ProvenSignIn(account: account, claims: claims, filing: filing, metadata: metadata)

@@ -13,9 +13,30 @@ package struct SignedInAccounts: Sendable {
     self.store = store
   }
 
-  /// The accounts that are signed in, and the state of their tokens (MSAL's `get_accounts`, and more).
-  package func accounts() async -> [SignedInAccount] {
-    await store.snapshot().signedInAccounts(at: application.authority, clientID: application.clientID)
+  /// The accounts that are signed in, and the state of their tokens (MSAL's `get_accounts`, and more). Of a shared
+  /// cache that is too large to hold (`CacheStore.isComplete`), some.
+  /// - Parameter name: only the accounts of this name, all of them; nil is no choice.
+  package func accounts(called name: String? = nil) async -> [SignedInAccount] {
+    await document(name.map { .called($0) } ?? .some)
+      .signedInAccounts(at: application.authority, clientID: application.clientID, called: name)
+  }
+
+  /// Calls `take` with all of them in pages, until it returns false: by name in one page, or, if the cache is too large
+  /// for that, in the order of the last change.
+  package func pages(_ take: ([SignedInAccount]) async -> Bool) async throws(CacheStoreError) {
+    // Of one whose entries change meanwhile. Hash values do for a million of them.
+    var taken: Set<Int> = []
+    try await store.pages(at: application.authority.environments) { page in
+      await take(
+        page.signedInAccounts(at: application.authority, clientID: application.clientID)
+          .filter { taken.insert($0.account.homeAccountID.hashValue).inserted })
+    }
+  }
+
+  private func document(_ people: CacheInterest.People) async -> CacheDocument {
+    await store.snapshot(
+      of: CacheInterest(people, at: application.authority, clientID: application.clientID)
+    ).document
   }
 
   /// Revokes this application's tokens for a person at the provider (RFC 7009): the refresh tokens, and with them their
@@ -23,7 +44,7 @@ package struct SignedInAccounts: Sendable {
   package func revoke(
     account: CachedAccount, now: @escaping @Sendable () -> UnixTime
   ) async throws(AcquisitionError) {
-    let tokens = await store.snapshot().heldTokens(
+    let tokens = await document(.called(account.homeAccountID)).heldTokens(
       of: account.homeAccountID, at: application.authority, clientID: application.clientID)
     if tokens.isEmpty { return }
     do throws(AcquisitionError) {
@@ -43,6 +64,7 @@ package struct SignedInAccounts: Sendable {
   /// application, and the refresh tokens of this application and its family. If issuers share a host, the others' stay.
   package func remove(account: CachedAccount) async throws(CacheStoreError) {
     let (home, authority, clientID) = (account.homeAccountID, application.authority, application.clientID)
+    _ = await document(.called(home))
     try await store.modify { $0.removeAccount(home: home, at: authority, clientID: clientID) }
   }
 }

@@ -21,8 +21,20 @@ package protocol CacheBackend: Sendable {
   /// Calls `look` whenever others may have changed the document, until `look` returns false.
   func watch(_ look: @escaping @Sendable () async -> Bool)
 
+  /// True if the document is all that the place has. Otherwise it is the part that was asked for.
+  var isComplete: Bool { get }
+
+  /// True if the next `read` adds an interest's part to the document.
+  func lacks(_ interest: CacheInterest) -> Bool
+
   /// The document, if it is not the one that was read or written last.
-  func read() async throws(CacheStoreError) -> CacheDocument?
+  /// - Parameter mayForget: true if parts that were not asked for lately may be left out: no change of them is
+  ///   unwritten.
+  func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument?
+
+  /// Calls `take` with documents that together hold all that the place has, until it returns false. Each holds people
+  /// with all of their entries at these hosts; one whose entries change meanwhile may be in two.
+  func pages(at hosts: [String], _ take: (CacheDocument) async -> Bool) async throws(CacheStoreError)
 
   /// Writes the result of `change` on the document that was read last; nil if others have changed that meanwhile.
   func replace(
@@ -44,6 +56,30 @@ package protocol CacheBackend: Sendable {
 
 extension CacheBackend {
   package var isProxiesOwn: Bool { false }
+  package var isComplete: Bool { true }
+  package func lacks(_ interest: CacheInterest) -> Bool { false }
+  package func pages(at hosts: [String], _ take: (CacheDocument) async -> Bool) async throws(CacheStoreError) {}
+}
+
+/// A part of a cache that a caller needs: an application's own entries, and people at its hosts.
+package struct CacheInterest: Sendable, Hashable {
+  package enum People: Sendable, Hashable {
+    case none
+    /// Those whom a user name or an id may mean.
+    case called(String)
+    /// Those for whom the application has tokens, a hundred of them if there are more; if there are none, others.
+    case some
+  }
+
+  package var people: People
+  package var hosts: [String]
+  package var clientID: String
+
+  package init(_ people: People, at authority: Authority, clientID: String) {
+    self.people = people
+    hosts = authority.environments
+    self.clientID = clientID
+  }
 }
 
 /// A written document.

@@ -56,6 +56,30 @@ package struct CacheSeal: Sendable {
     self.keys = keys
   }
 
+  /// The name of the key that encrypts, or `clear`.
+  var keyName: String { keys.first.map { Self.words($0.name) } ?? "clear" }
+
+  /// The numbers of a name, one for each key that may have made it, 53 bits of an HMAC: who sees one cannot try names
+  /// without the key. Without keys, everything is in clear anyway.
+  func numbers(of name: String) throws(CacheSealError) -> [UInt64] {
+    let text = Array(("bearer-proxy cache name " + name).utf8)
+    do throws(CryptoError) {
+      var numbers: [UInt64] = []
+      for key in keys { numbers.append(Self.number(try HMAC.sha256(of: text.span, key: key.secret.bytes))) }
+      return numbers.isEmpty ? [Self.number(try SHA256.digest(of: text.span))] : numbers
+    } catch {
+      throw .library(error)
+    }
+  }
+
+  private static func number(_ digest: some Sequence<UInt8>) -> UInt64 {
+    digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } >> 11
+  }
+
+  private static func words(_ name: some Sequence<UInt8>) -> String {
+    name.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+  }
+
   /// The form of a text at a place.
   func seal(_ text: [UInt8], at place: String) throws(CacheSealError) -> [UInt8] {
     guard let key = keys.first, !text.isEmpty else { return text }
@@ -76,7 +100,7 @@ package struct CacheSeal: Sendable {
     }
     let head = Array(form.prefix(Self.mark.count + Self.nameCount))
     let name = head.dropFirst(Self.mark.count)
-    let words = name.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+    let words = Self.words(name)
     if keys.isEmpty { throw .keyless(key: words) }
     guard let index = keys.firstIndex(where: { $0.name.elementsEqual(name) }) else { throw .otherKey(words) }
     let body = form.dropFirst(head.count)

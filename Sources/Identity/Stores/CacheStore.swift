@@ -181,7 +181,7 @@ extension CacheStore {
     let began = surroundings.now()
     let document: CacheDocument?
     do throws(CacheStoreError) {
-      document = try await backend.read()
+      document = try await backend.read(mayForget: state.withLock { $0.unwritten.isEmpty })
     } catch {
       state.withLock { $0.readTrouble = error }
       throw error
@@ -194,8 +194,8 @@ extension CacheStore {
       if let document { state.serve(document) }
     }
     guard let document else { return }
-    observe(
-      .read(duration: surroundings.duration(since: began), isEmptied: document.isEmpty && !former.isEmpty))
+    let isEmptied = document.isEmpty && !former.isEmpty && backend.isComplete
+    observe(.read(duration: surroundings.duration(since: began), isEmptied: isEmptied))
   }
 
   private var troubles: Troubles {

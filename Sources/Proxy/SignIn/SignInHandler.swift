@@ -196,8 +196,8 @@ package final class SignInHandler: Sendable {
   func people(for route: SignInRoute) async -> [CachedAccount] {
     // A person may have signed in elsewhere a moment ago.
     await surroundings.store.look()
-    let accounts = await SignedInAccounts(route.subscription.application, store: surroundings.store).accounts()
-    return accounts.map(\.account).filter { account in route.account.map(account.isCalled) ?? true }
+    return await SignedInAccounts(route.subscription.application, store: surroundings.store)
+      .accounts(called: route.account).map(\.account)
   }
 
   private func requirement(of route: SignInRoute) async -> RouteSignInRequirement {

@@ -12,6 +12,17 @@ package struct CachePlace: Sendable, Hashable {
   }
 }
 
+/// A name by which shards of people are found.
+package struct SearchName: Sendable, Hashable {
+  package let text: String
+
+  /// A user name or a local id.
+  package static func called(_ name: String) -> SearchName { SearchName(text: "name " + name.lowercased()) }
+
+  /// A person for whom an application has tokens.
+  package static func user(of clientID: String) -> SearchName { SearchName(text: "application " + clientID) }
+}
+
 extension CacheDocument {
   package var places: [CachePlace] {
     CacheSection.allCases.flatMap { section in self[section].keys.map { CachePlace(section, $0) } }
@@ -39,10 +50,31 @@ extension CacheDocument {
 
   /// The name of an entry's shard: one for each person and host, one for each application's own tokens.
   package static func shard(of entry: CacheEntry) -> String {
-    if let home = entry["home_account_id"], !home.isEmpty {
-      return "account:\(entry["environment"]?.lowercased() ?? ""):\(home)"
+    if let home = entry["home_account_id"], !home.isEmpty { return shard(of: home, at: entry["environment"] ?? "") }
+    return shard(ofApplication: entry["client_id"] ?? "")
+  }
+
+  /// The name of a person's shard at a host.
+  package static func shard(of home: String, at host: String) -> String { "account:\(host.lowercased()):\(home)" }
+
+  /// The name of the shard of an application's own tokens.
+  package static func shard(ofApplication clientID: String) -> String { "application:\(clientID)" }
+
+  /// The names by which people are looked for: user names and local ids in lower case, and the applications that have
+  /// tokens for them.
+  package func names(of places: some Sequence<CachePlace>) -> Set<SearchName> {
+    var names: Set<SearchName> = []
+    for place in places {
+      guard let entry = self[place], let home = entry["home_account_id"], !home.isEmpty else { continue }
+      if place.section == .account {
+        for name in [entry["username"], entry["local_account_id"]] {
+          if let name, !name.isEmpty { names.insert(.called(name)) }
+        }
+      } else if let client = entry["client_id"] {
+        names.insert(.user(of: client))
+      }
     }
-    return "application:\(entry["client_id"] ?? "")"
+    return names
   }
 
   /// A cache of some of the entries; members that are no entries stay behind.

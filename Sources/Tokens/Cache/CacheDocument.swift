@@ -60,10 +60,10 @@ package struct CacheDocument: Sendable {
     }
   }
 
-  /// The cache's text, for every library to read: ASCII, indented, sections and entries in a stable order. Unchanged
-  /// entries are written as they were read.
-  package func text() -> [UInt8] {
-    var writer = JSONWriter(.indentedASCII)
+  /// The cache's text, sections and entries in a stable order. Unchanged entries are written as they were read.
+  /// - Parameter layout: indented ASCII for every library to read.
+  package func text(_ layout: JSONWriter.Layout = .indentedASCII) -> [UInt8] {
+    var writer = JSONWriter(layout)
     writer.reserve(readCount + 65_536)
     writer.openObject()
     for section in CacheSection.allCases where foreignSections[section.rawValue] == nil {

@@ -28,8 +28,11 @@ package struct SignedInAccount: Sendable, Hashable {
 extension CacheDocument {
   /// The accounts that are signed in at an authority, with an application's tokens for them. If several issuers share a
   /// host, only this issuer's accounts.
-  package func signedInAccounts(at authority: Authority, clientID: String) -> [SignedInAccount] {
-    accounts(authority: authority, clientID: clientID).map { account in
+  /// - Parameter name: only the accounts of this name; nil is all.
+  package func signedInAccounts(
+    at authority: Authority, clientID: String, called name: String? = nil
+  ) -> [SignedInAccount] {
+    accounts(authority: authority, clientID: clientID, named: name).map { account in
       let query = CacheQuery(
         environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID,
         isolation: authority.isolation)

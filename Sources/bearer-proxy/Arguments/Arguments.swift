@@ -145,7 +145,10 @@ struct Arguments {
     case .login:
       return .login(try login())
     case .accounts:
-      return .accounts(configuration: try configuration(), form)
+      return .accounts(
+        AccountsOptions(
+          configuration: try configuration(), form: form, application: value(.application)?.text,
+          account: value(.account)?.text))
     case .logout:
       return .logout(
         LogoutOptions(

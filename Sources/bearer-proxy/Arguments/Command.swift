@@ -17,7 +17,7 @@ enum Command: Equatable {
   /// Sign a person in.
   case login(LoginOptions)
   /// List who is signed in.
-  case accounts(configuration: String, OutputForm)
+  case accounts(AccountsOptions)
   /// Sign a person out.
   case logout(LogoutOptions)
   /// Show what silent acquisition gives a route.
@@ -148,6 +148,16 @@ struct StatusOptions: Equatable {
 
   /// The time for `--wait` without a value.
   static let patience: UInt64 = 60
+}
+
+struct AccountsOptions: Equatable {
+  /// The configuration file.
+  var configuration: String
+  var form = OutputForm.text
+  /// The only application whose people are listed.
+  var application: String?
+  /// The only person's user name or id.
+  var account: String?
 }
 
 struct LogoutOptions: Equatable {

@@ -32,7 +32,7 @@ enum CommandName: String, CaseIterable {
         .config, .application, .route, .deviceCode, .prompt, .loginHint, .domainHint, .extraScope, .claims, .timeout,
         .port, .redirectURI,
       ]
-    case .accounts: [.config, .json]
+    case .accounts: [.config, .application, .account, .json]
     case .logout: [.config, .account, .application, .revoke]
     case .token: [.config, .route, .json, .reveal, .format, .username]
     case .status: [.config, .json, .wait]

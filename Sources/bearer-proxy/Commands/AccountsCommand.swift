@@ -5,31 +5,108 @@ import Configuration
 import Identity
 import Tokens
 
-/// Lists the people of every application.
+/// Lists the people of applications. Those of a cache that is too large to hold are written page by page.
 struct AccountsCommand {
-  let configuration: String
-  let form: OutputForm
+  let options: AccountsOptions
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let (settings, cache) = try context.settingsAndCache(configuration)
-    let store = try await context.openReadable(cache, context.network())
-    var rows: [(ApplicationSettings, [SignedInAccount])] = []
-    for application in settings.applications {
-      rows.append((application, await SignedInAccounts(Application(offline: application), store: store).accounts()))
+    let (settings, cache) = try context.settingsAndCache(options.configuration)
+    var applications = settings.applications
+    if let name = options.application {
+      applications.removeAll { $0.name != name }
+      if applications.isEmpty {
+        let names = settings.applications.map(\.name)
+        throw .usage("\(options.configuration): \(unknownName("application", name, among: names))")
+      }
     }
-    let now = context.now()
-    return CommandAnswer(text: form == .json ? json(rows, at: now) : text(rows, at: now), status: .done)
+    let store = try await context.openReadable(cache, context.network())
+    var list = AccountsList(form: options.form, now: context.now())
+    for application in applications {
+      list.begin(application)
+      let people = SignedInAccounts(Application(offline: application), store: store)
+      if let name = options.account {
+        list.add(await people.accounts(called: name))
+        continue
+      }
+      do throws(CacheStoreError) {
+        var isFirst = true
+        try await people.pages { page in
+          // The last page is part of the answer.
+          if !isFirst, !context.writePage(list.take()) { return false }
+          isFirst = false
+          list.add(page)
+          return true
+        }
+      } catch {
+        throw .failed(
+          "the list of accounts is incomplete: \(error.description(path: cache.place ?? "cache"))",
+          advice: CacheCure.words(error) + "\n")
+      }
+    }
+    return CommandAnswer(text: list.end(), status: .done)
+  }
+}
+
+/// The list under construction.
+struct AccountsList {
+  let form: OutputForm
+  let now: UnixTime
+  private var output = ""
+  private var application: ApplicationSettings?
+  private var isFirstApplication = true
+  private var isFirstPerson = true
+
+  init(form: OutputForm, now: UnixTime) {
+    (self.form, self.now) = (form, now)
+    if form == .json { output = #"{"applications":["# }
   }
 
-  private func text(_ rows: [(ApplicationSettings, [SignedInAccount])], at now: UnixTime) -> String {
-    var lines: [String] = []
-    for (application, accounts) in rows {
-      lines.append("application \(application.name), \(application.authority.value)")
-      if accounts.isEmpty { lines.append("  no account is signed in") }
-      for account in accounts { lines += text(account, at: now) }
-    }
-    return lines.isEmpty ? "no applications\n" : lines.map { $0.printable(limit: 4000) + "\n" }.joined()
+  /// The finished text since the last call.
+  mutating func take() -> String {
+    defer { output = "" }
+    return output
   }
+
+  mutating func begin(_ next: ApplicationSettings) {
+    endApplication()
+    application = next
+    isFirstPerson = true
+    if form == .json {
+      output += (isFirstApplication ? "" : ",") + #"{"accounts":["#
+    } else {
+      line("application \(next.name), \(next.authority.value)")
+    }
+    isFirstApplication = false
+  }
+
+  mutating func add(_ people: [SignedInAccount]) {
+    for person in people {
+      if form == .json {
+        output += (isFirstPerson ? "" : ",") + json(person, at: now).canonicalText()
+      } else {
+        for words in text(person, at: now) { line(words) }
+      }
+      isFirstPerson = false
+    }
+  }
+
+  mutating func end() -> String {
+    endApplication()
+    if form == .json { output += "]}\n" } else if isFirstApplication { output = "no applications\n" }
+    return take()
+  }
+
+  private mutating func endApplication() {
+    guard let application else { return }
+    if form == .json {
+      let authority = JSONValue.string(application.authority.value.description).canonicalText()
+      output += #"],"application":\#(JSONValue.string(application.name).canonicalText()),"authority":\#(authority)}"#
+    } else if isFirstPerson {
+      line("  no account is signed in")
+    }
+  }
+
+  private mutating func line(_ text: String) { output += text.printable(limit: 4000) + "\n" }
 
   private func text(_ account: SignedInAccount, at now: UnixTime) -> [String] {
     var lines = ["  \(account.account.name)", "    id:      \(account.account.homeAccountID)"]
@@ -47,16 +124,6 @@ struct AccountsCommand {
           + (left > 0 ? "good for \(words(seconds: left))" : "expired"))
     }
     return lines
-  }
-
-  private func json(_ rows: [(ApplicationSettings, [SignedInAccount])], at now: UnixTime) -> String {
-    let applications = rows.map { application, accounts in
-      JSONValue.object([
-        "application": .string(application.name), "authority": .string(application.authority.value.description),
-        "accounts": .array(accounts.map { json($0, at: now) }),
-      ])
-    }
-    return JSONValue.object(["applications": .array(applications)]).canonicalText() + "\n"
   }
 
   private func json(_ account: SignedInAccount, at now: UnixTime) -> JSONValue {

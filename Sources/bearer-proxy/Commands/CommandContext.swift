@@ -18,6 +18,8 @@ struct CommandContext: Sendable {
   var sleep: @Sendable (Int64) async -> Void = TokenBroker.sleep
   /// Writes what a person reads while the command runs; the answer comes at its end.
   var writeProgress: @Sendable (String) -> Void = { writeError($0) }
+  /// Writes a part of a long answer before its end; returns false if no one reads it.
+  var writePage: @Sendable (String) -> Bool = { writeOutput($0) }
   var terminal = Terminal()
   var openLoop: @Sendable () throws(SystemError) -> EventLoop = { () throws(SystemError) in try EventLoop() }
   /// Replaces the network to the providers of applications.
@@ -193,23 +195,26 @@ extension SystemError {
   }
 }
 
-func writeOutput(_ text: String) {
+/// Writes text to standard output; returns false if there is no reader.
+@discardableResult
+func writeOutput(_ text: String) -> Bool {
   write(text, to: STDOUT_FILENO)
 }
 
 func writeError(_ text: String) {
-  write(text, to: STDERR_FILENO)
+  _ = write(text, to: STDERR_FILENO)
 }
 
 /// Writes everything, or as much as there is a reader for.
-private func write(_ text: String, to descriptor: Int32) {
+private func write(_ text: String, to descriptor: Int32) -> Bool {
   var bytes = Array(text.utf8)[...]
   while !bytes.isEmpty {
     let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     if count > 0 {
       bytes = bytes.dropFirst(count)
     } else if errno != EINTR {
-      return
+      return false
     }
   }
+  return true
 }

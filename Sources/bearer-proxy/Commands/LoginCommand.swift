@@ -137,8 +137,9 @@ struct LoginCommand {
     _ result: AuthenticationResult, _ application: Application, _ store: CacheStore
   ) async -> Bool {
     guard application.hasOfflineAccess else { return false }
-    return await SignedInAccounts(application, store: store).accounts().contains { known in
-      known.canRefresh && known.account.homeAccountID == result.account?.homeAccountID
+    guard let home = result.account?.homeAccountID else { return false }
+    return await SignedInAccounts(application, store: store).accounts(called: home).contains { known in
+      known.canRefresh && known.account.homeAccountID == home
     }
   }
 

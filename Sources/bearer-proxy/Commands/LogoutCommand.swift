@@ -36,8 +36,7 @@ struct LogoutCommand {
     }
     var matches: [LogoutMatch] = []
     for application in applications {
-      for known in await SignedInAccounts(application, store: store).accounts()
-      where known.account.isCalled(options.account) {
+      for known in await SignedInAccounts(application, store: store).accounts(called: options.account) {
         LogoutMatch.add(known, of: application, to: &matches)
       }
     }

@@ -1,5 +1,7 @@
 // The output of --help. Options are listed from the tables, so that none is forgotten.
 
+import Identity
+
 /// The description behind the program's name.
 let programSummary = "adds OAuth tokens to requests of an app that knows nothing of OAuth"
 
@@ -81,7 +83,7 @@ extension CommandName {
     case .run: "bearer-proxy [run] [-c FILE] [OPTIONS]"
     case .check: "bearer-proxy check [-c FILE] [--live [--route NAME] [--probe PATH] [--json]]"
     case .login: "bearer-proxy login [-c FILE] --application NAME | --route NAME [--device-code] [OPTIONS]"
-    case .accounts: "bearer-proxy accounts [-c FILE] [--json]"
+    case .accounts: "bearer-proxy accounts [-c FILE] [--application NAME] [--account ACCOUNT] [--json]"
     case .logout: "bearer-proxy logout [-c FILE] --account ACCOUNT [--application NAME] [--revoke]"
     case .token: "bearer-proxy token [-c FILE] --route NAME [--json | --format FORMAT] [--reveal] [OPERATION]"
     case .status: "bearer-proxy status [-c FILE] [--json] [--wait[=SECONDS]]"
@@ -117,7 +119,10 @@ extension CommandName {
       as another person than the one who is meant.
       """
     case .accounts:
-      "Reads the cache; asks no provider. Never shows a token."
+      """
+      Reads the cache; asks no provider. Never shows a token. People are in the order of their names; if a Redis \
+      server has more than \(CacheStore.holdLimit), in the order of the last change.
+      """
     case .logout:
       """
       Removes the account and its tokens from the cache, as every MSAL does, at one identity provider: if several know \
@@ -202,6 +207,7 @@ extension Option {
     case .route where command == .check: "Only this route."
     case .route:
       command == .login ? "Sign in for what this route needs." : "The route, by its name in the configuration."
+    case .application where command == .accounts: "List the people of this application only."
     case .application where command == .logout: "Sign out at the identity provider of this application."
     case .application: "Sign in to this application, for all its routes of one account."
     case .program: "The program, by its name in the configuration; the only one unless said."
@@ -219,6 +225,7 @@ extension Option {
     case .live: "Try the authority, the token and the upstream of every route."
     case .probe: "What to GET from the upstreams, behind their paths, instead of what the routes say."
     case .wait: "Wait until the instance is ready, 60 seconds unless said; exits 1 when the time is over."
+    case .account where command == .accounts: "List this person only: a user name or an id."
     case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
     case .revoke: "Have the provider end the tokens too; where it does not, nothing is removed."

@@ -24,10 +24,12 @@ struct CacheCheck {
       return (steps, store)
     }
     let count = await store.snapshot().homeAccountIDs.count
+    let people =
+      store.isComplete ? (count == 1 ? "1 person" : "\(count) people") : "more than \(CacheStore.holdLimit) people"
     steps.append(
       CheckStep(
         name: .cacheReading, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began),
-        detail: "\(place): \(count == 1 ? "1 person" : "\(count) people")"))
+        detail: "\(place): \(people)"))
     let lockBegan = MonotonicTime.now
     do throws(CacheStoreError) {
       try await store.tryLock()

@@ -34,6 +34,12 @@ import Testing
     let (first, _) = empty.writes { _ = $0.add(issued, now: Self.now) }
     #expect(first.map(\.name) == [name(alice), "application:\(SignedInPerson.client)"])
     #expect(first.allSatisfy { $0.expected == 0 && !$0.text.isEmpty })
+    #expect(
+      first.map(\.names) == [
+        [.called("alice@contoso.example"), .called(alice.uid), .user(of: SignedInPerson.client)], [],
+      ])
+    // No other library reads it.
+    #expect(!first[0].text.contains(0x0A))
     let cache = try cache()
     let renewed = try bob.issued(generation: 1, now: Self.now)
     let (second, document) = cache.writes { _ = $0.add(renewed, now: Self.now) }

@@ -170,7 +170,7 @@ private struct LockedBackend: CacheBackend {
   let isPaused = false
 
   func watch(_ look: @escaping @Sendable () async -> Bool) {}
-  func read() async throws(CacheStoreError) -> CacheDocument? { nil }
+  func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? { nil }
   func replace(
     _ change: @escaping @Sendable (inout CacheDocument) -> Void
   ) async throws(CacheStoreError) -> CacheReplacement? { throw .locked(nil) }

@@ -73,7 +73,7 @@ final class FileBackend: CacheBackend {
 
   // MARK: Reading and writing
 
-  func read() async throws(CacheStoreError) -> CacheDocument? {
+  func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? {
     let began = MonotonicTime.now
     // With the lock in hand, other writers are waiting.
     let deadline = began + UnfinishedWrite.rest + (holdsLock ? UnfinishedWrite.rest : lockWait)

@@ -4,6 +4,10 @@ package import Platform
 package import Tokens
 
 extension CacheStore {
+  /// The number of shards of a server up to which a process holds all of them: about 125 MB. Of more, it holds those
+  /// that are asked for.
+  package static let holdLimit = 10_000
+
   /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. If the
   /// server cannot be used, the cache is empty until it can.
   /// - Parameters:
@@ -12,23 +16,26 @@ extension CacheStore {
   ///   - seal: encrypts the shards.
   package static func redis(
     _ server: RedisServer, tokens: RedisTokens? = nil, tls: TLSContext? = nil, seal: CacheSeal = .none,
-    loop: EventLoop, resolver: Resolver, timing: RedisTiming = RedisTiming(),
+    loop: EventLoop, resolver: Resolver, timing: RedisTiming = RedisTiming(), holdLimit: Int = holdLimit,
     observe: @escaping @Sendable (CacheStoreEvent) -> Void = { _ in }
   ) async -> CacheStore {
     let way = RedisWay(server: server, tokens: tokens, tls: tls, loop: loop, resolver: resolver, timing: timing)
     let client: any RedisTransport =
       server.arrangement == .cluster
       ? RedisCluster(way, observe: observe) : RedisClient(way, server.places[0], observe: observe)
-    return await redis(over: client, prefix: server.keyPrefix, seal: seal, timing: timing, observe: observe)
+    return await redis(
+      over: client, prefix: server.keyPrefix, seal: seal, timing: timing, holdLimit: holdLimit, observe: observe)
   }
 
   /// The same over another way to a server.
   package static func redis(
     over transport: any RedisTransport, prefix: String, seal: CacheSeal = .none, timing: RedisTiming = RedisTiming(),
-    surroundings: StoreSurroundings = StoreSurroundings(), observe: @escaping @Sendable (CacheStoreEvent) -> Void
+    surroundings: StoreSurroundings = StoreSurroundings(), holdLimit: Int = holdLimit,
+    observe: @escaping @Sendable (CacheStoreEvent) -> Void
   ) async -> CacheStore {
     await open(
-      RedisBackend(transport, prefix: prefix, seal: seal, timing: timing, surroundings: surroundings),
+      RedisBackend(
+        transport, prefix: prefix, seal: seal, timing: timing, surroundings: surroundings, holdLimit: holdLimit),
       surroundings: surroundings, observe: observe)
   }
 }

@@ -8,7 +8,7 @@ internal import Tokens
 /// not push them: an ACL user has no channels unless an operator adds them, a half-open connection shows at the next
 /// poll, and no change can be missed.
 final class RedisBackend: CacheBackend {
-  private struct State {
+  struct State {
     /// The server's contents, as last seen.
     var cache = ShardedCache()
     /// The counters at the last complete reading, by cell.
@@ -20,36 +20,42 @@ final class RedisBackend: CacheBackend {
     var unconfirmed = UnconfirmedWrites()
     /// The shards that are not encrypted, or with a former key, as found by the first reading.
     var outdated: Set<String> = []
+    /// True if the server has more shards than a process holds, and only some of them are held.
+    var isLarge = false
+    var wanted = WantedShards()
   }
 
   /// Shards read in one go.
-  private static let readBatch = 100
+  static let readBatch = 100
   /// Versions are this much apart at most, by chance: two servers that both take writes during a partition give one
   /// version to two texts hardly ever.
-  private static let step: UInt64 = 1 << 16
+  static let step: UInt64 = 1 << 16
   /// Versions left out when a server's counter is restored: those that other replicas may have seen and this one not.
-  private static let restoreGap: Int64 = 1000 << 16
+  static let restoreGap: Int64 = 1000 << 16
   /// Milliseconds for which the version of a process's last write is kept.
-  private static let markLife = "86400000"
+  static let markLife = "86400000"
 
   let isProxiesOwn = true
   var retryPause: Duration { timing.look }
-  private let client: any RedisTransport
-  private let keys: RedisKeys
+  let client: any RedisTransport
+  let keys: RedisKeys
   private let leases: RedisLeases
-  private let replicas = Locked(ReplicaWait())
+  let replicas = Locked(ReplicaWait())
   private let timing: RedisTiming
-  private let seal: CacheSeal
-  private let surroundings: StoreSurroundings
+  let seal: CacheSeal
+  let surroundings: StoreSurroundings
   /// The name of this process among those that write.
-  private let process: String
-  private let state: Locked<State>
+  let process: String
+  let state: Locked<State>
+  /// The number of shards of which all are held.
+  let holdLimit: Int
 
   init(
     _ transport: any RedisTransport, prefix: String, seal: CacheSeal, timing: RedisTiming,
-    surroundings: StoreSurroundings
+    surroundings: StoreSurroundings, holdLimit: Int
   ) {
     client = transport
+    self.holdLimit = holdLimit
     self.seal = seal
     keys = RedisKeys(prefix: prefix, cells: transport.cells)
     leases = RedisLeases(
@@ -76,42 +82,59 @@ final class RedisBackend: CacheBackend {
 
   // MARK: Reading
 
-  func read() async throws(CacheStoreError) -> CacheDocument? {
+  func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? {
     do throws(RedisFailure) {
-      return try await pull()
+      return try await pull(mayForget: mayForget)
     } catch {
       throw .server(error)
     }
   }
 
   /// Updates the known shards from the server; nil if nothing changed.
-  private func pull() async throws(RedisFailure) -> CacheDocument? {
+  private func pull(mayForget: Bool) async throws(RedisFailure) -> CacheDocument? {
     if state.withLock({ !$0.outdated.isEmpty && $0.connection > 0 }) { try await encryptAgain() }
     let answer = try await client.perform(
-      (0..<keys.cells).map { RedisCommand("MGET", keys.counter($0), keys.removal($0)).about($0) })
-    var (cache, counters, isSameConnection) = state.withLock {
-      ($0.cache, $0.counters, $0.connection == answer.connection)
+      (0..<keys.cells).map {
+        RedisCommand("MGET", keys.counter($0), keys.removal($0), keys.numbering($0)).about($0)
+      })
+    var (cache, counters, isSameConnection, isLarge) = state.withLock {
+      ($0.cache, $0.counters, $0.connection == answer.connection, $0.isLarge)
     }
+    if !isSameConnection { isLarge = try await hasMore(than: holdLimit) }
+    let wanted = isLarge ? state.withLock { $0.wanted.names } : nil
     // Once for all cells.
     let names = isSameConnection ? [:] : Dictionary(grouping: cache.names, by: keys.cell)
+    var changed: [Int] = []
+    var unnumbered: [Int] = []
     var isDifferent = false
     for (cell, reply) in answer.replies.enumerated() {
-      guard let elements = reply.elements, elements.count == 2 else { throw .malformed }
+      guard let elements = reply.elements, elements.count == 3 else { throw .malformed }
       let counts = [
         try Self.version(elements[0], at: keys.counter(cell)), try Self.version(elements[1], at: keys.removal(cell)),
       ]
+      if counts[0] > 0, elements[2].string != seal.keyName { unnumbered.append(cell) }
       if isSameConnection, counts[0] == counters[cell] { continue }
+      changed.append(cell)
       let isWhole = !isSameConnection || counts[0] < counters[cell] || counts[1] > counters[cell]
       let known = isWhole ? names[cell] ?? cache.names.filter { keys.cell(of: $0) == cell } : []
-      let isCellDifferent = try await pull(cell, since: counters[cell], known: isWhole ? known : nil, into: &cache)
+      let isCellDifferent = try await pull(
+        cell, since: counters[cell], known: isWhole ? known : nil, wanted: wanted, into: &cache)
       isDifferent = isDifferent || isCellDifferent
       counters[cell] = counts[0]
     }
-    let mayHaveLost = state.withLock { [cache, counters] state in
+    isLarge = isLarge || cache.count > holdLimit
+    if isLarge {
+      for cell in unnumbered { try await number(cell, upTo: counters[cell]) }
+      if try await readWanted(changed: changed, mayForget: mayForget, into: &cache) {
+        isDifferent = true
+      }
+    }
+    let mayHaveLost = state.withLock { [cache, counters, isLarge] state in
       state.cache = cache
       state.counters = counters
       state.highest = max(state.highest, counters.max() ?? 0)
       state.connection = answer.connection
+      state.isLarge = isLarge
       return !isSameConnection && !state.unconfirmed.isEmpty
     }
     if mayHaveLost, try await repeatLostWrites() { isDifferent = true }
@@ -119,15 +142,27 @@ final class RedisBackend: CacheBackend {
   }
 
   /// Updates the shards of a cell; returns true if any changed.
-  /// - Parameter known: the cell's known shards, if all are to be compared; nil for those of later writes.
+  /// - Parameters:
+  ///   - known: the cell's known shards, if all are to be compared; nil for those of later writes.
+  ///   - wanted: the names of other shards to take; nil is all.
   private func pull(
-    _ cell: Int, since before: Int64, known: [String]?, into cache: inout ShardedCache
+    _ cell: Int, since before: Int64, known: [String]?, wanted: Set<String>?, into cache: inout ShardedCache
   ) async throws(RedisFailure) -> Bool {
-    let (listing, removal) = try await self.listing(cell, after: known == nil ? before : nil)
+    var listing: [String: Int64]
+    if let known, let wanted {
+      listing = try await versions(of: wanted.filter { keys.cell(of: $0) == cell }.union(known).sorted(), cell)
+    } else {
+      listing = try await self.listing(cell, after: known == nil ? before : nil)
+    }
+    if let wanted {
+      listing = listing.filter { [cache] name, _ in wanted.contains(name) || cache.version(of: name) > 0 }
+    }
+    // After the listing: a shard that is removed meanwhile is in the list, or the removal is known.
+    let removal = try await client.perform(RedisCommand("GET", keys.removal(cell)).about(cell)).number ?? 0
     // The server has an older version, or none although nothing was removed since: it has lost writes. They are
     // restored below, from whichever process has seen them.
     let lost = Set(
-      (known ?? []).filter { [cache] name in
+      (known ?? []).filter { [cache, listing] name in
         let version = cache.version(of: name)
         return listing[name].map { $0 < version } ?? (version > removal)
       })
@@ -141,34 +176,35 @@ final class RedisBackend: CacheBackend {
     return isDifferent || !lost.isEmpty
   }
 
-  /// The shards of a cell and their versions, all or those of later writes, and the counter at the last removal.
-  private func listing(
-    _ cell: Int, after version: Int64?
-  ) async throws(RedisFailure) -> (listing: [String: Int64], removal: Int64) {
-    let replies = try await client.perform([
-      RedisCommand("ZRANGEBYSCORE", keys.index(cell), version.map { "(\($0)" } ?? "-inf", "+inf", "WITHSCORES")
-        .about(cell),
-      // Second: a shard that is removed meanwhile is in the list, or the removal is known.
-      RedisCommand("GET", keys.removal(cell)).about(cell),
-    ]).replies
-    guard let elements = replies[0].elements, elements.count % 2 == 0 else { throw .malformed }
-    var listing: [String: Int64] = [:]
+  /// The shards of a cell and their versions: all, or those of later writes.
+  private func listing(_ cell: Int, after version: Int64?) async throws(RedisFailure) -> [String: Int64] {
+    let command = RedisCommand(
+      "ZRANGEBYSCORE", keys.index(cell), version.map { "(\($0)" } ?? "-inf", "+inf", "WITHSCORES"
+    ).about(cell)
+    let listed = try Self.listed(try await client.perform(command), at: keys.index(cell))
+    return Dictionary(listed.map { ($0.name, $0.version) }) { $1 }
+  }
+
+  /// The members of an index, in its order.
+  static func listed(_ reply: RedisReply, at key: String) throws(RedisFailure) -> [(name: String, version: Int64)] {
+    guard let elements = reply.elements, elements.count % 2 == 0 else { throw .malformed }
+    var listed: [(name: String, version: Int64)] = []
     for index in stride(from: 0, to: elements.count, by: 2) {
       guard let name = elements[index].string else { throw .malformed }
-      listing[name] = try Self.version(elements[index + 1], at: keys.index(cell))
+      listed.append((name, try version(elements[index + 1], at: key)))
     }
-    return (listing, replies[1].number ?? 0)
+    return listed
   }
 
   /// A version at a key; 0 if there is none. Lua counts in doubles, so a larger number is another program's.
-  private static func version(_ reply: RedisReply, at key: String) throws(RedisFailure) -> Int64 {
+  static func version(_ reply: RedisReply, at key: String) throws(RedisFailure) -> Int64 {
     let version = reply.number ?? 0
     guard (0..<(1 << 53)).contains(version) else { throw .notVersion(key: key) }
     return version
   }
 
   /// Reads shards; returns true if there were any.
-  private func read(_ names: [String], into cache: inout ShardedCache) async throws(RedisFailure) -> Bool {
+  func read(_ names: [String], into cache: inout ShardedCache) async throws(RedisFailure) -> Bool {
     try await texts(names) { name, version, text throws(CacheDocumentError) in
       if let text { try cache.take(name, version: version, text: text) } else { cache.remove(name) }
     }
@@ -176,7 +212,7 @@ final class RedisBackend: CacheBackend {
   }
 
   /// Calls `take` with the version and text of each shard; without a text if it was removed since it was listed.
-  private func texts(
+  func texts(
     _ names: [String], _ take: (String, Int64, [UInt8]?) throws(CacheDocumentError) -> Void
   ) async throws(RedisFailure) {
     for start in stride(from: 0, to: names.count, by: Self.readBatch) {
@@ -214,147 +250,6 @@ final class RedisBackend: CacheBackend {
     } catch {
       throw .sealed(shard: name, error)
     }
-  }
-
-  /// Writes some of those shards again.
-  private func encryptAgain() async throws(RedisFailure) {
-    let (names, cache, highest) = state.withLock { state in
-      let names = Array(state.outdated.prefix(Self.readBatch))
-      state.outdated.subtract(names)
-      return (names, state.cache, state.highest)
-    }
-    for name in names where cache.version(of: name) > 0 {
-      let write = cache.restoring(name, held: cache.version(of: name))
-      let (version, _) = try await send([write], keys.cell(of: name), floor: highest)
-      // If another process was faster, it has written it.
-      if version > 0 { state.withLock { $0.cache.settle([write], version: version) } }
-    }
-  }
-
-  /// Restores shards that a server has lost: it was restarted without its data, or a replica that was behind took over.
-  /// Entries that were written there meanwhile stay, unless ours are newer. Other processes may be faster.
-  private func restore(
-    _ names: [String], into cache: inout ShardedCache, _ cell: Int, held: [String: Int64]
-  ) async throws(RedisFailure) {
-    try await texts(names.filter { held[$0] != nil }) { name, _, text throws(CacheDocumentError) in
-      if let text { try cache.merge(name, text: text) }
-    }
-    let floor = state.withLock { $0.highest } + Self.restoreGap
-    for name in names {
-      // One at a time: a process that was faster with one shard need not have been with the next. That one is read with
-      // the next look.
-      let write = cache.restoring(name, held: held[name] ?? 0)
-      let (version, _) = try await send([write], cell, floor: floor)
-      cache.settle([write], version: version)
-    }
-  }
-
-  // MARK: Writing
-
-  func replace(
-    _ change: @escaping @Sendable (inout CacheDocument) -> Void
-  ) async throws(CacheStoreError) -> CacheReplacement? {
-    do throws(RedisFailure) {
-      return try await write(change, in: nil)
-    } catch {
-      throw .server(error)
-    }
-  }
-
-  /// Writes the result of a change, in these cells only; nil is all. Returns nil if another process was faster.
-  private func write(
-    _ change: @escaping @Sendable (inout CacheDocument) -> Void, in cells: Set<Int>?
-  ) async throws(RedisFailure) -> CacheReplacement? {
-    let (cache, highest) = state.withLock { ($0.cache, $0.highest) }
-    let (writes, document) = cache.writes(for: change) { [keys] in cells?.contains(keys.cell(of: $0)) ?? true }
-    let parts = Dictionary(grouping: writes) { keys.cell(of: $0.name) }
-    var (versions, unconfirmed): ([Int: Int64], [Int: Int64]) = ([:], [:])
-    let now = surroundings.now()
-    do throws(RedisFailure) {
-      for (cell, writes) in parts.sorted(by: { $0.key < $1.key }) {
-        let (version, isConfirmed) = try await send(writes, cell, floor: highest)
-        // What is written of other cells is read again with the next look, and the change is made on it once more.
-        guard version > 0 else {
-          state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) }
-          return nil
-        }
-        versions[cell] = version
-        if !isConfirmed { unconfirmed[cell] = version }
-      }
-    } catch {
-      state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) }
-      throw error
-    }
-    // The counters stay: others may have written between the look and this.
-    state.withLock { [versions, unconfirmed] state in
-      for (cell, version) in versions {
-        state.cache.settle(parts[cell] ?? [], version: version)
-        if unconfirmed[cell] == nil { state.unconfirmed.confirm(cell, upTo: version) }
-      }
-      state.cache.commit(document)
-      state.unconfirmed.add(change, unconfirmed, at: now)
-    }
-    return CacheReplacement(document: document, bytes: parts.values.joined().reduce(0) { $0 + $1.text.count })
-  }
-
-  /// Sends writes of a cell; returns the new version, or 0 if another process was faster, and true if a replica has
-  /// them or there are none.
-  private func send(
-    _ writes: [ShardWrite], _ cell: Int, floor: Int64
-  ) async throws(RedisFailure) -> (version: Int64, isConfirmed: Bool) {
-    let step = Int64(surroundings.random() % Self.step)
-    var arguments = [Array("\(floor + step)".utf8)]
-    for write in writes {
-      do throws(CacheSealError) {
-        let form = try seal.seal(write.text, at: keys.shard(write.name))
-        arguments += [Array(write.name.utf8), Array("\(write.expected)".utf8), form]
-      } catch {
-        throw .sealed(shard: write.name, error)
-      }
-    }
-    let write = RedisCommand.script(
-      RedisCommand.write,
-      keys: [keys.counter(cell), keys.removal(cell), keys.index(cell)] + writes.map { keys.shard($0.name) },
-      arguments: arguments
-    ).about(cell)
-    let reply = try await client.perform(write)
-    guard reply.number != nil else { throw .malformed }
-    let version = try Self.version(reply, at: keys.counter(cell))
-    state.withLock { $0.highest = max($0.highest, version) }
-    guard client.isReplicated, version > 0 else { return (version, true) }
-    let mark = RedisCommand("SET", keys.mark(process, cell), "\(version)", "PX", Self.markLife).about(cell)
-    do throws(RedisFailure) {
-      _ = try await client.perform(mark)
-      return (version, try await replicas.run(on: client, cell, surroundings.now))
-    } catch {
-      // It is written, and whether a replica has it is not known.
-      return (version, false)
-    }
-  }
-
-  /// Makes unconfirmed changes again that the server does not have; returns true if there were any.
-  private func repeatLostWrites() async throws(RedisFailure) -> Bool {
-    for cell in state.withLock({ $0.unconfirmed.cells }) {
-      let mark = try await client.perform(RedisCommand("GET", keys.mark(process, cell)).about(cell)).number ?? 0
-      state.withLock { $0.unconfirmed.confirm(cell, upTo: mark) }
-    }
-    let now = surroundings.now()
-    // The write lists them anew.
-    let lost = state.withLock { state in
-      state.unconfirmed.forgetOld(at: now)
-      defer { state.unconfirmed = UnconfirmedWrites() }
-      return state.unconfirmed
-    }
-    if lost.isEmpty { return false }
-    do throws(RedisFailure) {
-      if try await write(lost.change, in: lost.cells) != nil { return true }
-    } catch {
-      state.withLock { $0.unconfirmed = lost }
-      throw error
-    }
-    // Another process was faster; the next look tries again.
-    state.withLock { state in (state.unconfirmed, state.connection) = (lost, 0) }
-    return true
   }
 
   // MARK: Locks

@@ -47,18 +47,22 @@ extension RedisCommand {
   /// Writes shards, all or none: none if one of them is not at the version of its reading. Returns the new version, or
   /// 0.
   ///
-  /// Keys: the counter, the counter's value at the last removal, the index, and the shards. Arguments: the highest
-  /// version this process has seen (a server that lost its data must not count twice), and for each shard its name, the
-  /// version expected, and its text; an empty one removes it.
+  /// Keys: the counter, the counter's value at the last removal, the index, the numbers of people, the key that made
+  /// them, and the shards. Arguments: the highest version this process has seen (a server that lost its data must not
+  /// count twice), the name of the key that made the numbers, and for each shard its name, the version expected, its
+  /// text, which is empty to remove it, and the numbers of its names. The first write of a cell notes that all of it
+  /// has numbers.
   package static let write = """
-    for i = 4, #KEYS do
-      local at = 2 + (i - 4) * 3
+    for i = 6, #KEYS do
+      local at = 3 + (i - 6) * 4
       if (redis.call('HGET', KEYS[i], 'version') or '0') ~= ARGV[at + 1] then return 0 end
     end
-    local version = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), tonumber(ARGV[1])) + 1
+    local counter = redis.call('GET', KEYS[1])
+    local version = math.max(tonumber(counter or '0'), tonumber(ARGV[1])) + 1
     redis.call('SET', KEYS[1], version)
-    for i = 4, #KEYS do
-      local at = 2 + (i - 4) * 3
+    if not counter then redis.call('SET', KEYS[5], ARGV[2]) end
+    for i = 6, #KEYS do
+      local at = 3 + (i - 6) * 4
       if ARGV[at + 2] == '' then
         redis.call('DEL', KEYS[i])
         redis.call('ZREM', KEYS[3], ARGV[at])
@@ -67,6 +71,12 @@ extension RedisCommand {
         redis.call('HSET', KEYS[i], 'version', version, 'entries', ARGV[at + 2])
         redis.call('ZADD', KEYS[3], version, ARGV[at])
       end
+      local place = 0
+      for number in string.gmatch(ARGV[at + 3], '%S+') do
+        redis.call('ZADD', KEYS[4], number, place .. ':' .. ARGV[at])
+        place = place + 1
+      end
+      while redis.call('ZREM', KEYS[4], place .. ':' .. ARGV[at]) == 1 do place = place + 1 end
     end
     return version
     """

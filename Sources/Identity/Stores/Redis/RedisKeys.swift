@@ -20,6 +20,10 @@ struct RedisKeys: Sendable {
   func removal(_ cell: Int) -> String { start(cell) + "removed" }
   /// The names of the shards, sorted by the write that made them.
   func index(_ cell: Int) -> String { start(cell) + "index" }
+  /// The names of people, as numbers that sort places of shards.
+  func people(_ cell: Int) -> String { start(cell) + "people" }
+  /// The key that made these numbers, if every shard of the cell has its numbers.
+  func numbering(_ cell: Int) -> String { start(cell) + "numbering" }
   /// A shard: its version and its entries.
   func shard(_ name: String) -> String { start(cell(of: name)) + name }
   func text(_ name: SharedTextName) -> String { start(0) + name.rawValue }

@@ -11,6 +11,17 @@ struct ShardWrite: Sendable {
   var text: [UInt8]
   /// The entries that remain in it.
   var places: Set<CachePlace>
+  /// The names by which it is found.
+  var names: Set<SearchName>
+}
+
+extension ShardWrite {
+  /// The write of some of a document's entries. No other library reads them, so the text is compact.
+  fileprivate init(_ name: String, expected: Int64, _ places: Set<CachePlace>, of document: CacheDocument) {
+    self.init(
+      name: name, expected: expected, text: places.isEmpty ? [] : document.extract(places).text(.compact),
+      places: places, names: document.names(of: places))
+  }
 }
 
 /// The shards as last seen, together one document.
@@ -25,6 +36,8 @@ struct ShardedCache: Sendable {
   private var shards: [String: Shard] = [:]
 
   var names: [String] { Array(shards.keys) }
+
+  var count: Int { shards.count }
 
   /// The version of a shard; 0 if there is none.
   func version(of name: String) -> Int64 { shards[name]?.version ?? 0 }
@@ -80,9 +93,7 @@ struct ShardedCache: Sendable {
       }
     }
     let writes = places.sorted { $0.key < $1.key }.map { name, places in
-      ShardWrite(
-        name: name, expected: version(of: name), text: places.isEmpty ? [] : next.extract(places).text(),
-        places: places)
+      ShardWrite(name, expected: version(of: name), places, of: next)
     }
     return (writes, next)
   }
@@ -92,8 +103,12 @@ struct ShardedCache: Sendable {
 
   /// The write that restores a shard that the server has lost, or has at an older version.
   func restoring(_ name: String, held version: Int64) -> ShardWrite {
-    let places = shards[name]?.places ?? []
-    return ShardWrite(name: name, expected: version, text: document.extract(places).text(), places: places)
+    ShardWrite(name, expected: version, shards[name]?.places ?? [], of: document)
+  }
+
+  /// The home account ids in a shard: one, if it is a person's.
+  func homes(in name: String) -> Set<String> {
+    Set((shards[name]?.places ?? []).compactMap { document[$0]?["home_account_id"] }.filter { !$0.isEmpty })
   }
 
   /// Records that shards are there as they are here, at a version; 0 has them read again.
