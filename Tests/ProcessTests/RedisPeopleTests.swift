@@ -46,8 +46,9 @@ struct RedisPeopleTests {
 
   private func signOut(_ person: SignedInPerson, of store: CacheStore) async throws {
     let (home, authority) = (person.home, authority)
-    _ = await store.snapshot(of: interest(.called(home)))
-    try await store.modify { $0.removeAccount(home: home, at: authority, clientID: SignedInPerson.client) }
+    try await store.modify(about: interest(.called(home))) { document in
+      document.removeAccount(home: home, at: authority, clientID: SignedInPerson.client)
+    }
   }
 
   private func interest(_ people: CacheInterest.People) -> CacheInterest {
@@ -191,6 +192,22 @@ struct RedisPeopleTests {
     // Nothing needs the former key.
     let last = try await open(redis, limit: 1000, seal: try CacheSeal([keys[1]]))
     #expect(held(await last.snapshot()).count == Self.count && last.trouble == nil)
+  }
+
+  @Test func `of many who ask for a person at once, each finds that person`() async throws {
+    let redis = try await start()
+    try await fill(redis)
+    let store = try await open(redis)
+    for person in people {
+      let wanted = interest(.called(name(person)))
+      let found = await withTaskGroup(of: Bool.self) { group in
+        for _ in 0..<50 {
+          group.addTask { person.generation(in: await store.snapshot(of: wanted).document) == 0 }
+        }
+        return await group.reduce(true) { $0 && $1 }
+      }
+      #expect(found, "\(person.uid)")
+    }
   }
 
   @Test func `while the server is away, a person who was never read may be there`() async throws {

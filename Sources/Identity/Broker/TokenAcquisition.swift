@@ -363,7 +363,7 @@ extension TokenAcquisition {
     _ change: @escaping @Sendable (inout CacheDocument) -> Answer
   ) async -> Answer? {
     do throws(CacheStoreError) {
-      return try await store.modify(change)
+      return try await store.modify(about: key.interest, change)
     } catch {
       return nil
     }

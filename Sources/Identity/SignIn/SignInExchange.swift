@@ -61,8 +61,7 @@ struct SignInExchange {
     let filing = SignInFiling(
       reply: reply, home: home, application: application, realm: metadata.realm, grantType: grant.type,
       requested: request.scopes, authorized: authorized, isPlain: request.parameters.isEmpty, arrival: now())
-    let interest = CacheInterest(.called(home), at: application.authority, clientID: application.clientID)
-    var document = await store.snapshot(of: interest).document
+    var document = await store.snapshot(of: filing.interest).document
     guard let account = filing.add(to: &document, at: filing.arrival) else { throw .withoutAccount }
     if let expected = request.expectedAccount, !account.isCalled(expected) { throw .otherAccount(account.name) }
     return ProvenSignIn(account: account, claims: claims, filing: filing, metadata: metadata)
@@ -72,7 +71,7 @@ struct SignInExchange {
     let (filing, expected, now) = (proven.filing, request.expectedAccount, now)
     let filed: CachedAccount?
     do throws(CacheStoreError) {
-      filed = try await store.modify { document -> CachedAccount? in
+      filed = try await store.modify(about: filing.interest) { document -> CachedAccount? in
         var fuller = document
         let account = filing.add(to: &fuller, at: now())
         if let account, expected.map(account.isCalled) ?? true { document = fuller }
@@ -166,6 +165,11 @@ struct SignInFiling: Sendable {
   /// True if the access token serves every request for its scopes.
   let isPlain: Bool
   let arrival: UnixTime
+
+  /// The part of a cache that the person is in.
+  var interest: CacheInterest {
+    CacheInterest(.called(home), at: application.authority, clientID: application.clientID)
+  }
 
   /// Adds it to a document, at once or later; returns the account, or nil if nothing can be stored.
   func add(to document: inout CacheDocument, at current: UnixTime) -> CachedAccount? {

@@ -34,9 +34,11 @@ package struct SignedInAccounts: Sendable {
   }
 
   private func document(_ people: CacheInterest.People) async -> CacheDocument {
-    await store.snapshot(
-      of: CacheInterest(people, at: application.authority, clientID: application.clientID)
-    ).document
+    await store.snapshot(of: interest(people)).document
+  }
+
+  private func interest(_ people: CacheInterest.People) -> CacheInterest {
+    CacheInterest(people, at: application.authority, clientID: application.clientID)
   }
 
   /// Revokes this application's tokens for a person at the provider (RFC 7009): the refresh tokens, and with them their
@@ -64,7 +66,8 @@ package struct SignedInAccounts: Sendable {
   /// application, and the refresh tokens of this application and its family. If issuers share a host, the others' stay.
   package func remove(account: CachedAccount) async throws(CacheStoreError) {
     let (home, authority, clientID) = (account.homeAccountID, application.authority, application.clientID)
-    _ = await document(.called(home))
-    try await store.modify { $0.removeAccount(home: home, at: authority, clientID: clientID) }
+    try await store.modify(about: interest(.called(home))) { document in
+      document.removeAccount(home: home, at: authority, clientID: clientID)
+    }
   }
 }

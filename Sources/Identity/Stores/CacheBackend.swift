@@ -27,6 +27,9 @@ package protocol CacheBackend: Sendable {
   /// True if the next `read` adds an interest's part to the document.
   func lacks(_ interest: CacheInterest) -> Bool
 
+  /// Called when readers see what the last `read` has returned.
+  func serve()
+
   /// The document, if it is not the one that was read or written last.
   /// - Parameter mayForget: true if parts that were not asked for lately may be left out: no change of them is
   ///   unwritten.
@@ -58,6 +61,7 @@ extension CacheBackend {
   package var isProxiesOwn: Bool { false }
   package var isComplete: Bool { true }
   package func lacks(_ interest: CacheInterest) -> Bool { false }
+  package func serve() {}
   package func pages(at hosts: [String], _ take: (CacheDocument) async -> Bool) async throws(CacheStoreError) {}
 }
 

@@ -15,6 +15,7 @@ public final class CacheStore: Sendable {
   /// A change, and the caller that waits for it to be written.
   struct Job {
     var change: Change
+    var interest: CacheInterest?
     var done: CheckedContinuation<CacheStoreError?, Never>
     let scope = RequestScope.current
   }
@@ -22,7 +23,7 @@ public final class CacheStore: Sendable {
   struct State {
     /// The served document: the place's, with the changes that are not written yet.
     var document: CacheDocument
-    var unwritten: [Change] = []
+    var unwritten: [(change: Change, interest: CacheInterest?)] = []
     var waiting: [Job] = []
     var isWriting = false
     var isRetryScheduled = false
@@ -181,7 +182,10 @@ extension CacheStore {
     let began = surroundings.now()
     let document: CacheDocument?
     do throws(CacheStoreError) {
-      document = try await backend.read(mayForget: state.withLock { $0.unwritten.isEmpty })
+      let unwritten = state.withLock { $0.unwritten }
+      // The reading adds what is not held.
+      for interest in unwritten.compactMap(\.interest) { _ = backend.lacks(interest) }
+      document = try await backend.read(mayForget: unwritten.isEmpty)
     } catch {
       state.withLock { $0.readTrouble = error }
       throw error
@@ -193,6 +197,7 @@ extension CacheStore {
       state.readTrouble = nil
       if let document { state.serve(document) }
     }
+    backend.serve()
     guard let document else { return }
     let isEmptied = document.isEmpty && !former.isEmpty && backend.isComplete
     observe(.read(duration: surroundings.duration(since: began), isEmptied: isEmptied))
@@ -203,9 +208,7 @@ extension CacheStore {
   }
 
   /// Reports a failed attempt, as news unless reading or writing failed in the same way before.
-  private func report(
-    _ error: CacheStoreError, after before: Troubles
-  ) {
+  private func report(_ error: CacheStoreError, after before: Troubles) {
     let isKnown = before.reading?.isSimilar(to: error) == true || before.writing?.isSimilar(to: error) == true
     observe(.failed(error, kept: state.withLock { $0.unwritten.count }, isNews: !isKnown))
   }
@@ -215,7 +218,7 @@ extension CacheStore.State {
   /// Serves a document of the place.
   fileprivate mutating func serve(_ document: CacheDocument) {
     self.document = document
-    for change in unwritten { change(&self.document) }
+    for kept in unwritten { kept.change(&self.document) }
     tellListeners()
   }
 
@@ -236,8 +239,9 @@ extension CacheStore {
   /// `change` must be a function of the document alone: it may be applied more than once. If the place cannot be
   /// written, it is applied in memory and again to the place's document at the next chance, and the reason is thrown:
   /// nothing is lost as long as the process lives.
+  /// - Parameter interest: the part of the place that decides what `change` does.
   package func modify<Result: Sendable>(
-    _ change: @escaping @Sendable (inout CacheDocument) -> Result
+    about interest: CacheInterest? = nil, _ change: @escaping @Sendable (inout CacheDocument) -> Result
   ) async throws(CacheStoreError) -> Result {
     guard backend != nil else {
       return state.withLock { state in
@@ -251,7 +255,7 @@ extension CacheStore {
         change: { document in
           let value = change(&document)
           result.withLock { $0 = value }
-        }, done: continuation)
+        }, interest: interest, done: continuation)
       state.withLock { $0.waiting.append(job) }
       startWriting()
     }
@@ -263,7 +267,7 @@ extension CacheStore {
   /// Writes the document over a half-written one of a program that has ended.
   private func writeAgain() {
     state.withLock { state in
-      if state.waiting.isEmpty, state.unwritten.isEmpty { state.unwritten.append { _ in } }
+      if state.waiting.isEmpty, state.unwritten.isEmpty { state.unwritten.append(({ _ in }, nil)) }
     }
     startWriting()
   }
@@ -333,11 +337,12 @@ extension CacheStore {
   /// In turn: applies everything to the place's document. If others wrote meanwhile, again to theirs.
   private func write(_ batch: [Job], _ backend: any CacheBackend) async throws(CacheStoreError) {
     let began = surroundings.now()
+    for interest in batch.compactMap(\.interest) { _ = backend.lacks(interest) }
     for attempt in 0..<Self.attempts {
       try await pull(backend)
       let unwritten = state.withLock { $0.unwritten }
       let replacement = try await backend.replace { document in
-        for change in unwritten { change(&document) }
+        for kept in unwritten { kept.change(&document) }
         for job in batch { job.change(&document) }
       }
       guard let replacement else {
@@ -368,13 +373,10 @@ extension CacheStore {
   }
 
   /// Applies changes in memory, if they stay until they are written.
-  private func keep(
-    _ batch: [Job], because error: CacheStoreError,
-    after before: Troubles
-  ) {
+  private func keep(_ batch: [Job], because error: CacheStoreError, after before: Troubles) {
     state.withLock { state in
       for job in batch { job.change(&state.document) }
-      state.unwritten += batch.map(\.change)
+      state.unwritten += batch.map { ($0.change, $0.interest) }
       state.unwritten.removeFirst(max(state.unwritten.count - Self.unwrittenLimit, 0))
       if !batch.isEmpty { state.tellListeners() }
       state.writeTrouble = error

@@ -14,13 +14,15 @@ import Tokens
       clientID: SignedInPerson.client)
   }
 
-  @Test func `an interest is known once it was looked up, also if no one was found`() throws {
+  @Test func `an interest is known once readers see what was found, also if no one was found`() throws {
     var wanted = WantedShards()
     let (alice, bob) = (try interest("alice"), try interest("bob"))
     #expect(!wanted.knows(alice) && !wanted.knows(alice) && !wanted.knows(bob))
     #expect(Set(wanted.open(all: false).map(\.wish)) == [.interest(alice), .interest(bob)])
-    wanted.fulfil(.interest(alice), with: ["a", "b"])
-    wanted.fulfil(.interest(bob), with: [])
+    wanted.fulfil(.interest(alice), with: ["a", "b"], isNew: true)
+    wanted.fulfil(.interest(bob), with: [], isNew: true)
+    #expect(!wanted.knows(alice) && !wanted.knows(bob))
+    wanted.serve()
     #expect(wanted.knows(alice) && wanted.knows(bob) && wanted.names == ["a", "b"])
     #expect(wanted.open(all: false).isEmpty)
     #expect(wanted.open(all: true).first { $0.wish == .interest(alice) }?.names == ["a", "b"])
@@ -32,11 +34,12 @@ import Tokens
     var wanted = WantedShards()
     for index in 0..<WantedShards.limit {
       #expect(!wanted.knows(try interest("p\(index)")))
-      wanted.fulfil(.interest(try interest("p\(index)")), with: ["\(index)"])
+      wanted.fulfil(.interest(try interest("p\(index)")), with: ["\(index)"], isNew: true)
     }
+    wanted.serve()
     #expect(wanted.knows(try interest("p0")))
     // To look all up again is no use.
-    for (wish, names) in wanted.open(all: true) { wanted.fulfil(wish, with: names) }
+    for (wish, names) in wanted.open(all: true) { wanted.fulfil(wish, with: names ?? [], isNew: false) }
     wanted.want("new")
     #expect(wanted.names.contains("0") && !wanted.names.contains("1") && wanted.names.contains("2"))
   }

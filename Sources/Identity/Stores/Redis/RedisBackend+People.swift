@@ -17,6 +17,13 @@ extension RedisBackend {
     state.withLock { state in !state.wanted.knows(interest) && state.isLarge }
   }
 
+  func serve() {
+    state.withLock { state in
+      state.isUnserved = false
+      state.wanted.serve()
+    }
+  }
+
   /// True if the server has more shards.
   func hasMore(than limit: Int) async throws(RedisFailure) -> Bool {
     let offset = "\(limit / keys.cells)"
@@ -52,11 +59,8 @@ extension RedisBackend {
     changed cells: [Int], mayForget: Bool, into cache: inout ShardedCache
   ) async throws(RedisFailure) -> Bool {
     let open = state.withLock { $0.wanted.open(all: !cells.isEmpty) }
-    var found: [Set<String>] = []
     // What was found before has been read, or would be among the shards that changed.
-    for (wish, known) in open {
-      found.append(try await names(for: wish, in: known.isEmpty ? nil : cells).subtracting(known))
-    }
+    var found = zip(try await search(open, changed: cells), open).map { $0.subtracting($1.names ?? []) }
     var isDifferent = try await readMissing(Set(found.joined()), into: &cache)
     var others: Set<String> = []
     for (index, (wish, _)) in open.enumerated() {
@@ -68,7 +72,9 @@ extension RedisBackend {
     }
     if try await readMissing(others, into: &cache) { isDifferent = true }
     let kept = state.withLock { [found] state in
-      for (index, (wish, known)) in open.enumerated() { state.wanted.fulfil(wish, with: known.union(found[index])) }
+      for (index, (wish, known)) in open.enumerated() {
+        state.wanted.fulfil(wish, with: found[index].union(known ?? []), isNew: known == nil)
+      }
       return mayForget && !cells.isEmpty && state.unconfirmed.isEmpty ? state.wanted.names : nil
     }
     guard let kept else { return isDifferent }
@@ -86,51 +92,64 @@ extension RedisBackend {
     return missing.contains { [cache] in cache.version(of: $0) > 0 }
   }
 
-  /// The names of shards that may be meant by a wish. Some may not exist.
-  /// - Parameter cells: the cells to search; nil is all.
-  private func names(
-    for wish: WantedShards.Wish, in cells: [Int]?
-  ) async throws(RedisFailure) -> Set<String> {
-    guard case .interest(let interest) = wish else {
-      if case .shard(let name) = wish { return [name] }
-      return []
+  /// The names of shards that may be meant by each wish. Some may not exist.
+  /// - Parameter cells: the cells to search for a wish that was looked up before; the others are searched everywhere.
+  private func search(
+    _ wishes: [(wish: WantedShards.Wish, names: Set<String>?)], changed cells: [Int]
+  ) async throws(RedisFailure) -> [Set<String>] {
+    var found = [Set<String>](repeating: [], count: wishes.count)
+    var searches: [(wish: Int, command: RedisCommand)] = []
+    var unnamed: [Int] = []
+    for (index, (wish, known)) in wishes.enumerated() {
+      guard case .interest(let interest) = wish else {
+        if case .shard(let name) = wish { found[index] = [name] }
+        continue
+      }
+      found[index] = [CacheDocument.shard(ofApplication: interest.clientID)]
+      let name: SearchName
+      switch interest.people {
+      case .none: continue
+      case .called(let text):
+        name = .called(text)
+        found[index].formUnion(interest.hosts.map { CacheDocument.shard(of: text, at: $0) })
+      case .some:
+        name = .user(of: interest.clientID)
+        if known == nil { unnamed.append(index) }
+      }
+      for command in try commands(for: name, in: known == nil ? Array(0..<keys.cells) : cells) {
+        searches.append((index, command))
+      }
     }
-    var names: Set = [CacheDocument.shard(ofApplication: interest.clientID)]
-    switch interest.people {
-    case .none: break
-    case .called(let name):
-      names.formUnion(try await shards(of: .called(name), in: cells))
-      names.formUnion(interest.hosts.map { CacheDocument.shard(of: name, at: $0) })
-    case .some:
-      let people = try await shards(of: .user(of: interest.clientID), in: cells)
-      names.formUnion(people)
-      if people.isEmpty, cells == nil { names.formUnion(try await someShards()) }
+    for start in stride(from: 0, to: searches.count, by: 1000) {
+      let batch = searches[start..<min(start + 1000, searches.count)]
+      for (search, reply) in zip(batch, try await client.perform(batch.map(\.command)).replies) {
+        // A place begins with its number among the shard's names.
+        let shards = (reply.elements ?? []).compactMap(\.string).compactMap { place in
+          place.firstIndex(of: ":").map { String(place[place.index(after: $0)...]) }
+        }
+        found[search.wish].formUnion(shards)
+      }
     }
-    return names
+    // If the application has tokens for no one, others may be meant.
+    for index in unnamed where found[index].count == 1 { found[index].formUnion(try await someShards()) }
+    return found
   }
 
-  /// The shards of people with a name.
-  private func shards(of name: SearchName, in cells: [Int]?) async throws(RedisFailure) -> Set<String> {
+  /// The commands that find people with a name.
+  private func commands(for name: SearchName, in cells: [Int]) throws(RedisFailure) -> [RedisCommand] {
     let numbers: [UInt64]
     do throws(CacheSealError) {
       numbers = try seal.numbers(of: name.text)
     } catch {
       throw .sealed(shard: keys.people(0), error)
     }
-    let replies = try await client.perform(
-      numbers.flatMap { number in
-        (cells ?? Array(0..<keys.cells)).map { cell in
-          RedisCommand(
-            "ZRANGEBYSCORE", keys.people(cell), "\(number)", "\(number)", "LIMIT", "0", "\(Self.foundLimit)"
-          ).about(cell)
-        }
+    return numbers.flatMap { number in
+      cells.map { cell in
+        RedisCommand(
+          "ZRANGEBYSCORE", keys.people(cell), "\(number)", "\(number)", "LIMIT", "0", "\(Self.foundLimit)"
+        ).about(cell)
       }
-    ).replies
-    // A place begins with its number among the shard's names.
-    return Set(
-      replies.flatMap { $0.elements ?? [] }.compactMap(\.string).compactMap { place in
-        place.firstIndex(of: ":").map { String(place[place.index(after: $0)...]) }
-      })
+    }
   }
 
   private func someShards() async throws(RedisFailure) -> Set<String> {

@@ -23,6 +23,8 @@ final class RedisBackend: CacheBackend {
     /// True if the server has more shards than a process holds, and only some of them are held.
     var isLarge = false
     var wanted = WantedShards()
+    /// True if something was read that readers cannot see yet.
+    var isUnserved = false
   }
 
   /// Shards read in one go.
@@ -101,7 +103,7 @@ final class RedisBackend: CacheBackend {
       ($0.cache, $0.counters, $0.connection == answer.connection, $0.isLarge)
     }
     if !isSameConnection { isLarge = try await hasMore(than: holdLimit) }
-    let wanted = isLarge ? state.withLock { $0.wanted.names } : nil
+    var wanted: Set<String>?
     // Once for all cells.
     let names = isSameConnection ? [:] : Dictionary(grouping: cache.names, by: keys.cell)
     var changed: [Int] = []
@@ -115,6 +117,7 @@ final class RedisBackend: CacheBackend {
       if counts[0] > 0, elements[2].string != seal.keyName { unnumbered.append(cell) }
       if isSameConnection, counts[0] == counters[cell] { continue }
       changed.append(cell)
+      if isLarge, wanted == nil { wanted = state.withLock { $0.wanted.names } }
       let isWhole = !isSameConnection || counts[0] < counters[cell] || counts[1] > counters[cell]
       let known = isWhole ? names[cell] ?? cache.names.filter { keys.cell(of: $0) == cell } : []
       let isCellDifferent = try await pull(
@@ -129,16 +132,17 @@ final class RedisBackend: CacheBackend {
         isDifferent = true
       }
     }
-    let mayHaveLost = state.withLock { [cache, counters, isLarge] state in
+    let mayHaveLost = state.withLock { [cache, counters, isLarge, isDifferent] state in
       state.cache = cache
       state.counters = counters
       state.highest = max(state.highest, counters.max() ?? 0)
       state.connection = answer.connection
       state.isLarge = isLarge
+      state.isUnserved = state.isUnserved || isDifferent
       return !isSameConnection && !state.unconfirmed.isEmpty
     }
-    if mayHaveLost, try await repeatLostWrites() { isDifferent = true }
-    return isDifferent ? state.withLock { $0.cache.document } : nil
+    let isRepeated = mayHaveLost ? try await repeatLostWrites() : false
+    return state.withLock { $0.isUnserved || isRepeated ? $0.cache.document : nil }
   }
 
   /// Updates the shards of a cell; returns true if any changed.

@@ -11,26 +11,35 @@ struct WantedShards: Sendable {
   }
 
   /// Wishes that are kept. Each costs a command for every look at a server that has changed.
-  static let limit = 1_000
+  static let limit = 10_000
 
   /// The names of the shards that may fulfil each; nil: not looked up yet.
   private var wishes = RecencyMap<Wish, Set<String>?>(limit: limit)
+  /// Those that were looked up, and whose shards no reader can see yet.
+  private var unserved: Set<Wish> = []
 
-  /// True if an interest has been looked up. It is remembered.
+  /// True if readers see what an interest is about. It is remembered.
   mutating func knows(_ interest: CacheInterest) -> Bool {
-    if let names = wishes.use(.interest(interest)) { return names != nil }
+    if let names = wishes.use(.interest(interest)) { return names != nil && !unserved.contains(.interest(interest)) }
     wishes.keep(nil, for: .interest(interest))
     return false
   }
 
   mutating func want(_ shard: String) { wishes.keep(nil, for: .shard(shard)) }
 
-  /// The wishes to look up: all, or the new ones.
-  func open(all: Bool) -> [(wish: Wish, names: Set<String>)] {
-    wishes.elements.filter { all || $0.value == nil }.map { ($0.key, $0.value ?? []) }
+  /// The wishes to look up, all or the new ones, with what was found before.
+  func open(all: Bool) -> [(wish: Wish, names: Set<String>?)] {
+    wishes.elements.filter { all || $0.value == nil }.map { ($0.key, $0.value) }
   }
 
-  mutating func fulfil(_ wish: Wish, with names: Set<String>) { wishes.replace(names, for: wish) }
+  /// - Parameter isNew: true if it was not looked up before.
+  mutating func fulfil(_ wish: Wish, with names: Set<String>, isNew: Bool) {
+    wishes.replace(names, for: wish)
+    if isNew { unserved.insert(wish) }
+  }
+
+  /// Records that readers see everything that was looked up.
+  mutating func serve() { unserved = [] }
 
   /// The names of all of them, of which some may not exist.
   var names: Set<String> { Set(wishes.elements.compactMap(\.value).joined()) }
