@@ -15,7 +15,9 @@ package final class CallerSession: Session {
 
   package override init(_ limits: SessionLimits) {
     super.init(limits)
-    begin(.server, (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: limits.streams)))
+    var settings = [(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: limits.streams))]
+    if limits.permitsTunnels { settings.append((NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1)) }
+    begin(.server, settings)
   }
 
   /// Tells the peer that the connection ends soon: a stream that is on its way is still served. A PING follows; when
@@ -33,10 +35,12 @@ package final class CallerSession: Session {
     dropIncoming(stream)
     if streams[stream.id] == nil { return }
     if !stream.isSent {
-      reset(stream, NGHTTP2_INTERNAL_ERROR)
+      // RFC 8441 §5.
+      reset(stream, stream.isTunnel ? NGHTTP2_CANCEL : NGHTTP2_INTERNAL_ERROR)
     } else if !stream.incoming.isComplete {
-      // RFC 9113 §8.1: the response does not depend on the rest of the request.
-      reset(stream, NGHTTP2_NO_ERROR)
+      // RFC 9113 §8.1: the response does not depend on the rest of the request. Some callers forget a response when
+      // their content is refused while they send it.
+      if stream.isTunnel { reset(stream, NGHTTP2_NO_ERROR) } else { linger(stream, NGHTTP2_NO_ERROR) }
     }
   }
 
@@ -96,11 +100,13 @@ package final class CallerSession: Session {
   /// The head of a request is complete.
   private func begin(_ id: Int32, endsStream: Bool) {
     if isRefusing { return }
+    let isTunnel = fields.asksForTunnel
     let stream = SessionStream(
-      id, isHeadTooLarge: fields.isTooLarge, length: endsStream ? 0 : fields.length,
-      StreamResponse(isHead: fields.isHead, limits: limits.head))
+      id, isHeadTooLarge: fields.isTooLarge, length: endsStream && !isTunnel ? 0 : fields.length, isTunnel: isTunnel,
+      StreamResponse(isHead: fields.isHead, asksForTunnel: isTunnel, limits: limits.head))
     if !fields.isTooLarge,
-      !fields.writeHead(hasContent: !endsStream, isSecure: limits.isSecure, into: &stream.head)
+      !fields.writeHead(
+        hasContent: !endsStream, isSecure: limits.isSecure, key: isTunnel ? Self.makeKey() : [], into: &stream.head)
     {
       nghttp2_submit_rst_stream(handle, 0, id, NGHTTP2_PROTOCOL_ERROR.rawValue)
       return
@@ -109,6 +115,11 @@ package final class CallerSession: Session {
     streams[id] = stream
     activeCount += 1
     note(.began, stream)
+  }
+
+  /// The key of a WebSocket's handshake: 16 random bytes (RFC 6455 §4.1 item 7).
+  private static func makeKey() -> [UInt8] {
+    Array(Base64.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) }).utf8)
   }
 
   override func otherFrameArrived(_ frame: nghttp2_frame) {

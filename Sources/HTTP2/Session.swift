@@ -14,12 +14,18 @@ package struct SessionLimits: Sendable {
   package var window: Int
   /// True if the connection uses TLS.
   package var isSecure: Bool
+  /// True if callers may ask for WebSockets.
+  package var permitsTunnels: Bool
 
-  package init(head: HeadLimits = HeadLimits(), streams: Int = 100, window: Int = 64 * 1024, isSecure: Bool = false) {
+  package init(
+    head: HeadLimits = HeadLimits(), streams: Int = 100, window: Int = 64 * 1024, isSecure: Bool = false,
+    permitsTunnels: Bool = false
+  ) {
     self.head = head
     self.streams = streams
     self.window = window
     self.isSecure = isSecure
+    self.permitsTunnels = permitsTunnels
   }
 }
 
@@ -60,10 +66,10 @@ package class Session {
   }
 
   /// Begins the session: our settings, and a window for all streams together, so that a slow one stops no other.
-  final func begin(_ side: SessionCallbacks.Side, _ settings: (nghttp2_settings_id, UInt32)) {
+  final func begin(_ side: SessionCallbacks.Side, _ settings: [(nghttp2_settings_id, UInt32)]) {
     handle = SessionCallbacks.makeHandle(side, for: self)
-    let all = [
-      settings,
+    var all = settings
+    all += [
       (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(clamping: limits.window)),
       (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: limits.head.headBytes)),
       // No message waits for another because a peer says so.
@@ -180,6 +186,13 @@ package class Session {
     return stream.isBroken ? .broken : .moved(count)
   }
 
+  /// Records that the outgoing bytes of a stream have ended. A message with an end of its own does not need it.
+  package final func end(_ stream: SessionStream) {
+    if stream.isBroken || stream.isFinished { return }
+    stream.outgoing.end()
+    advance(stream)
+  }
+
   final func reset(_ stream: SessionStream, _ code: nghttp2_error_code) {
     stream.isGivenUp = true
     nghttp2_submit_rst_stream(handle, 0, stream.id, code.rawValue)
@@ -273,7 +286,25 @@ package class Session {
     } else {
       // Nobody takes it, but the connection's window is everybody's.
       nghttp2_session_consume(handle, id, bytes.count)
+      if let stream = streams[id] { contentIsDropped(bytes.count, of: stream) }
     }
+  }
+
+  /// Bytes of content, and nanoseconds, after which a peer is told that nobody takes what it sends.
+  static let lingeringBytes = 64 * 1024 * 1024
+  private static let lingeringTime: UInt64 = 300_000_000_000
+
+  /// Drops what a peer still sends on a stream for a while, and resets that then.
+  final func linger(_ stream: SessionStream, _ code: nghttp2_error_code) {
+    stream.lingering = (Self.lingeringBytes, now + Self.lingeringTime, code.rawValue)
+  }
+
+  private func contentIsDropped(_ count: Int, of stream: SessionStream) {
+    guard let (left, end, code) = stream.lingering else { return }
+    stream.lingering = (left - count, end, code)
+    if left > count, now < end { return }
+    stream.lingering = nil
+    reset(stream, nghttp2_error_code(code))
   }
 
   final func trailersArrived(_ stream: SessionStream) {

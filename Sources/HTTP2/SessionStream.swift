@@ -31,6 +31,8 @@ package final class SessionStream {
   @exclusivity(unchecked) var hasHead = false
   @exclusivity(unchecked) var incoming: StreamContent
   let outgoing: StreamOutput
+  /// True if the request asks that the stream carry another protocol (RFC 8441).
+  @exclusivity(unchecked) package internal(set) var isTunnel: Bool
   /// True if the stream was reset, or its session is over.
   @exclusivity(unchecked) package internal(set) var isBroken = false
   /// True if the last frame of the outgoing message was written to the connection.
@@ -45,14 +47,19 @@ package final class SessionStream {
   @exclusivity(unchecked) package var mayBeReset = false
   /// True if the owner has ended the stream: what arrives for it is dropped.
   @exclusivity(unchecked) var isFinished = false
+  /// The content that the peer may still send although nobody takes it, and until when; nil if there is no limit yet.
+  @exclusivity(unchecked) var lingering: (bytes: Int, until: UInt64, code: UInt32)?
   /// The stream of a request that goes to an upstream: the progress of its response, and its end.
   @exclusivity(unchecked) package internal(set) var answer = AnswerProgress()
 
-  init(_ id: Int32, isHeadTooLarge: Bool = false, length: UInt64?, _ outgoing: StreamOutput) {
+  init(
+    _ id: Int32, isHeadTooLarge: Bool = false, length: UInt64?, isTunnel: Bool = false, _ outgoing: StreamOutput
+  ) {
     self.id = id
     self.isHeadTooLarge = isHeadTooLarge
+    self.isTunnel = isTunnel
     self.outgoing = outgoing
-    incoming = StreamContent(length: length)
+    incoming = StreamContent(length: length, isTunnel: isTunnel)
   }
 
   /// True if the connection has yet to get the rest of a message that is complete here.

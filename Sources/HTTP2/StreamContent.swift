@@ -20,9 +20,11 @@ final class StreamContent {
   @exclusivity(unchecked) private var received: UInt64 = 0
   private let length: UInt64?
 
-  init(length: UInt64?) {
+  /// Content of a length, or in chunks without one.
+  /// - Parameter isTunnel: bytes of another protocol, without a framing of ours.
+  init(length: UInt64?, isTunnel: Bool = false) {
     self.length = length
-    isChunked = length == nil
+    isChunked = length == nil && !isTunnel
     isFramed = !isChunked
   }
 

@@ -16,6 +16,8 @@ class StreamOutput {
   @exclusivity(unchecked) private final var approved = 0
   /// Bytes of content that were given to frames.
   @exclusivity(unchecked) private(set) final var sentBytes: UInt64 = 0
+  /// True if no more bytes are appended, which is the end of a tunnel.
+  @exclusivity(unchecked) private final var hasEnded = false
 
   /// The fields that the proxy adds to a head which its sender sent within the limits.
   private static let addedBytes = 16 * 1024
@@ -45,6 +47,9 @@ class StreamOutput {
     }
   }
 
+  /// Records that nothing more is appended. Messages with an end of their own do not need it.
+  final func end() { hasEnded = true }
+
   // MARK: Head
 
   enum HeadStep {
@@ -60,6 +65,23 @@ class StreamOutput {
   /// Lends the lines of the head that are for the peer.
   func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
     preconditionFailure("every message has a head of its own")
+  }
+
+  /// The step for a final head, whose content has this framing.
+  final func finalStep(_ framing: (Span<UInt8>) throws(FramingError) -> BodyFraming) -> HeadStep {
+    do throws(FramingError) {
+      let framing = try bytes.withBytes(framing)
+      reader = ContentReader(framing)
+      return .final(endsStream: framing == .none || framing == .fixed(0))
+    } catch {
+      return .invalid
+    }
+  }
+
+  /// The step for a head behind which the bytes of another protocol begin.
+  final func tunnelStep() -> HeadStep {
+    reader = ContentReader(.untilClose)
+    return .final(endsStream: false)
   }
 
   /// Drops the head that was read.
@@ -92,6 +114,7 @@ class StreamOutput {
       switch bytes.withBytes({ reader.next($0, &trailers, limits) }) {
       case .needsMore(let consumed):
         bytes.consume(consumed)
+        if hasEnded, bytes.isEmpty, reader.senderEnded() { continue }
         return .moved(count)
       case .data(let start, let length):
         bytes.consume(start)
@@ -116,14 +139,16 @@ final class StreamResponse: StreamOutput {
   @exclusivity(unchecked) private var parser = ResponseHeadParser()
   @exclusivity(unchecked) private var head = ResponseHead(fieldCapacity: 32)
   private let method: RequestMethod
+  private let asksForTunnel: Bool
 
-  init(isHead: Bool, limits: HeadLimits) {
+  init(isHead: Bool, asksForTunnel: Bool, limits: HeadLimits) {
     method = isHead ? .head : .get
+    self.asksForTunnel = asksForTunnel
     super.init(limits)
   }
 
   /// The status of the head that was read.
-  var status: Int { head.status }
+  var status: Int { head.status == 101 ? 200 : head.status }
 
   override func nextHead() -> HeadStep {
     if hasHead || bytes.isEmpty { return .needsMore }
@@ -133,14 +158,11 @@ final class StreamResponse: StreamOutput {
     case .complete(let byteCount):
       headCount = byteCount
       if head.isInterim { return .interim }
-      do throws(FramingError) {
-        let framing = try bytes.withBytes { bytes throws(FramingError) in
-          try BodyFraming.response(head, bytes, requestMethod: method)
-        }
-        reader = ContentReader(framing)
-        return .final(endsStream: framing == .none || framing == .fixed(0))
-      } catch {
-        return .invalid
+      if head.status == 101 { return asksForTunnel ? tunnelStep() : .invalid }
+      // To the caller a success would be the beginning of the tunnel (RFC 9113 §8.5).
+      if asksForTunnel, 200..<300 ~= head.status { return .invalid }
+      return finalStep { bytes throws(FramingError) in
+        try BodyFraming.response(head, bytes, requestMethod: method)
       }
     }
   }
@@ -148,6 +170,9 @@ final class StreamResponse: StreamOutput {
   override func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
     bytes.withBytes { bytes in
       for index in 0..<head.fields.count where HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
+        let name = bytes.extracting(head.fields[index].name)
+        // RFC 8441 §5: the proof has no use here.
+        if asksForTunnel, name.equalsIgnoringCase(WebSocketUpgrade.acceptanceName) { continue }
         body(head.fields[index], bytes)
       }
     }
@@ -163,6 +188,8 @@ final class StreamRequest: StreamOutput {
 
   /// True if the method is HEAD.
   var isHead: Bool { head.method == .head }
+  /// The proof of the WebSocket that the request asks for; nil if it asks for none.
+  @exclusivity(unchecked) private(set) var acceptance: [UInt8]?
   /// True if the sender accepts trailer fields, which a field says that is about the connection in HTTP/1.1.
   var acceptsTrailers: Bool { bytes.withBytes { HopByHop.acceptsTrailers(head.fields, in: $0) } }
 
@@ -173,13 +200,9 @@ final class StreamRequest: StreamOutput {
     case .invalid: return .invalid
     case .complete(let byteCount):
       headCount = byteCount
-      do throws(FramingError) {
-        let framing = try bytes.withBytes { bytes throws(FramingError) in try BodyFraming.request(head, bytes) }
-        reader = ContentReader(framing)
-        return .final(endsStream: framing == .none || framing == .fixed(0))
-      } catch {
-        return .invalid
-      }
+      if head.connection.upgrade { acceptance = bytes.withBytes { WebSocketUpgrade.acceptance(of: head, $0) } }
+      if acceptance != nil { return tunnelStep() }
+      return finalStep { bytes throws(FramingError) in try BodyFraming.request(head, bytes) }
     }
   }
 
@@ -192,6 +215,8 @@ final class StreamRequest: StreamOutput {
     bytes.withBytes { bytes in
       for index in 0..<head.fields.count
       where head.fields[index].known != .host && HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
+        let name = bytes.extracting(head.fields[index].name)
+        if acceptance != nil, name.equalsIgnoringCase(WebSocketUpgrade.keyName) { continue }
         body(head.fields[index], bytes)
       }
     }

@@ -34,6 +34,8 @@ package struct AnswerProgress {
 package final class UpstreamSession: Session {
   /// Streams at once that both sides accept; nil until the peer has said.
   package private(set) var capacity: Int?
+  /// True if the peer has announced that it takes an extended CONNECT (RFC 8441 §3).
+  package private(set) var permitsTunnels = false
   /// True if the peer serves no further streams.
   package private(set) var isLeaving = false
   /// Interim heads that a response may have before its stream is reset. A relay accepts fewer.
@@ -41,7 +43,7 @@ package final class UpstreamSession: Session {
 
   package override init(_ limits: SessionLimits) {
     super.init(limits)
-    begin(.client, (NGHTTP2_SETTINGS_ENABLE_PUSH, 0))
+    begin(.client, [(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)])
   }
 
   /// True if streams can begin.
@@ -63,7 +65,12 @@ package final class UpstreamSession: Session {
     dropIncoming(stream)
     // If only the end of the response is missing, it is on its way.
     guard streams[stream.id] != nil else { return }
-    if !stream.isSent || !stream.hasHead || !stream.incoming.isComplete { reset(stream, NGHTTP2_CANCEL) }
+    if stream.isTunnel, stream.isSent, stream.hasHead {
+      // A reset could overtake our last frame on its way through the peer.
+      linger(stream, NGHTTP2_CANCEL)
+    } else if !stream.isSent || !stream.hasHead || !stream.incoming.isComplete {
+      reset(stream, NGHTTP2_CANCEL)
+    }
   }
 
   /// Resets the streams whose response did not end behind its content, so that they take no other's place.
@@ -98,7 +105,12 @@ package final class UpstreamSession: Session {
   private func isTrailer(_ frame: nghttp2_frame) -> Bool { streams[frame.hd.stream_id]?.hasHead ?? false }
 
   override func add(_ name: Span<UInt8>, _ value: Span<UInt8>, of frame: nghttp2_frame) -> Bool {
-    isTrailer(frame) ? fields.addTrailer(name, value) : fields.addOfResponse(name, value)
+    if isTrailer(frame) { return fields.addTrailer(name, value) }
+    // RFC 8441 §5: the proof has no use here, and the head gets one of its own.
+    if name.equalsIgnoringCase(WebSocketUpgrade.acceptanceName), streams[frame.hd.stream_id]?.isTunnel == true {
+      return true
+    }
+    return fields.addOfResponse(name, value)
   }
 
   override func headArrived(_ frame: nghttp2_frame, endsStream: Bool) {
@@ -114,7 +126,14 @@ package final class UpstreamSession: Session {
         return refuse(stream, .malformed)
       }
       fields.writeResponseHead(isHead: false, hasContent: false, into: &stream.head)
+    } else if let acceptance = (stream.outgoing as? StreamRequest)?.acceptance, fields.isSuccess {
+      stream.incoming = StreamContent(length: nil, isTunnel: true)
+      fields.writeSwitch(acceptance, into: &stream.head)
+      stream.hasHead = true
+      if endsStream { stream.incoming.end() }
     } else {
+      // What might have become a WebSocket is a request without content.
+      if stream.isTunnel { end(stream) }
       let isHead = (stream.outgoing as? StreamRequest)?.isHead == true
       // Otherwise only the end may follow.
       let hasContent = !endsStream && fields.mayHaveContent(isHead: isHead)
@@ -140,6 +159,8 @@ package final class UpstreamSession: Session {
     case NGHTTP2_SETTINGS.rawValue where UInt32(frame.hd.flags) & NGHTTP2_FLAG_ACK.rawValue == 0:
       let limit = nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
       capacity = min(Int(limit), limits.streams)
+      permitsTunnels =
+        nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1
     case NGHTTP2_GOAWAY.rawValue: isLeaving = true
     default: break
     }
@@ -181,10 +202,13 @@ package final class UpstreamSession: Session {
 
   override func submitHead(_ step: StreamOutput.HeadStep, _ stream: SessionStream) -> Bool {
     guard let request = stream.outgoing as? StreamRequest, takesStreams else { return false }
+    stream.isTunnel = request.acceptance != nil
+    if stream.isTunnel, !permitsTunnels { return false }
     if streams.count >= capacity ?? 1 { endLateStreams() }
     lines.removeAll(keepingCapacity: true)
     request.withPseudoFields { method, authority, target, bytes in
-      addLine(":method", method, bytes)
+      if stream.isTunnel { addLine(":method", "CONNECT") } else { addLine(":method", method, bytes) }
+      if stream.isTunnel { addLine(":protocol", "websocket") }
       addLine(":scheme", limits.isSecure ? "https" : "http")
       addLine(":authority", authority, bytes)
       addLine(":path", target, bytes)

@@ -85,7 +85,7 @@ final class FetchExchange {
     case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text, cause: error.cause)
     case .connect(.timedOut), .timedOut: .timedOut(host: host)
     case .proxyUnreachable, .proxy: .proxy(host: host, reason: error.reason)
-    case .withoutHTTP2: .closed(host: host)
+    case .withoutHTTP2, .withoutWebSockets: .closed(host: host)
     }
   }
 

@@ -33,6 +33,9 @@ package struct Liveness: Sendable {
     isAsking = false
   }
 
+  /// True if no bytes of the peer have arrived since then.
+  func isSilent(since began: MonotonicTime) -> Bool { heard < began }
+
   /// The step that is due while requests are in progress.
   package mutating func action(at now: MonotonicTime) -> Action {
     guard now >= due else { return .wait }

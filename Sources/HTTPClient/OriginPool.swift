@@ -15,16 +15,19 @@ package final class UpstreamConnection {
   // Stored apart: read from another module, a stored property's access is checked, whatever its attribute says.
   @exclusivity(unchecked) fileprivate var wasUsed = false
   @exclusivity(unchecked) fileprivate var hasOwner = false
+  /// True if it was made for one exchange that others could not share, and ends with it unless its caller keeps it.
+  fileprivate let isAlone: Bool
   fileprivate let id: PoolState.ID
   /// The stream of HTTP/2; nil if the connection is for one exchange at a time.
   private let carried: UpstreamStream?
   /// The connection whose streams are lent in place of this one; nil if it is lent itself.
   fileprivate let shared: SharedConnection?
 
-  fileprivate init(_ stream: ByteStream, _ id: PoolState.ID, shared: SharedConnection? = nil) {
+  fileprivate init(_ stream: ByteStream, _ id: PoolState.ID, shared: SharedConnection? = nil, isAlone: Bool) {
     self.stream = stream
     self.id = id
     self.shared = shared
+    self.isAlone = isAlone
     carried = nil
   }
 
@@ -33,11 +36,19 @@ package final class UpstreamConnection {
     self.id = id
     self.carried = carried
     shared = nil
+    isAlone = carried.connection.isAlone
     wasUsed = isReused
   }
 
   /// True if it is a stream of HTTP/2.
   package var isHTTP2: Bool { carried != nil }
+
+  /// True if it can carry a WebSocket. A stream of HTTP/2 can if the upstream says so, which is waited for.
+  package func permitsWebSocket(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> Bool {
+    guard let carried else { return true }
+    guard let permits = await carried.connection.permitsTunnels(waiter, until: deadline) else { throw .timedOut }
+    return permits
+  }
 
   /// The end of a stream of HTTP/2 before its response was whole.
   package enum StreamFault: Sendable {
@@ -75,6 +86,10 @@ package final class UpstreamConnection {
   @inline(never)
   fileprivate func lookOnceMore() {
     if let shared { shared.lookOnceMore() } else { _ = stream.channel.looksOnceMore() }
+  }
+
+  fileprivate func distrust() {
+    if let carried { carried.connection.distrust(silentSince: carried.began) }
   }
 
   /// Ends the exchange on a stream of HTTP/2. Its connection, if it is one.
@@ -123,6 +138,8 @@ package final class OriginPool {
 
   package var origin: Origin { connector.origin }
   package var idleCount: Int { state.idleCount }
+  /// The connections with HTTP/2.
+  package var sharedConnections: [SharedConnectionReport] { connections.compactMap { $0?.shared?.report } }
   /// True if the origin is no longer used.
   package var isRetired: Bool { state.isRetired }
 
@@ -195,7 +212,7 @@ package final class OriginPool {
     while connections.count <= id.index { connections.append(nil) }
     let isHTTP2 = stream.tls.map(\.isHTTP2) ?? (origin.versions == .http2)
     let shared = isHTTP2 ? SharedConnection(stream, id, of: self, head: head, isAlone: isAlone) : nil
-    let connection = UpstreamConnection(stream, id, shared: shared)
+    let connection = UpstreamConnection(stream, id, shared: shared, isAlone: isAlone)
     connections[id.index] = connection
     carryOut(state.connectionMade(id, isShared: isHTTP2 && !isAlone))
     if mayBeShared { wakeWaiting() }
@@ -233,8 +250,13 @@ package final class OriginPool {
   // MARK: Taking back
 
   /// Takes back a connection when an exchange on it is over. `false`: it is closed.
+  /// - Parameter timedOut: the upstream has let a time limit pass. A connection with HTTP/2 on which it is silent
+  ///   altogether takes no further exchange.
   @discardableResult
-  package func giveBack(_ connection: UpstreamConnection, _ condition: PoolState.Condition = .reusable) -> Bool {
+  package func giveBack(
+    _ connection: UpstreamConnection, _ condition: PoolState.Condition = .reusable, timedOut: Bool = false
+  ) -> Bool {
+    if timedOut { connection.distrust() }
     if let shared = connection.finishStream() {
       giveBack(connection.id, of: shared, condition)
       return false
@@ -247,7 +269,7 @@ package final class OriginPool {
     case .reset, .unusable: break
     }
     connection.wasUsed = true
-    if connection.isStale { condition = .unusable }
+    if connection.isStale || connection.isAlone && condition == .reusable { condition = .unusable }
     let action = state.exchangeEnded(connection.id, condition, at: loop.now)
     if case .keep = action { return true }
     carryOut(action)

@@ -1,7 +1,7 @@
 // A connection to an upstream with HTTP/2: bytes between its socket and its session, in a task of its own. Exchanges
 // see its streams as connections of theirs.
 
-internal import Bytes
+package import Bytes
 internal import HTTP
 package import HTTP2
 package import Platform
@@ -24,9 +24,13 @@ final class SharedConnection {
   @exclusivity(unchecked) private var hasLeft = false
   @exclusivity(unchecked) private var capacity: Int?
   @exclusivity(unchecked) private var streams: [ObjectIdentifier: ByteStream] = [:]
+  @exclusivity(unchecked) private var streamCount: UInt64 = 0
+  private let since: MonotonicTime
   @exclusivity(unchecked) private var input = ByteBuffer(capacity: 16 * 1024)
   @exclusivity(unchecked) private var output = ByteBuffer(capacity: 16 * 1024)
   @exclusivity(unchecked) private var liveness: Liveness
+  /// The exchanges that wait for the peer's settings.
+  @exclusivity(unchecked) private var unsettled: [Waiter] = []
 
   /// Bytes that wait for the socket at which no more frames are made.
   private static let outputLimit = 64 * 1024
@@ -41,7 +45,8 @@ final class SharedConnection {
     session = UpstreamSession(
       SessionLimits(head: head, streams: isAlone ? 1 : Self.streams, window: Self.window, isSecure: socket.tls != nil))
     waiter = Waiter(socket.channel.loop)
-    liveness = Liveness(at: .now)
+    since = .now
+    liveness = Liveness(at: since)
     pool.countsShared(1)
   }
 
@@ -52,6 +57,18 @@ final class SharedConnection {
 
   var tls: TLSSession? { socket.tls }
 
+  /// What `/status` shows of it.
+  var report: SharedConnectionReport {
+    SharedConnectionReport(
+      host: pool.origin.host, port: pool.origin.port, streams: streams.count, streamsInAll: streamCount,
+      age: waiter.loop.now - since)
+  }
+
+  /// Takes no further exchange if nothing was heard of the upstream since then.
+  func distrust(silentSince began: MonotonicTime) {
+    if liveness.isSilent(since: began) { leave() }
+  }
+
   /// True if an exchange may begin.
   var takesStreams: Bool { !isLost && session.takesStreams }
 
@@ -60,14 +77,29 @@ final class SharedConnection {
   /// A stream for an exchange.
   func open() -> UpstreamConnection {
     let stream = session.open()
-    let bytes = UpstreamStream(stream, on: self)
+    streamCount += 1
+    let bytes = UpstreamStream(stream, on: self, at: waiter.loop.now)
     let carried = ByteStream(carriedBy: bytes, loop: waiter.loop)
     streams[ObjectIdentifier(stream)] = carried
     return UpstreamConnection(carried, id, bytes, isReused: wasUsed)
   }
 
+  /// Waits for the peer's settings. True if it takes WebSockets on streams; nil at the deadline. A connection that is
+  /// lost has the answer for the stream itself.
+  func permitsTunnels(_ caller: Waiter, until deadline: MonotonicTime) async -> Bool? {
+    while session.capacity == nil, !isLost {
+      unsettled.append(caller)
+      let wake = await caller.wait(until: deadline)
+      unsettled.removeAll { $0 === caller }
+      if wake == .timedOut { return nil }
+    }
+    return session.permitsTunnels || isLost
+  }
+
   /// Ends a stream. What of it the upstream still sends is dropped.
   func finish(_ stream: SessionStream) {
+    // A reset would overtake the frame that closes a WebSocket.
+    if stream.isTunnel, stream.isOwed { _ = flush() }
     streams[ObjectIdentifier(stream)] = nil
     session.finish(stream)
     waiter.signal()
@@ -79,6 +111,12 @@ final class SharedConnection {
 
   func give(_ bytes: UnsafeRawBufferPointer, to stream: SessionStream) -> IOOutcome {
     outcome(session.give(bytes, to: stream))
+  }
+
+  /// Ends our direction of a stream.
+  func end(_ stream: SessionStream) {
+    session.end(stream)
+    waiter.signal()
   }
 
   private func outcome(_ move: Session.Move) -> IOOutcome {
@@ -114,7 +152,12 @@ final class SharedConnection {
     let isFine = receive() && ask() && flush()
     tellStreams()
     if !isFine || session.isOver { return lose() }
+    if session.capacity != nil { wakeUnsettled() }
     tellPool()
+  }
+
+  private func wakeUnsettled() {
+    for waiter in unsettled { waiter.signal() }
   }
 
   private func receive() -> Bool {
@@ -207,6 +250,7 @@ final class SharedConnection {
     pool.countsShared(-1)
     session.breakAll()
     tellStreams()
+    wakeUnsettled()
     socket.close()
     waiter.signal()
   }
@@ -225,15 +269,36 @@ final class SharedConnection {
 final class UpstreamStream: StreamCarrier {
   let connection: SharedConnection
   let stream: SessionStream
+  let began: MonotonicTime
 
-  init(_ stream: SessionStream, on connection: SharedConnection) {
+  init(_ stream: SessionStream, on connection: SharedConnection, at now: MonotonicTime) {
+    began = now
     self.stream = stream
     self.connection = connection
   }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome { connection.take(from: stream, into: buffer) }
   func send(_ bytes: UnsafeRawBufferPointer) -> IOOutcome { connection.give(bytes, to: stream) }
+  func end() { connection.end(stream) }
   func reset() { connection.finish(stream) }
+}
+
+/// A connection with HTTP/2 to an upstream, for people.
+package struct SharedConnectionReport: Sendable, Equatable {
+  package var host: String
+  package var port: UInt16
+  /// Exchanges in progress.
+  package var streams: Int
+  package var streamsInAll: UInt64
+  package var age: TimeSpan
+
+  package init(host: String, port: UInt16, streams: Int, streamsInAll: UInt64, age: TimeSpan) {
+    self.host = host
+    self.port = port
+    self.streams = streams
+    self.streamsInAll = streamsInAll
+    self.age = age
+  }
 }
 
 extension IOOutcome {

@@ -14,6 +14,8 @@ public enum UpstreamError: Error, Sendable, Hashable {
   case proxy(ProxyRefusal)
   /// TLS succeeded, and the upstream has not chosen HTTP/2, which the route demands.
   case withoutHTTP2
+  /// The upstream has not announced WebSockets over HTTP/2, which alone the route speaks.
+  case withoutWebSockets
 
   /// True if this process has no descriptor left to connect with.
   public var isExhaustion: Bool {
@@ -32,6 +34,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
     case .proxyUnreachable(let error): "the proxy on the way there: \(error.text)"
     case .proxy(let refusal): "the proxy on the way there \(refusal)"
     case .withoutHTTP2: "it does not offer HTTP/2 (ALPN), which the route's protocol demands"
+    case .withoutWebSockets: "it announces no WebSockets over HTTP/2 (RFC 8441), and the route's protocol is http2"
     }
   }
 }

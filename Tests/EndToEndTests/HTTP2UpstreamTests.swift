@@ -62,14 +62,9 @@ struct HTTP2UpstreamTests {
     #expect(try await stage.proxy.get("/trailers", version).fields.contains { $0.name == "x-end" })
     #expect(try await stage.proxy.get("/only-trailers", version)["x-end"] == "1")
     #expect(try await stage.proxy.get("/interim", version).status == 200)
-    if version == ["--http1.1"] {
-      let early = try await stage.proxy.get("/early", ["--data-binary", "@\(content)", "-H", "Expect:"])
-      #expect(early.status == 403)
-    } else {
-      // curl 7.88 forgets the answer if its content is refused while it sends.
-      let early = try await succeed(["nghttp", "-v", "-d", content, stage.proxy.url("/early")])
-      #expect(early.contains(":status: 403"), "\(early)")
-    }
+    // curl 7.88 forgets an answer if its content is refused while it sends.
+    let early = try await stage.proxy.get("/early", version + ["--data-binary", "@\(content)", "-H", "Expect:"])
+    #expect(early.status == 403 && early.exit == 0, "\(early)")
     // The end may be there before anything was passed on.
     let broken = try await stage.proxy.get("/broken", version)
     #expect(broken.exit != 0 || broken.status == 502)
@@ -118,6 +113,74 @@ struct HTTP2UpstreamTests {
     #expect(stage.lines("reset").first?.hasPrefix("reset 8 ") == true)
     #expect(try await stage.proxy.get("/seen").status == 200)
     #expect(stage.lines("connection").count == 1)
+  }
+
+  @Test func `status shows connections with HTTP 2 and their requests in progress`() async throws {
+    let stage = try await Stage()
+    for _ in 0..<2 { #expect(try await stage.proxy.get("/seen").status == 200) }
+    let held = try ChildProcess("held", ["curl", "-s", stage.proxy.url("/held")], in: stage.directory)
+    let isShown = try await eventually {
+      let report = try await stage.proxy.admin("/status?format=json").body
+      return report.contains(#""http2_streams":1,"http2_streams_in_all":3,"#)
+        && report.contains(#""port":\#(stage.upstreamPort)"#)
+    }
+    #expect(isShown)
+    let text = try await stage.proxy.admin("/status").body
+    let line = #/\(upstream 127.0.0.1\) +connection with HTTP/2 on which 1 requests are in progress, 3 in all, open/#
+    #expect(text.contains(line), "\(text)")
+    held.send(SIGKILL)
+  }
+
+  @Test func `an upstream that falls silent gets no further request on that connection`() async throws {
+    let directory = try TemporaryDirectory()
+    let port = try freePort()
+    let command = ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", directory.path, "\(port)"]
+    _ = try directory.write("content", to: "file")
+    let silent = try ChildProcess("nghttpd", command, in: directory)
+    try await waitForPort(port, of: silent)
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      loops: 1
+      routes:
+        - {name: all, path: /, upstream: "http://127.0.0.1:\(port)/", protocol: http2, token: none,
+           timeouts: {response_head: 1s}}
+      """)
+    #expect(try await proxy.get("/file").body == "content")
+    silent.send(SIGSTOP)
+    let failed = try await proxy.get("/file")
+    #expect(failed.status == 504 && failed.body.contains("upstream-timeout"), "\(failed)")
+    #expect(try await eventually { try await !proxy.admin("/status").body.contains("(upstream ") })
+    silent.send(SIGCONT)
+    #expect(try await proxy.get("/file").body == "content")
+    let metrics = try await proxy.admin("/metrics").body
+    #expect(metrics.contains("\nbearer_proxy_upstream_http2_connections_open 1\n"))
+    #expect(metrics.contains(#/upstream_connections_total\{route="all",kind="new"\} 2/#), "\(metrics)")
+  }
+
+  @Test func `streams in flight at a reload and at the end come whole, and new ones go elsewhere`() async throws {
+    let stage = try await Stage()
+    let other = try ChildProcess(
+      "other", [pinnedPython(), testsDirectory + "/peers/http2_upstream.py"], in: stage.directory)
+    let otherPort = try await announcedPort(of: other)
+    async let before = stage.proxy.get("/paused/before", ["--http2-prior-knowledge"])
+    #expect(try await eventually { stage.lines("request /paused/before").count == 1 })
+    try stage.proxy.reconfigure { $0.replacing(":\(stage.upstreamPort)/", with: ":\(otherPort)/") }
+    stage.proxy.process.send(SIGHUP)
+    #expect(try await eventually { stage.proxy.process.errors.contains("configuration reloaded") })
+    #expect(try await stage.proxy.get("/seen").body.contains(":authority: 127.0.0.1:\(otherPort)"))
+    async let last = stage.proxy.get("/paused/last", ["--http2-prior-knowledge"])
+    #expect(try await eventually { other.output.contains("request /paused/last") })
+    stage.proxy.process.send(SIGTERM)
+    #expect(try await eventually { try await stage.proxy.admin("/readyz").status == 503 })
+    for port in [stage.upstreamPort, otherPort] {
+      #expect(try await curl(["--http2-prior-knowledge", "http://127.0.0.1:\(port)/go"]).body == "ok")
+    }
+    for answer in [try await before, try await last] {
+      #expect(answer.status == 200 && answer.body.utf8.count == 200_000 && answer.exit == 0, "\(answer.status)")
+    }
+    #expect(try await stage.proxy.process.wait() == 0)
+    #expect(stage.lines("goaway").first?.hasPrefix("goaway 0 ") == true)
   }
 
   @Test func `an upstream that gives no window is waited for no longer than a route's limit`() async throws {

@@ -98,6 +98,7 @@ struct WebSocketTests {
     let head = try await connection.receive { $0.hasSuffix("early,") }
     #expect(head.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n"))
     #expect(head.contains("\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"))
+    #expect(head.contains("\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"))
     try await connection.send("late")
     connection.finishSending()
     #expect(try await connection.receive() == "latebye")

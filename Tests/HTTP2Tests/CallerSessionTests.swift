@@ -4,70 +4,9 @@ import Testing
 
 @testable import HTTP2
 
-/// A session with the streams that it has announced.
-final class SessionFixture {
-  let session: CallerSession
-  private(set) var streams: [Int32: SessionStream] = [:]
-  private(set) var changes: [Int32: SessionStream.Changes] = [:]
-  private(set) var goesOn = true
-  /// The time of the next bytes, in nanoseconds.
-  var now: UInt64 = 1_000_000_000
-
-  init(_ limits: SessionLimits = SessionLimits()) {
-    session = CallerSession(limits)
-    feed(Frame.preface + Frame.settings + Frame.settingsAnswer)
-    _ = sent()
-  }
-
-  @discardableResult
-  func feed(_ bytes: [UInt8]) -> Bool {
-    goesOn = session.receive(bytes.span, at: now)
-    note()
-    return goesOn
-  }
-
-  private func note() {
-    session.takeChanges { stream, changes in
-      if changes.contains(.began) { self.streams[stream.id] = stream }
-      self.changes[stream.id, default: []].formUnion(changes)
-    }
-  }
-
-  /// The frames that leave now.
-  func sent(limit: Int = 1 << 20) -> [SentFrame] {
-    var output = ByteBuffer(capacity: 1024)
-    _ = session.write(to: &output, limit: limit)
-    note()
-    return SentFrame.all(output.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } })
-  }
-
-  func head(_ id: Int32) -> String? {
-    var bytes = ByteBuffer(capacity: 64)
-    guard let stream = streams[id] else { return nil }
-    stream.takeHead(into: &bytes)
-    return bytes.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
-  }
-
-  /// What can be taken of a request now, in pieces of so many bytes, and how that ended.
-  func content(_ id: Int32, pieces: Int = 4096) -> (text: String, end: String) {
-    guard let stream = streams[id] else { return ("", "none") }
-    var (text, space) = ([UInt8](), [UInt8](repeating: 0, count: pieces))
-    while true {
-      let move = space.withUnsafeMutableBytes { session.take(from: stream, into: $0) }
-      guard case .moved(let count) = move else { return (String(decoding: text, as: UTF8.self), "\(move)") }
-      text += space.prefix(count)
-    }
-  }
-
-  func answer(_ id: Int32, _ text: String) -> String {
-    guard let stream = streams[id] else { return "none" }
-    return "\(Array(text.utf8).withUnsafeBytes { session.give($0, to: stream) })"
-  }
-}
-
 @Suite struct CallerSessionTests {
   @Test func `makes the head and the content of a request`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     fixture.feed(Frame.request(1, method: "POST", ends: false))
     #expect(fixture.head(1) == "POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
     #expect(fixture.content(1) == ("", "blocked"))
@@ -78,7 +17,7 @@ final class SessionFixture {
   }
 
   @Test func `passes content of a known length on as it is`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     fixture.feed(Frame.request(1, method: "POST", [("content-length", "5")], ends: false))
     fixture.feed(Frame.data(1, Array("hel".utf8)) + Frame.data(1, Array("lo".utf8), ends: true))
     #expect(fixture.head(1) == "POST /1 HTTP/1.1\r\nHost: h\r\ncontent-length: 5\r\n\r\n")
@@ -86,7 +25,7 @@ final class SessionFixture {
   }
 
   @Test func `makes frames of a response as it comes`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     fixture.feed(Frame.request(1))
     let text =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -103,14 +42,14 @@ final class SessionFixture {
     ("HTTP/1.1 204 No Content\r\n\r\n", "GET"), ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "GET"),
     ("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", "HEAD"),
   ]) func `ends a response without content with its head`(_ text: String, _ method: String) {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     fixture.feed(Frame.request(1, method: method))
     _ = fixture.answer(1, text)
     #expect(fixture.sent().map(\.flags) == [5])
   }
 
   @Test func `gives credit as content is taken, and not before`() {
-    let fixture = SessionFixture(SessionLimits(window: 16 * 1024))
+    let fixture = CallerFixture(SessionLimits(window: 16 * 1024))
     fixture.feed(Frame.request(1, method: "POST", ends: false))
     fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
     #expect(fixture.sent().isEmpty)
@@ -119,11 +58,13 @@ final class SessionFixture {
     // The peer may not send more than it was allowed.
     fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
     fixture.feed(Frame.data(1, [0]))
-    #expect(fixture.changes[1]?.contains(.broken) == true || fixture.sent().contains { $0.type == 3 && $0.code == 3 })
+    #expect(
+      fixture.changes(of: fixture.streams[1]).contains(.broken)
+        || fixture.sent().contains { $0.type == 3 && $0.code == 3 })
   }
 
   @Test func `returns the credit of streams that were reset`() {
-    let fixture = SessionFixture(SessionLimits(streams: 4, window: 16 * 1024))
+    let fixture = CallerFixture(SessionLimits(streams: 4, window: 16 * 1024))
     for number in 0..<40 {
       let id = UInt32(2 * number + 1)
       fixture.feed(Frame.request(id, method: "POST", ends: false))
@@ -135,7 +76,7 @@ final class SessionFixture {
   }
 
   @Test func `counts a reset stream until its owner has finished it`() {
-    let fixture = SessionFixture(SessionLimits(streams: 2))
+    let fixture = CallerFixture(SessionLimits(streams: 2))
     for id: UInt32 in [1, 3, 5, 7] { fixture.feed(Frame.request(id) + Frame.reset(id)) }
     #expect(fixture.streams.keys.sorted() == [1, 3])
     #expect(fixture.session.activeCount == 2)
@@ -148,7 +89,7 @@ final class SessionFixture {
   }
 
   @Test func `a slow stream stops no other`() {
-    let fixture = SessionFixture(SessionLimits(streams: 100, window: 64 * 1024))
+    let fixture = CallerFixture(SessionLimits(streams: 100, window: 64 * 1024))
     var id: UInt32 = 1
     for _ in 0..<99 {
       fixture.feed(Frame.request(id, method: "POST", ends: false))
@@ -162,7 +103,7 @@ final class SessionFixture {
   }
 
   @Test func `a response that is not taken waits in a bounded place`() {
-    let fixture = SessionFixture(SessionLimits(window: 16 * 1024))
+    let fixture = CallerFixture(SessionLimits(window: 16 * 1024))
     fixture.feed(Frame.setting(4, 0) + Frame.request(1))
     #expect(fixture.answer(1, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") != "blocked")
     let piece = String(repeating: "x", count: 10_000)
@@ -174,7 +115,7 @@ final class SessionFixture {
   }
 
   @Test func `a response's head may have as many bytes as the limit for heads`() {
-    let fixture = SessionFixture(SessionLimits(head: HeadLimits(headBytes: 128 * 1024)))
+    let fixture = CallerFixture(SessionLimits(head: HeadLimits(headBytes: 128 * 1024)))
     fixture.feed(Frame.request(1))
     let value = String(repeating: "x", count: 50_000)
     let head = "HTTP/1.1 200 OK\r\nA: \(value)\r\nB: \(value)\r\nContent-Length: 0\r\n\r\n"
@@ -188,7 +129,7 @@ final class SessionFixture {
 
   @Test(arguments: [true, false])
   func `a session that ends takes frames until the last bytes are written`(isPeers: Bool) {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     fixture.feed(Frame.request(1))
     if isPeers { fixture.feed(Frame.goaway(0)) } else { fixture.session.refuseMore() }
     _ = fixture.answer(1, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
@@ -198,7 +139,7 @@ final class SessionFixture {
   }
 
   @Test func `streams that are refused for another limit count, too`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     var id: UInt32 = 1
     while fixture.session.abuse == nil, id < 9000 {
       fixture.feed(Frame.request(id))
@@ -210,7 +151,7 @@ final class SessionFixture {
   }
 
   @Test func `a peer that goes on beyond the limit loses its connection`() {
-    let fixture = SessionFixture(SessionLimits(streams: 1))
+    let fixture = CallerFixture(SessionLimits(streams: 1))
     var id: UInt32 = 1
     while fixture.goesOn, !fixture.session.isOver, id < 3000 {
       fixture.feed(Frame.request(id))
@@ -222,7 +163,7 @@ final class SessionFixture {
   }
 
   @Test func `says in two steps that it ends`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     fixture.feed(Frame.request(1))
     fixture.session.announceEnd()
     let notice = fixture.sent()
@@ -238,21 +179,49 @@ final class SessionFixture {
     #expect(fixture.answer(3, "HTTP/1.1 204 No Content\r\n\r\n") != "broken")
   }
 
-  @Test func `resets a stream whose owner gives up, and tells the rest that it is not wanted`() {
-    let fixture = SessionFixture()
-    fixture.feed(Frame.request(1) + Frame.request(3, method: "POST", ends: false))
+  @Test func `resets a stream whose owner gives up`() {
+    let fixture = CallerFixture()
+    fixture.feed(Frame.request(1))
     fixture.streams[1].map(fixture.session.finish)
-    _ = fixture.answer(3, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-    _ = fixture.sent()
-    fixture.streams[3].map(fixture.session.finish)
     #expect(fixture.session.activeCount == 0)
-    #expect(fixture.sent().filter { $0.type == 3 }.map(\.code) == [0])
+    #expect(fixture.sent().filter { $0.type == 3 }.map(\.code) == [2])
+  }
+
+  /// A caller that goes on sending behind its response: pieces of content, nanoseconds between them, and if it is told
+  /// to stop.
+  @Test(arguments: [
+    (1, UInt64(0), false), (100, 0, false), (CallerSession.lingeringBytes / 16_384, 0, true),
+    (2, 290_000_000_000, false), (2, 300_000_000_000, true),
+  ]) func `drops the rest of a request for a while, and tells then that it is not wanted`(
+    _ pieces: Int, _ pause: UInt64, _ isReset: Bool
+  ) {
+    let fixture = CallerFixture()
+    fixture.feed(Frame.request(1, method: "POST", ends: false))
+    _ = fixture.answer(1, "HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n")
+    _ = fixture.sent()
+    fixture.streams[1].map(fixture.session.finish)
+    #expect(fixture.session.activeCount == 0 && fixture.sent().isEmpty)
+    var resets: [UInt32] = []
+    let piece = Frame.data(1, [UInt8](repeating: 0, count: 16_384))
+    for _ in 0..<pieces {
+      fixture.feed(piece)
+      // The caller gets credit for what was dropped.
+      let frames = fixture.sent()
+      resets += frames.filter { $0.type == 3 }.map(\.code)
+      fixture.now += pause
+      #expect(fixture.goesOn)
+    }
+    #expect(resets == (isReset ? [0] : []))
+    if !isReset {
+      fixture.feed(Frame.data(1, [], ends: true))
+      #expect(fixture.sent().allSatisfy { $0.type == 8 })
+    }
   }
 }
 
 extension CallerSessionTests {
   @Test func `a peer may open another stream as soon as one has ended on both sides`() {
-    let fixture = SessionFixture(SessionLimits(streams: 1))
+    let fixture = CallerFixture(SessionLimits(streams: 1))
     fixture.feed(Frame.request(1))
     _ = fixture.answer(1, "HTTP/1.1 204 No Content\r\n\r\n")
     #expect(fixture.sent().map(\.flags) == [5])
@@ -263,7 +232,7 @@ extension CallerSessionTests {
   }
 
   @Test func `leaves the end of a stream to a peer that has sent all its content`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     fixture.feed(Frame.request(1, method: "POST", [("content-length", "5")], ends: false))
     fixture.feed(Frame.data(1, Array("hello".utf8)))
     _ = fixture.answer(1, "HTTP/1.1 204 No Content\r\n\r\n")
@@ -314,7 +283,7 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
   ]
 
   @Test(arguments: floods) func `is ended`(_ flood: FloodCase) {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     var count = 0
     while fixture.goesOn, count < 5000 {
       fixture.feed(flood.bytes(UInt32(2 * count + 1)))
@@ -332,7 +301,7 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: floods) func `does not end a peer that does it now and then`(_ flood: FloodCase) {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     for count in 0..<2000 {
       fixture.now += 250_000_000
       fixture.feed(flood.bytes(UInt32(2 * count + 1)))
@@ -356,7 +325,7 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func `a header block that grows when decoded ends the session`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     // A field of 4000 bytes in the table, then its number again and again.
     var block = Frame.block([(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")])
     block += Frame.block([("x", String(repeating: "a", count: 3900))], indexed: true)
@@ -367,7 +336,7 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func `a head over the limit is not kept`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     let more = (0..<9).map { ("x-\($0)", String(repeating: "a", count: 4000)) }
     fixture.feed(Frame.headers(1, FieldsOfRequest.plain, complete: false))
     for field in more { fixture.feed(Frame.continuation(1, [field])) }
@@ -378,7 +347,7 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func `a large head is refused, and nothing of it is kept`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     let more = (0..<9).map { ("x-\($0)", String(repeating: "a", count: 4000)) }
     let block = Frame.block(FieldsOfRequest.plain + more)
     fixture.feed(Frame.frame(1, flags: 1, stream: 1, Array(block.prefix(16_000))))

@@ -25,11 +25,13 @@ enum Frame {
     frame(1, flags: (ends ? 1 : 0) | (complete ? 4 : 0), stream: stream, block(fields))
   }
 
-  static func request(_ stream: UInt32, method: String = "GET", _ more: [(String, String)] = [], ends: Bool = true)
-    -> [UInt8]
-  {
+  static func request(
+    _ stream: UInt32, method: String = "GET", _ more: [(String, String)] = [], ends: Bool = true,
+    pseudo: [(String, String)] = []
+  ) -> [UInt8] {
     headers(
-      stream, [(":method", method), (":scheme", "http"), (":authority", "h"), (":path", "/\(stream)")] + more,
+      stream,
+      [(":method", method), (":scheme", "http"), (":authority", "h"), (":path", "/\(stream)")] + pseudo + more,
       ends: ends)
   }
 

@@ -4,99 +4,6 @@ import Testing
 
 @testable import HTTP2
 
-/// A session to an upstream that is either frames written by hand or a caller's session at the other end.
-final class UpstreamFixture {
-  let session: UpstreamSession
-  private(set) var goesOn = true
-  private(set) var changes: [ObjectIdentifier: SessionStream.Changes] = [:]
-  var now: UInt64 = 1_000_000_000
-
-  init(_ limits: SessionLimits = SessionLimits(), settings: [UInt8]? = Frame.settings) {
-    session = UpstreamSession(limits)
-    guard let settings else { return }
-    feed(settings + Frame.settingsAnswer)
-    _ = written()
-  }
-
-  @discardableResult
-  func feed(_ bytes: [UInt8]) -> Bool {
-    goesOn = session.receive(bytes.span, at: now)
-    note()
-    return goesOn
-  }
-
-  private func note() {
-    session.takeChanges { stream, changes in self.changes[ObjectIdentifier(stream), default: []].formUnion(changes) }
-  }
-
-  func written() -> [UInt8] {
-    var output = ByteBuffer(capacity: 1024)
-    _ = session.write(to: &output, limit: 1 << 24)
-    note()
-    return output.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } }
-  }
-
-  /// The frames that leave now.
-  func sent() -> [SentFrame] { SentFrame.all(written()) }
-
-  func give(_ text: String, _ stream: SessionStream) -> String {
-    "\(Array(text.utf8).withUnsafeBytes { session.give($0, to: stream) })"
-  }
-
-  /// A request without content, or with the beginning of one.
-  func request(_ text: String = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n") -> SessionStream {
-    let stream = session.open()
-    _ = give(text, stream)
-    _ = sent()
-    return stream
-  }
-
-  /// What can be taken of a response now, and how that ended.
-  func response(_ stream: SessionStream, pieces: Int = 4096) -> (text: String, end: String) {
-    var (text, space) = ([UInt8](), [UInt8](repeating: 0, count: pieces))
-    while true {
-      let move = space.withUnsafeMutableBytes { session.take(from: stream, into: $0) }
-      guard case .moved(let count) = move else { return (String(decoding: text, as: UTF8.self), "\(move)") }
-      text += space.prefix(count)
-    }
-  }
-}
-
-/// Both ends of a connection in memory.
-private final class Pair {
-  let upstream = UpstreamFixture(settings: nil)
-  let server = CallerSession(SessionLimits())
-  private(set) var streams: [Int32: SessionStream] = [:]
-
-  /// Carries bytes until none are left.
-  func run() {
-    while true {
-      let bytes = upstream.written()
-      if !bytes.isEmpty { _ = server.receive(bytes.span, at: 1) }
-      server.takeChanges { stream, _ in self.streams[stream.id] = stream }
-      var output = ByteBuffer(capacity: 1024)
-      _ = server.write(to: &output, limit: 1 << 24)
-      if bytes.isEmpty, output.isEmpty { return }
-      upstream.feed(output.withBytes { bytes in (0..<bytes.count).map { bytes[$0] } })
-    }
-  }
-
-  func request(_ id: Int32) -> String {
-    guard let stream = streams[id] else { return "" }
-    var (text, space) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
-    while true {
-      let move = space.withUnsafeMutableBytes { server.take(from: stream, into: $0) }
-      guard case .moved(let count) = move else { return String(decoding: text, as: UTF8.self) }
-      text += space.prefix(count)
-    }
-  }
-
-  func answer(_ id: Int32, _ text: String) {
-    if let stream = streams[id] { _ = Array(text.utf8).withUnsafeBytes { server.give($0, to: stream) } }
-    run()
-  }
-}
-
 @Suite struct UpstreamSessionTests {
   @Test func `carries requests and responses with trailers, in pieces of any size`() {
     for pieces in [1, 7, 4096] {
@@ -116,7 +23,7 @@ private final class Pair {
       pair.answer(1, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-B: 2\r\n\r\n")
       pair.answer(1, "2\r\nhi\r\n0\r\nX-End: 3\r\n\r\n")
       #expect(
-        pair.upstream.response(stream, pieces: pieces) == (
+        pair.upstream.take(stream, pieces: pieces) == (
           "HTTP/1.1 103 Early Hints\r\nlink: l\r\n\r\nHTTP/1.1 200 OK\r\nx-b: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
             + "2\r\nhi\r\n0\r\nx-end: 3\r\n\r\n", "ended"
         ))
@@ -147,7 +54,7 @@ private final class Pair {
     let stream = fixture.request("\(method) / HTTP/1.1\r\nHost: h\r\n\r\n")
     fixture.feed(Frame.headers(1, fields, ends: ends))
     if !ends { fixture.feed(Frame.data(1, method == "HEAD" ? [] : Array("hi".utf8), ends: true)) }
-    #expect(fixture.response(stream) == (expected, "ended"))
+    #expect(fixture.take(stream) == (expected, "ended"))
     #expect(stream.answer.fault == nil)
   }
 
@@ -171,7 +78,7 @@ private final class Pair {
     fixture.feed(Frame.headers(1, [(":status", "200")], ends: false))
     fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
     #expect(fixture.sent().isEmpty)
-    _ = fixture.response(stream)
+    _ = fixture.take(stream)
     #expect(fixture.sent().contains { $0.type == 8 && $0.stream == 1 })
     fixture.feed(Frame.data(1, [UInt8](repeating: 0, count: 16 * 1024)))
     // The peer may not send more than it was allowed.
@@ -208,7 +115,7 @@ private final class Pair {
     let fixture = UpstreamFixture()
     let stream = fixture.request("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n12345")
     fixture.feed(Frame.headers(1, [(":status", "413"), ("content-length", "0")]) + Frame.reset(1, 0))
-    #expect(fixture.response(stream) == ("HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n", "ended"))
+    #expect(fixture.take(stream) == ("HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n", "ended"))
     #expect(fixture.give("67890", stream) == "broken")
     #expect(stream.answer.fault == nil)
   }
@@ -261,15 +168,15 @@ private final class Pair {
     }
     _ = fixture.sent()
     #expect(stream.answer.fault == fault)
-    #expect(fixture.response(stream).end == "broken")
-    #expect(fixture.changes[ObjectIdentifier(stream)]?.contains(.broken) == true)
+    #expect(fixture.take(stream).end == "broken")
+    #expect(fixture.changes(of: stream).contains(.broken))
   }
 
   @Test func `content before the head of a response ends the connection`() {
     let fixture = UpstreamFixture()
     let stream = fixture.request()
     fixture.feed(Frame.data(1, [1]) + Frame.headers(1, [(":status", "204")]))
-    #expect(fixture.response(stream).text.isEmpty)
+    #expect(fixture.take(stream).text.isEmpty)
     #expect(fixture.sent().contains { $0.type == 7 && $0.code == 1 } && fixture.session.isOver)
   }
 
@@ -280,7 +187,7 @@ private final class Pair {
       fixture.feed(Frame.headers(1, [(":status", "200"), ("content-length", "2")], ends: false))
       fixture.feed(Frame.data(1, Array("hi".utf8), ends: true) + late)
       _ = fixture.sent()
-      let (text, end) = fixture.response(stream)
+      let (text, end) = fixture.take(stream)
       #expect(text == "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi" && end == "ended")
     }
   }
@@ -295,7 +202,7 @@ private final class Pair {
     _ = fixture.give("GET / HTTP/1.1\r\nHost: h\r\n\r\n", late)
     #expect(late.isBroken && late.answer.fault == nil || late.answer.fault == .notProcessed)
     fixture.feed(Frame.headers(1, [(":status", "200")]))
-    #expect(fixture.response(first).end == "ended")
+    #expect(fixture.take(first).end == "ended")
     #expect(fixture.session.isOver)
   }
 
@@ -321,7 +228,7 @@ private final class Pair {
     let first = fixture.request()
     fixture.feed(Frame.headers(1, [(":status", "200"), ("content-length", "2")], ends: false))
     fixture.feed(Frame.data(1, Array("hi".utf8)))
-    _ = fixture.response(first)
+    _ = fixture.take(first)
     fixture.session.finish(first)
     #expect(fixture.sent().allSatisfy { $0.type == 8 })
     let second = fixture.session.open()

@@ -31,6 +31,15 @@ struct FieldsCase: Sendable, CustomTestStringConvertible {
     FieldsCase(plain.filter { $0.0 != name }, head)
   }
 
+  /// An extended CONNECT, and what of the head follows its first two lines.
+  static func tunnel(
+    _ more: [(String, String)], _ head: String? = nil, protocol name: String = "websocket"
+  ) -> FieldsCase {
+    FieldsCase(
+      plain.map { $0.0 == ":method" ? ($0.0, "CONNECT") : $0 } + [(":protocol", name)] + more,
+      head.map { "GET /a HTTP/1.1\r\nHost: h\r\n\($0)\r\n" }, hasContent: true)
+  }
+
   static let plain = [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/a")]
 }
 
@@ -41,7 +50,9 @@ private func written(_ row: FieldsCase) -> String? {
     if !fields.add(name.span, value.span) { return nil }
   }
   var head = ByteBuffer(capacity: 16)
-  guard fields.writeHead(hasContent: row.hasContent, isSecure: row.isSecure, into: &head) else { return nil }
+  guard fields.writeHead(hasContent: row.hasContent, isSecure: row.isSecure, key: Array("K".utf8), into: &head) else {
+    return nil
+  }
   return head.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
 }
 
@@ -59,6 +70,7 @@ private func verdict(_ text: String) -> String {
 }
 
 @Suite struct FieldBlockTests {
+  private static let asksForWebSocket = "Connection: Upgrade\r\nUpgrade: websocket\r\n"
   static let rows: [FieldsCase] = [
     .get([], ""),
     .get([("accept", "*/*"), ("x-empty", "")], "accept: */*\r\nx-empty: \r\n"),
@@ -88,6 +100,18 @@ private func verdict(_ text: String) -> String {
     FieldsCase([(":method", "CONNECT"), (":authority", "h:1")], "CONNECT h:1 HTTP/1.1\r\nHost: h:1\r\n\r\n"),
     FieldsCase([(":method", "CONNECT")], nil),
     FieldsCase([(":method", "CONNECT"), (":authority", "h:1"), (":path", "/"), (":scheme", "http")], nil),
+    // An extended CONNECT becomes the handshake of HTTP/1.1, with a key of ours.
+    .tunnel([], "\(asksForWebSocket)Sec-WebSocket-Key: K\r\n"),
+    .tunnel(
+      [("sec-websocket-key", "theirs"), ("sec-websocket-version", "13")],
+      "sec-websocket-version: 13\r\n\(asksForWebSocket)Sec-WebSocket-Key: K\r\n"),
+    .tunnel([], "Connection: Upgrade\r\nUpgrade: connect-udp\r\nSec-WebSocket-Key: K\r\n", protocol: "connect-udp"),
+    .tunnel([("content-length", "0")]), .tunnel([(":protocol", "websocket")]), .tunnel([("upgrade", "websocket")]),
+    .tunnel([], protocol: ""), .tunnel([], protocol: "web socket"), .tunnel([], protocol: "websocket, h2c"),
+    .tunnel([], protocol: "websocket\r\nx: y"), .tunnel([], protocol: "websocket\n"),
+    .tunnel([], protocol: "websocket\u{0}"), .tunnel([], protocol: "websocket/13"), .tunnel([], protocol: "\u{E4}"),
+    FieldsCase([(":method", "CONNECT"), (":authority", "h"), (":protocol", "websocket")], nil),
+    FieldsCase([(":method", "CONNECT"), (":scheme", "http"), (":path", "/a"), (":protocol", "websocket")], nil),
     // Missing, repeated, unknown and empty pseudo-header fields.
     .without(":method"), .without(":scheme"), .without(":path"),
     .get([(":path", "/b")], nil), .get([(":method", "GET")], nil), .get([(":authority", "h")], nil),
@@ -131,7 +155,7 @@ private func verdict(_ text: String) -> String {
   /// Whatever the bytes are, one request at most comes of them.
   @Test func `never becomes more than one head`() {
     for byte in UInt8.min...UInt8.max {
-      for name in [":method", ":path", ":authority", "x", "cookie", "host"] {
+      for name in [":method", ":path", ":authority", ":protocol", "x", "cookie", "host"] {
         let value = "/a\(Character(Unicode.Scalar(byte)))b"
         guard let text = written(FieldsCase(FieldsCase.plain.filter { $0.0 != name } + [(name, value)], nil)) else {
           continue

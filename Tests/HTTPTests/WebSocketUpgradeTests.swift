@@ -19,15 +19,46 @@ import Testing
     ("GET / HTTP/1.0\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket", false),
   ])
   func `a GET asks for a WebSocket and nothing else`(text: String, isAsked: Bool) throws {
+    #expect(try self.isAsked(text + "\r\nSec-WebSocket-Key: a") == isAsked)
+  }
+
+  @Test(arguments: [
+    ("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", true), ("sec-websocket-key: a", true), ("", false),
+    ("Sec-WebSocket-Key: ", false), ("Sec-WebSocket-Key: a\r\nSec-WebSocket-Key: a", false),
+  ])
+  func `a handshake has one key`(line: String, isAsked: Bool) throws {
+    let asked = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket"
+    #expect(try self.isAsked(line.isEmpty ? asked : asked + "\r\n" + line) == isAsked)
+  }
+
+  @Test func `the example of RFC 6455 has its proof, and others have another`() {
+    let request = "GET / HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+    let bytes = Array((request + "\r\n\r\n").utf8)
+    var parser = RequestHeadParser()
+    var head = RequestHead(fieldCapacity: 8)
+    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
+    let proof = Array("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=".utf8)
+    #expect(WebSocketUpgrade.acceptance(of: head, bytes.span) == proof)
+    let line = "\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    for (lines, isProof) in [(line, true), ("", false), (line + line, false), (line.lowercased(), false)] {
+      let answer = Array(("HTTP/1.1 101 Switching Protocols" + lines + "\r\n\r\n").utf8)
+      var answerParser = ResponseHeadParser()
+      var answerHead = ResponseHead(fieldCapacity: 8)
+      _ = answerParser.parse(answer.span, into: &answerHead, limits: HeadLimits())
+      #expect(WebSocketUpgrade.proves(proof, answerHead, answer.span) == isProof, "\(lines)")
+    }
+  }
+
+  private func isAsked(_ text: String) throws -> Bool {
     let bytes = Array((text + "\r\n\r\n").utf8)
     var parser = RequestHeadParser()
     var head = RequestHead(fieldCapacity: 8)
     guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else {
       Issue.record("not a head")
-      return
+      return false
     }
     let framing = try BodyFraming.request(head, bytes.span)
-    #expect(WebSocketUpgrade.isAsked(head, bytes.span, framing: framing) == isAsked)
+    return WebSocketUpgrade.isAsked(head, bytes.span, framing: framing)
   }
 
   @Test(arguments: [

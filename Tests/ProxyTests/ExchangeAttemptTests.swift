@@ -18,10 +18,10 @@ import Testing
 
   private static let sources: [(terms: ExchangeState.Terms, sources: ExchangeState.ConnectionSources)] = [
     (Fixture.terms(.get, .none), [.pool]), (Fixture.terms(.post, .fixed(1)), [.pool]),
-    (Fixture.terms(.get, .none, webSocket: true), []),
+    (Fixture.terms(.get, .none, webSocket: true), [.pool]),
     (Fixture.terms(.get, .none, credential: .none), [.pool]),
     (Fixture.terms(.get, .none, credential: .caller), [.pool, .callersOwn]),
-    (Fixture.terms(.get, .none, webSocket: true, credential: .caller), [.callersOwn]),
+    (Fixture.terms(.get, .none, webSocket: true, credential: .caller), [.pool, .callersOwn]),
   ]
 
   @Test(arguments: sources.indices) func `rules for the address of the first connection`(row: Int) {

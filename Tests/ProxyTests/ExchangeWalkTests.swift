@@ -87,7 +87,6 @@ private struct ExchangeWalk {
 
   private mutating func connect(_ sources: ExchangeState.ConnectionSources) {
     #expect(!state.movesRequest && !state.movesAnswer && !state.awaitsHead)
-    if terms.asksForWebSocket { #expect(!sources.contains(.pool)) }
     if terms.credential != .caller { #expect(!sources.contains(.callersOwn)) }
     wasReused = !sources.isEmpty && random.isLucky(2)
     (isSent, bytesArrived, head) = (false, false, nil)

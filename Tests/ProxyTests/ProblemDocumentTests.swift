@@ -57,6 +57,7 @@ import Tokens
     Row(failure: .framing(.transferCodingUnknown), status: 501, kind: "bad-request"),
     Row(failure: .path(.climbsAboveRoot), status: 400, kind: "bad-path"),
     Row(failure: .methodRefused, status: 501, kind: "method-not-supported"),
+    Row(failure: .tunnelRefused, status: 501, kind: "method-not-supported"),
     Row(failure: .targetRefused, status: 400, kind: "bad-request"),
     Row(failure: .schemeRefused, status: 421, kind: "misdirected-request"),
     Row(failure: .expectation, status: 417, kind: "expectation-failed"),
@@ -119,6 +120,7 @@ import Tokens
     Row(failure: .unreachable(.proxyUnreachable(.timedOut)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.proxy(.credentials)), status: 502, kind: "upstream-unreachable"),
     Row(failure: .unreachable(.withoutHTTP2), status: 502, kind: "upstream-unreachable"),
+    Row(failure: .unreachable(.withoutWebSockets), status: 502, kind: "upstream-unreachable"),
     Row(failure: .delivery(.upstreamClosed), status: 502, kind: "upstream-closed"),
     Row(failure: .maxForwards, status: 400, kind: "bad-request"),
     Row(failure: .callTimeout, status: 400, kind: "bad-request"),
@@ -132,6 +134,7 @@ import Tokens
   /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
   private enum Kind: CaseIterable {
     case head, headStalled, framing, path, methodRefused, targetRefused, schemeRefused, maxForwards, loop, expectation
+    case tunnelRefused
     case unknownHost, crossSite, unknownPage, speculative, serviceWorker, unknownPeer
     case unknownCertificate, missingSecret, untrustedToken, callerIssuerUnavailable, authorizationRefused, noRoute
     case missingScope, callTimeout
@@ -140,7 +143,7 @@ import Tokens
     case handOutBrowser, handOutContent, handOutDescription, handOutFields, handOutRoute, handOutOvertaken
     case handOutOtherRoute, handOutMessage
     case unusableMetadata, cacheUnavailable, interactionRequired, callerClaims, callerConsent, callerToken, callerDenied
-    case connect, tls, timedOut, proxyUnreachable, proxy, withoutHTTP2
+    case connect, tls, timedOut, proxyUnreachable, proxy, withoutHTTP2, withoutWebSockets
     case upstreamClosed, upstreamMalformed, upstreamStalled, exchangeTimedOut
 
     private init(_ kind: AcquisitionError.Kind) {
@@ -167,6 +170,7 @@ import Tokens
       case .framing: self = .framing
       case .path: self = .path
       case .methodRefused: self = .methodRefused
+      case .tunnelRefused: self = .tunnelRefused
       case .targetRefused: self = .targetRefused
       case .schemeRefused: self = .schemeRefused
       case .maxForwards: self = .maxForwards
@@ -211,6 +215,7 @@ import Tokens
       case .unreachable(.proxyUnreachable): self = .proxyUnreachable
       case .unreachable(.proxy): self = .proxy
       case .unreachable(.withoutHTTP2): self = .withoutHTTP2
+      case .unreachable(.withoutWebSockets): self = .withoutWebSockets
       case .delivery(.upstreamClosed): self = .upstreamClosed
       case .delivery(.upstreamMalformed): self = .upstreamMalformed
       case .delivery(.upstreamStalled): self = .upstreamStalled

@@ -1,6 +1,6 @@
 """A table of what RFC 9113 and RFC 7541 demand of a server: frames that a client sends, and what may follow.
 
-    http2_cases.py PORT
+    http2_cases.py PORT [websocket]     the second table is for a server with WebSockets, at /chat/ (RFC 8441)
 
 The sections are those of RFC 9113, "hpack" those of RFC 7541. Each row has a connection of its own. Prints a line for
 each row that fails, then "N cases, M failed". On the server /sink reads the content of a request, and /slow/2 answers
@@ -275,6 +275,8 @@ CASES = [
     malformed("two paths")[:1] + (headers(1, [(":path", "/")] + fields()), REFUSED),
     malformed("two authorities")[:1] + (headers(1, [(":authority", "127.0.0.1")] + fields()), REFUSED),
     malformed("CONNECT with a path", method="CONNECT"),
+    ("8441 3 :protocol without the announcement", headers(1, [(":protocol", "websocket")] + fields("CONNECT")),
+     MALFORMED),
     ("8 CONNECT", headers(1, fields("CONNECT", without=[":path", ":scheme"])), REFUSED),
     ("8 TRACE", headers(1, fields("TRACE")), REFUSED),
     # Smuggling to HTTP/1.1.
@@ -329,6 +331,49 @@ CASES = [
 ]
 
 
+def tunnel(name="websocket", more=(), without=(), flags=4, method="CONNECT", path="/chat/x"):
+    return headers(1, [(":protocol", name)] + fields(method, path, without=without) + list(more), flags)
+
+
+def no_tunnel(title, allowed=MALFORMED, **options):
+    return (f"8441 4 {title}", tunnel(**options), allowed)
+
+
+WEBSOCKET_CASES = [
+    ("8441 4 a WebSocket, whose end ends it", tunnel() + data(1), FINE),
+    ("8441 4 one that has ended already", tunnel(flags=5), FINE),
+    ("8441 4 one that is reset", tunnel() + reset(1), ALIVE),
+    ("8441 5 content before the response is no request", tunnel() + data(1, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+     FINE),
+    no_tunnel("another protocol", {"status 501"}, name="connect-udp", flags=5),
+    no_tunnel("a route without WebSockets", {"status 501"}, path="/other", flags=5),
+    no_tunnel("another authority", REFUSED, without=[":authority"], more=[("host", "other")], flags=5),
+    no_tunnel("GET", method="GET"),
+    no_tunnel("POST", method="POST"),
+    no_tunnel("no scheme", without=[":scheme"]),
+    no_tunnel("no path", without=[":path"]),
+    no_tunnel("no authority", without=[":authority"]),
+    no_tunnel("no protocol", name=""),
+    no_tunnel("CR LF in the protocol", name="websocket\r\nx: y"),
+    no_tunnel("CR in the protocol", name="websocket\rx"),
+    no_tunnel("LF in the protocol", name="websocket\n"),
+    no_tunnel("NUL in the protocol", name="websocket\0"),
+    no_tunnel("a space in the protocol", name="websocket x"),
+    no_tunnel("two protocols", name="websocket, h2c"),
+    no_tunnel("a protocol and a request", name="websocket HTTP/1.1\r\n\r\nGET /admin"),
+    no_tunnel("a length", more=[("content-length", "3")]),
+    no_tunnel("upgrade", more=[("upgrade", "websocket")]),
+    no_tunnel("connection", more=[("connection", "upgrade")]),
+    ("8441 4 two :protocol", headers(1, [(":protocol", "websocket")] * 2 + fields("CONNECT"), 4), MALFORMED),
+    ("8441 4 :protocol behind fields", headers(1, fields("CONNECT") + [("x", "y"), (":protocol", "websocket")]),
+     MALFORMED),
+    ("8441 4 :protocol among trailers", post(1) + data(1, flags=0) + headers(1, [(":protocol", "websocket")]),
+     MALFORMED),
+    ("8 CONNECT without :protocol", headers(1, fields("CONNECT", without=[":path", ":scheme"])), REFUSED),
+    ("8441 3 a setting that is no flag", setting(8, 2), PROTOCOL),
+]
+
+
 def run(port, case):
     name, sent, allowed = case
     if sent is None:
@@ -343,7 +388,8 @@ def run(port, case):
 
 
 if __name__ == "__main__":
-    failures = [line for line in (run(int(sys.argv[1]), case) for case in CASES) if line]
+    cases = WEBSOCKET_CASES if sys.argv[2:] == ["websocket"] else CASES
+    failures = [line for line in (run(int(sys.argv[1]), case) for case in cases) if line]
     for line in failures:
         print(line)
-    print(f"{len(CASES)} cases, {len(failures)} failed")
+    print(f"{len(cases)} cases, {len(failures)} failed")

@@ -10,6 +10,7 @@
 /interim         a 103 before the 200; /trailers trailer fields; /only-trailers a response without content
 /broken          breaks off in the middle of the content
 /held            gets no answer
+/paused/NAME     answers half of 200,000 bytes, and the rest when /go was requested
 /window          gives no window for content
 /attack/NAME     see ATTACKS
 
@@ -29,6 +30,7 @@ import hpack
 from hyperframe import frame as frames
 
 lock = threading.Lock()
+released = threading.Event()
 seen = {}
 connections = 0
 streams = int(sys.argv[1]) if len(sys.argv) > 1 else 100
@@ -88,6 +90,7 @@ class Connection(socketserver.BaseRequestHandler):
         say("connection", self.number)
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.decoder, self.encoder = hpack.Decoder(), hpack.Encoder()
+        self.sending = threading.Lock()
         self.requests = {}
         try:
             self.read(24)
@@ -107,7 +110,8 @@ class Connection(socketserver.BaseRequestHandler):
         return data
 
     def send(self, data):
-        self.request.sendall(data)
+        with self.sending:
+            self.request.sendall(data)
 
     def one(self):
         head = self.read(9)
@@ -171,10 +175,21 @@ class Connection(socketserver.BaseRequestHandler):
     def head(self, stream, fields, ends=False):
         self.send(raw(1, 5 if ends else 4, stream, self.encoder.encode(fields)))
 
+    def go_on(self, stream):
+        released.wait()
+        self.send(raw(0, 0, stream, b"y" * 10_000) * 9 + raw(0, 1, stream, b"y" * 10_000))
+
     def end(self, stream):
         request = self.requests.pop(stream)
         path, content, trailers = request["path"], b"ok", []
         if path in ("/held", "/window"):
+            return
+        if path == "/go":
+            released.set()
+        if path.startswith("/paused/"):
+            self.head(stream, [(":status", "200"), ("content-length", "200000")])
+            self.send(raw(0, 0, stream, b"x" * 10_000) * 10)
+            threading.Thread(target=self.go_on, args=(stream,), daemon=True).start()
             return
         if path == "/leaving":
             self.send(raw(7, 0, 0, struct.pack(">II", stream, 0)))

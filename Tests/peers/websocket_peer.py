@@ -4,6 +4,8 @@
     websocket_peer.py serve            echoes each message; the first one it sends is the Authorization it was shown
     websocket_peer.py serve-raw        answers 101, echoes bytes until they end, then says "bye" and ends
     websocket_peer.py serve-silent     answers 101 and nothing more
+    websocket_peer.py serve-deaf       answers 101 and reads nothing more
+    websocket_peer.py serve-unproven   answers 101 without the proof of RFC 6455, and echoes bytes
     websocket_peer.py wait URL         says nothing, and prints the status with which the other side closes
     websocket_peer.py call URL [FIELD] exchanges messages and prints what happened as JSON; FIELD is `name: value`
 
@@ -11,6 +13,8 @@ A server prints `listening PORT`, `began` for each connection that has begun, an
 `serve` with the status of its end.
 """
 
+import base64
+import hashlib
 import json
 import socket
 import sys
@@ -29,12 +33,24 @@ def echo(connection):
     print("ended", connection.close_code, flush=True)
 
 
-def raw(client, silent):
+def proof(head):
+    keys = [line[19:] for line in head.split(b"\r\n") if line.lower().startswith(b"sec-websocket-key: ")]
+    key = keys[0] if keys else b""
+    return base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+
+
+def raw(client, mode):
     head = b""
     while b"\r\n\r\n" not in head:
         head += client.recv(4096)
-    client.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    client.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n")
+    if mode != "serve-unproven":
+        client.sendall(b"Sec-WebSocket-Accept: " + proof(head) + b"\r\n")
+    client.sendall(b"\r\n")
     print("began", flush=True)
+    if mode == "serve-deaf":
+        threading.Event().wait()
+    silent = mode == "serve-silent"
     rest = head.split(b"\r\n\r\n", 1)[1]
     while rest or (rest := client.recv(65536)):
         if not silent:
@@ -50,7 +66,7 @@ def call(url, fields):
     result = {}
     try:
         with connect(
-            url, additional_headers=dict(field.split(": ", 1) for field in fields), max_size=None
+            url, additional_headers=dict(field.split(": ", 1) for field in fields), max_size=None, close_timeout=1
         ) as connection:
             result["authorization"] = connection.recv(timeout=20)
             connection.send("text ü")
@@ -90,7 +106,7 @@ def main():
         print("listening", listener.getsockname()[1], flush=True)
         while True:
             client, _ = listener.accept()
-            threading.Thread(target=raw, args=(client, mode == "serve-silent"), daemon=True).start()
+            threading.Thread(target=raw, args=(client, mode), daemon=True).start()
 
 
 main()

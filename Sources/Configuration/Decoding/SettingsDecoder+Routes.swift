@@ -85,7 +85,7 @@ extension SettingsDecoder {
     let preserveHost = boolean(section, .preserveHost)
     let allowPlaintext = boolean(section, .allowPlaintext)
     let upgrades = self.upgrades(section)
-    let versions = self.versions(section, upgrades)
+    let versions = chosen(section, .protocol, of: UpstreamProtocol.self)
     let encodedPath = self.encodedPath(section)
     let probe = self.probe(section)
     var settings = self.upstream(section, over: defaults)
@@ -158,15 +158,6 @@ extension SettingsDecoder {
       }
     }
     return upgrades
-  }
-
-  private mutating func versions(_ section: Section, _ upgrades: Set<UpgradeProtocol>) -> UpstreamProtocol {
-    let versions = chosen(section, .protocol, of: UpstreamProtocol.self)
-    if versions == .http2, !upgrades.isEmpty, let node = section[.protocol] {
-      report(
-        node.place, "\(section.path(.protocol)): a WebSocket needs HTTP/1.1; remove upgrade, or set protocol: auto")
-    }
-    return versions
   }
 
   private mutating func encodedPath(_ section: Section) -> EncodedPath {

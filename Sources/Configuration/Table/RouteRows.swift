@@ -44,7 +44,10 @@ extension SectionShape {
       "Send the token without TLS to an http: upstream that is not on a loopback address."),
     Row(
       .upgrade, .choices(UpgradeProtocol.allCases.map(\.rawValue)),
-      "Protocols to which callers may upgrade a connection: websocket. The handshake carries the token."),
+      """
+      Protocols to which callers may upgrade a connection, or a stream of HTTP/2: websocket. The handshake carries the \
+      token.
+      """),
     Row(
       .protocol, .choice(UpstreamProtocol.self), default: .value(UpstreamProtocol.http1.rawValue),
       """

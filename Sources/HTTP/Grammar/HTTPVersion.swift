@@ -77,11 +77,12 @@ extension HTTPVersion {
     }
   }
 
-  /// True if a connection can be upgraded to another protocol (RFC 9110 §7.8).
+  /// True if a request can ask for another protocol: on its connection (RFC 9110 §7.8), or on its stream, with an
+  /// extended CONNECT (RFC 8441 §4).
   @inlinable package var hasUpgrades: Bool {
     switch self {
-    case .http10, .http2: false
-    case .http11: true
+    case .http10: false
+    case .http11, .http2: true
     }
   }
 

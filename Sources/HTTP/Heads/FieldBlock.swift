@@ -9,6 +9,8 @@ package struct FieldBlock: ~Copyable {
   private var scheme = ByteBuffer(capacity: 8)
   private var authority = ByteBuffer(capacity: 128)
   private var path = ByteBuffer(capacity: 512)
+  /// The protocol of an extended CONNECT (RFC 8441 §4).
+  private var tunnelled = ByteBuffer(capacity: 1)
   private var host = ByteBuffer(capacity: 128)
   private var cookies = ByteBuffer(capacity: 512)
   private var lines = ByteBuffer(capacity: 2048)
@@ -32,12 +34,16 @@ package struct FieldBlock: ~Copyable {
   /// True if the method is HEAD.
   package var isHead: Bool { RequestMethod(method.bytes) == .head }
 
+  /// True if the request is an extended CONNECT.
+  package var asksForTunnel: Bool { !tunnelled.isEmpty }
+
   /// Forgets the message before.
   package mutating func reset() {
     method.removeAll()
     scheme.removeAll()
     authority.removeAll()
     path.removeAll()
+    tunnelled.removeAll()
     host.removeAll()
     cookies.removeAll()
     lines.removeAll()
@@ -61,6 +67,8 @@ package struct FieldBlock: ~Copyable {
       // RFC 9113 §8.2.3: the pieces of one field.
       if !cookies.isEmpty { cookies.append("; ") }
       cookies.append(value)
+    } else if asksForTunnel, name.equalsIgnoringCase("sec-websocket-key") {
+      // RFC 8441 §5: it has no use here, and the head gets one of its own.
     } else {
       if name.equalsIgnoringCase("content-length") {
         guard let value = Self.number(value) else { return false }
@@ -104,10 +112,8 @@ package struct FieldBlock: ~Copyable {
 
   // RFC 9113 §8.3.1. Each of them once.
   private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-    if name.equalsIgnoringCase(":method") {
-      for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.token) { return false }
-      return Self.take(value, into: &method)
-    }
+    if name.equalsIgnoringCase(":method") { return Self.isToken(value) && Self.take(value, into: &method) }
+    if name.equalsIgnoringCase(":protocol") { return Self.isToken(value) && Self.take(value, into: &tunnelled) }
     for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.target) { return false }
     if name.equalsIgnoringCase(":path") { return Self.take(value, into: &path) }
     if name.equalsIgnoringCase(":authority") { return Self.take(value, into: &authority) }
@@ -115,6 +121,11 @@ package struct FieldBlock: ~Copyable {
       return (value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https")) && Self.take(value, into: &scheme)
     }
     return false
+  }
+
+  private static func isToken(_ value: Span<UInt8>) -> Bool {
+    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.token) { return false }
+    return true
   }
 
   private static func take(_ value: Span<UInt8>, into part: inout ByteBuffer) -> Bool {
@@ -162,9 +173,14 @@ package struct FieldBlock: ~Copyable {
   /// place in it.
   /// - Parameter hasContent: content, or its end, is still to come.
   /// - Parameter isSecure: the connection uses TLS.
-  package func writeHead(hasContent: Bool, isSecure: Bool, into head: inout ByteBuffer) -> Bool {
+  /// - Parameter key: of the handshake that an extended CONNECT becomes.
+  package func writeHead(
+    hasContent: Bool, isSecure: Bool, key: [UInt8] = [], into head: inout ByteBuffer
+  ) -> Bool {
     if method.isEmpty { return false }
-    let isConnect = RequestMethod(method.bytes) == .connect
+    let namesConnect = RequestMethod(method.bytes) == .connect
+    if asksForTunnel, !namesConnect || authority.isEmpty || length != nil { return false }
+    let isConnect = namesConnect && !asksForTunnel
     if isConnect != (path.isEmpty && scheme.isEmpty) || isConnect && authority.isEmpty { return false }
     if !isConnect {
       if path.isEmpty || scheme.isEmpty { return false }
@@ -172,7 +188,7 @@ package struct FieldBlock: ~Copyable {
       if path.bytes[0] != ASCII.slash, !isAsterisk { return false }
     }
     head.reserve(byteCount + 128)
-    head.append(method.bytes)
+    if asksForTunnel { head.append("GET") } else { head.append(method.bytes) }
     head.append(ASCII.space)
     if isConnect {
       head.append(authority.bytes)
@@ -192,7 +208,13 @@ package struct FieldBlock: ~Copyable {
     }
     head.append(lines.bytes)
     if !cookies.isEmpty { HeadWriter.field("Cookie", cookies.bytes, into: &head) }
-    if hasContent, length == nil { HeadWriter.chunkedCoding(into: &head) }
+    if asksForTunnel {
+      HeadWriter.field("Connection", "Upgrade", into: &head)
+      HeadWriter.field("Upgrade", tunnelled.bytes, into: &head)
+      HeadWriter.field("Sec-WebSocket-Key", key.span, into: &head)
+    } else if hasContent, length == nil {
+      HeadWriter.chunkedCoding(into: &head)
+    }
     HeadWriter.end(into: &head)
     return true
   }
@@ -201,6 +223,9 @@ package struct FieldBlock: ~Copyable {
 
   /// True if another head follows.
   package var isInterim: Bool { status < 200 }
+
+  /// True if the request has succeeded.
+  package var isSuccess: Bool { 200..<300 ~= status }
 
   /// False if the status, or the method of the request, excludes content.
   package func mayHaveContent(isHead: Bool) -> Bool { !isHead && status != 204 && status != 304 && !isInterim }
@@ -219,6 +244,14 @@ package struct FieldBlock: ~Copyable {
       }
     }
     HeadWriter.end(into: &head)
+  }
+
+  /// Appends the HTTP/1.1 head of a response that makes a WebSocket of its stream, with the proof for a request's key.
+  package func writeSwitch(_ acceptance: [UInt8], into head: inout ByteBuffer) {
+    HeadWriter.statusLine(101, into: &head)
+    head.append(lines.bytes)
+    HeadWriter.field("Sec-WebSocket-Accept", acceptance.span, into: &head)
+    HeadWriter.end(.webSocket, for: .http11, into: &head)
   }
 
   /// Appends the trailer section of HTTP/1.1.

@@ -19,6 +19,8 @@ public struct RequestHead: ~Copyable {
   public internal(set) var connection = ConnectionOptions()
   /// The field lines.
   public internal(set) var fields: FieldTable
+  /// True if it comes from an extended CONNECT (RFC 8441): no other head of HTTP/2 has such an option.
+  package var asksForTunnel: Bool { version == .http2 && connection.upgrade }
 
   /// An empty head, with room for so many lines.
   package init(fieldCapacity: Int = 100) {

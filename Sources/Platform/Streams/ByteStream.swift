@@ -7,6 +7,8 @@ package protocol StreamCarrier: AnyObject {
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome
   /// Takes bytes to be sent, likewise.
   func send(_ bytes: UnsafeRawBufferPointer) -> IOOutcome
+  /// Records that no bytes to be sent follow. A message with an end of its own does not need it.
+  func end()
   /// Ends the stream so that the peer does not take a part of a message for the whole.
   func reset()
 }
@@ -168,6 +170,7 @@ public final class ByteStream: @unchecked Sendable {
 
   /// Half-closes: no more bytes follow. Bytes of the peer can still be received.
   public func closeWrite() {
+    if let carrier { return carrier.end() }
     guard !isWriteClosed, channel.descriptor >= 0 else { return }
     isWriteClosed = true
     tls?.closeNotify()

@@ -172,7 +172,8 @@ package final class AdminServer: Sendable {
         registry.value(of: metrics.connectionsOpen), registry.value(of: metrics.http2Connections),
         registry.value(of: metrics.http2Streams)
       ),
-      lostRecords: service.accessLog?.droppedLines ?? 0, accessLogFailure: service.accessLog?.failure)
+      upstreams: await proxy.sharedConnections(), lostRecords: service.accessLog?.droppedLines ?? 0,
+      accessLogFailure: service.accessLog?.failure)
   }
 
   private func readiness(_ right: AdminRight, isVerbose: Bool) async -> ServerResponse {

@@ -16,6 +16,8 @@ enum ExchangeFailure: Error {
   case path(PathError)
   /// CONNECT or TRACE.
   case methodRefused
+  /// An extended CONNECT (RFC 8441) for another protocol than WebSocket, or where there are no WebSockets.
+  case tunnelRefused
   /// A target that is not for a gateway: `*`.
   case targetRefused
   /// An `https:` target on a connection without TLS (RFC 9110 §7.4).
@@ -70,8 +72,8 @@ extension ExchangeFailure {
   /// True if the caller's next request on the connection can be trusted.
   var leavesConnectionUsable: Bool {
     switch self {
-    case .schemeRefused, .loop, .suspectedLoop, .noRoute, .methodNotAllowed, .authorizationRefused, .choiceRefused,
-      .token, .handOut, .program, .refusedToken, .unreachable,
+    case .tunnelRefused, .schemeRefused, .loop, .suspectedLoop, .noRoute, .methodNotAllowed, .authorizationRefused,
+      .choiceRefused, .token, .handOut, .program, .refusedToken, .unreachable,
       .delivery(.upstreamClosed), .delivery(.upstreamMalformed), .delivery(.upstreamStalled),
       .delivery(.exchangeTimedOut):
       true

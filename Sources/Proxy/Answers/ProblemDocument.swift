@@ -42,6 +42,8 @@ struct ProblemDocument {
       self.init(400, .badPath, "Bad path", "The path is ambiguous: \(error.words).")
     case .methodRefused:
       self.init(501, .methodNotSupported, "Method not supported", "CONNECT and TRACE are not forwarded.")
+    case .tunnelRefused:
+      self.init(501, .methodNotSupported, "Method not supported", "No WebSocket can be opened at this address.")
     case .targetRefused:
       self.init(400, .badRequest, "Bad request", "The target * names no route.")
     case .schemeRefused:

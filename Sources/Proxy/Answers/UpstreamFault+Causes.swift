@@ -16,6 +16,7 @@ extension UpstreamFault {
     case .connect(.handshake), .tls: self = .tls
     case .proxyUnreachable, .proxy: self = .proxy
     case .withoutHTTP2: self = .http2
+    case .withoutWebSockets: self = .webSocket
     }
   }
 
@@ -73,6 +74,7 @@ extension UpstreamFault {
     case .contentLength: "answered with two lengths, or one that is no number"
     case .transferEncoding: "answered with a Transfer-Encoding that is not 'chunked' alone"
     case .unaskedSwitch: "switched to a protocol that was not asked for"
+    case .webSocket: "makes no WebSocket of a request that asks for one"
     case .interimAnswers: "answered with one interim answer after the other"
     case .cutShort: "ended in the middle of an answer"
     case .reset: "reset the connection in the middle of an answer"

@@ -73,7 +73,7 @@ struct Caller {
   }
 
   /// Records that both sides have switched to another protocol.
-  func becomesTunnel() { carrier.isTunnel = true }
+  func becomesTunnel() { carrier.becomesTunnel() }
 
   /// Releases the descriptor of another caller, or of an idle connection. False: none can be spared now.
   func giveUpDescriptor() async -> Bool { await carrier.giveUpDescriptor() }

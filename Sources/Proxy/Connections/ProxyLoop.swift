@@ -106,6 +106,9 @@ final class ProxyLoop {
     for pool in current.pools { pool.closeIdle() }
   }
 
+  /// The connections with HTTP/2 to upstreams of the current generation.
+  func sharedConnections() -> [SharedConnectionReport] { current.pools.flatMap(\.sharedConnections) }
+
   /// Closes every connection at once.
   func abandon() {
     for connection in connections.values { connection.abandon() }

@@ -7,12 +7,15 @@ class RequestCarrier {
   /// The upstream connections that this caller has authenticated.
   @exclusivity(unchecked) final var boundUpstreams = BoundUpstreams()
   /// True if both sides have switched to another protocol.
-  @exclusivity(unchecked) final var isTunnel = false
+  @exclusivity(unchecked) final private(set) var isTunnel = false
 
   init(_ stream: ByteStream, _ waiter: Waiter) {
     self.stream = stream
     self.waiter = waiter
   }
+
+  /// Records that both sides have switched to another protocol.
+  func becomesTunnel() { isTunnel = true }
 
   /// True if the present request is the last that is answered here.
   var isEnding: Bool { preconditionFailure("every carrier has its own answer") }

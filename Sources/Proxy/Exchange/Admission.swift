@@ -92,12 +92,14 @@ struct Admission: ~Copyable {
     defer { found = route }
     if case .fixed(let count) = framing, count > bodyLimit { throw .delivery(.tooLarge) }
     if forwards == .exhausted { return .options }
+    let asksForWebSocket = route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing)
+    // In HTTP/1.1 a request is served without the upgrade, but a response to a CONNECT means another thing.
+    if head.asksForTunnel, !asksForWebSocket { throw .tunnelRefused }
     return .forward(
       AdmittedRequest(
         method: head.method, version: head.version, framing: framing, usesNormalPath: usesNormalPath,
         expectsContinue: expectation == .continue100,
-        asksForWebSocket: route.allowsWebSocket && WebSocketUpgrade.isAsked(head, bytes, framing: framing),
-        persistence: Persistence.after(request: head)))
+        asksForWebSocket: asksForWebSocket, persistence: Persistence.after(request: head)))
   }
 
   /// The route of a request, and if the normal form of its path, which `normalPath` has received, is to be forwarded.

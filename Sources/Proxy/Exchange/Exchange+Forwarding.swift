@@ -24,12 +24,16 @@ extension Exchange {
     var isAlone = needsOwnConnection(of: pool)
     while true {
       request.trace?.beginAttempt(request, now: state.loop.now)
-      let upstream =
+      var upstream =
         if let open = openConnection(sources, of: pool, for: route, isAlone: isAlone) {
           open
         } else {
           try await connect(pool, route, isAlone: isAlone)
         }
+      if request.admitted.asksForWebSocket, upstream.isHTTP2, try await !permitsWebSocket(upstream, of: pool, route) {
+        isAlone = true
+        upstream = try await connect(pool, route, isAlone: true)
+      }
       request.record.upstreamIsHTTP2 = upstream.isHTTP2
       if upstream.isHTTP2 { state.metrics.add(state.service.metrics.upstreamHTTP2Requests) }
       beginAttempt(attempt, to: route)
@@ -75,6 +79,11 @@ extension Exchange {
     switch ending {
     case .completed(let reusesUpstream, let keepsCaller):
       state.upstreams.answered(route.index)
+      if attempt.status == 101 {
+        // On a stream, what has not ended would be reset.
+        caller.end()
+        upstream.stream.closeWrite()
+      }
       giveBack(
         upstream, to: pool, isReusable: reusesUpstream, keepsCaller: keepsCaller,
         isBound: attempt.binding.isBound, isCallersOwn: !request.credential.replacesCallers)
@@ -83,10 +92,11 @@ extension Exchange {
       state.upstreams.answered(route.index)
       pool.giveBack(upstream, .unusable)
     case .interrupted(let interruption):
-      pool.giveBack(upstream, .unusable)
+      pool.giveBack(upstream, .unusable, timedOut: interruption == .timedOut(.stalled))
       settle(interruption, route)
     case .failed(let failure):
-      pool.giveBack(upstream, .unusable)
+      pool.giveBack(
+        upstream, .unusable, timedOut: failure == .upstreamStalled || failure == .exchangeTimedOut)
       let failure = ExchangeFailure.delivery(failure)
       if let fault = failure.upstreamFault { note(fault.words, route) }
       throw failure
@@ -226,11 +236,28 @@ extension Exchange {
 
   // MARK: Connections
 
-  /// True if the request may not go on a connection that others use at the same time: it becomes a WebSocket, or its
-  /// caller authenticates the connection.
+  /// True if the request may not go on a connection that others use at the same time: its caller authenticates the
+  /// connection.
   private func needsOwnConnection(of pool: OriginPool) -> Bool {
-    guard pool.mayBeShared else { return false }
-    return request.admitted.asksForWebSocket || UpstreamBinding(request).isBound
+    pool.mayBeShared && UpstreamBinding(request).isBound
+  }
+
+  /// True if a stream can carry the WebSocket. Otherwise it is given back, and the request goes on a connection with
+  /// HTTP/1.1, if the route speaks that.
+  @inline(never)
+  private func permitsWebSocket(
+    _ upstream: UpstreamConnection, of pool: OriginPool, _ route: Route
+  ) async throws(ExchangeFailure) -> Bool {
+    do throws(UpstreamError) {
+      let deadline = min(state.loop.now + route.timeouts.connect, request.whole)
+      if try await upstream.permitsWebSocket(caller.waiter, until: deadline) { return true }
+      if pool.origin.versions != .auto { throw .withoutWebSockets }
+      pool.giveBack(upstream, .reset)
+      return false
+    } catch {
+      pool.giveBack(upstream, .reset)
+      throw unreachable(error, pool, route)
+    }
   }
 
   /// A connection that is open and may carry the request; nil if a new one is needed.
@@ -258,19 +285,25 @@ extension Exchange {
       state.metrics.add(state.service.metrics.upstreamConnections[route.index, 1])
       return upstream
     } catch {
-      state.metrics.add(state.service.metrics.upstreamConnections[route.index, 2])
-      request.trace?.endAttempt(
-        route, pool.origin, status: 0, error: ExchangeFailure.unreachable(error).errorType, now: state.loop.now)
-      state.service.log.warning(
-        "upstream unreachable",
-        [
-          "route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason),
-          "next": .string(state.service.description.commands.liveCheck(route: route.name)),
-        ],
-        of: request.logRequest)
-      note(error.reason, route)
-      throw .unreachable(error)
+      throw unreachable(error, pool, route)
     }
+  }
+
+  /// Records the reason why the request reaches no upstream.
+  @inline(never)
+  private func unreachable(_ error: UpstreamError, _ pool: OriginPool, _ route: Route) -> ExchangeFailure {
+    state.metrics.add(state.service.metrics.upstreamConnections[route.index, 2])
+    request.trace?.endAttempt(
+      route, pool.origin, status: 0, error: ExchangeFailure.unreachable(error).errorType, now: state.loop.now)
+    state.service.log.warning(
+      "upstream unreachable",
+      [
+        "route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason),
+        "next": .string(state.service.description.commands.liveCheck(route: route.name)),
+      ],
+      of: request.logRequest)
+    note(error.reason, route)
+    return .unreachable(error)
   }
 
   /// The pause before a request looks again for a descriptor, if no connection can be spared.

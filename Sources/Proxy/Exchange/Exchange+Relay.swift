@@ -176,6 +176,7 @@ extension Exchange {
     attempt.status = attempt.head.status
     attempt.answeredAt = state.loop.now
     if framing == .fixed(0), attempt.status == 200 { attempt.isUnauthenticated = Self.isUnauthenticated(attempt) }
+    if request.head.asksForTunnel, 200..<300 ~= attempt.status { return .finish(life.answerRefused(.webSocket)) }
     attempt.binding.note(attempt)
     if attempt.binding.isBound, request.admitted.version == .http2 {
       // The upstream authenticates connections, and a stream has none of its own.
@@ -233,6 +234,7 @@ extension Exchange {
     _ byteCount: Int, _ life: inout ExchangeState, _ attempt: UpstreamAttempt
   ) -> RelayEnd? {
     let isAgreed = attempt.input.withBytes { WebSocketUpgrade.isAgreed(attempt.head, $0) }
+    if isAgreed, request.head.asksForTunnel, !isProven(attempt) { return .finish(life.answerRefused(.webSocket)) }
     if case .finish(let ending) = life.switchArrived(isAgreed: isAgreed) { return .finish(ending) }
     attempt.status = 101
     attempt.answeredAt = state.loop.now
@@ -246,6 +248,14 @@ extension Exchange {
     attempt.answer = .webSocket(bufferSize: bufferSize)
     caller.becomesTunnel()
     return nil
+  }
+
+  /// True if the upstream has read the handshake. A caller with HTTP/1.1 looks itself; that of another has none.
+  private func isProven(_ attempt: UpstreamAttempt) -> Bool {
+    guard let acceptance = request.headBytes.withBytes({ WebSocketUpgrade.acceptance(of: request.head, $0) }) else {
+      return false
+    }
+    return attempt.input.withBytes { WebSocketUpgrade.proves(acceptance, attempt.head, $0) }
   }
 
   /// Ends an exchange that did not end by itself.
@@ -297,11 +307,13 @@ extension Exchange {
     if tellsCaller, attempt.answer.takesFrame, caller.buffers.output.isEmpty {
       WebSocketFrames.writeGoingAway(mask: nil, into: &caller.buffers.output)
       _ = caller.buffers.output.send(to: caller.sink)
+      caller.end()
     }
     if let upstream, request.content.takesFrame, attempt.output.isEmpty {
       let mask = UInt32(truncatingIfNeeded: state.clock.random.next())
       WebSocketFrames.writeGoingAway(mask: mask, into: &attempt.output)
       _ = attempt.output.send(to: upstream)
+      upstream.closeWrite()
     }
   }
 }

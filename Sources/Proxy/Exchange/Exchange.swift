@@ -30,9 +30,11 @@ struct Exchange {
     identify()
     let listener = caller.facts.listener
     if listener.describesItself, let resource = describedResource() {
+      if request.head.asksForTunnel { return await refuse(.tunnelRefused) }
       return await answerMetadata(of: resource)
     }
     if listener.reservesPaths, listener.programs != nil || reservedPath() == .reserved || engineMethod != nil {
+      if request.head.asksForTunnel { return await refuse(.tunnelRefused) }
       return await answerReserved()
     }
     switch admit() {

@@ -94,11 +94,8 @@ struct ExchangeState {
     if attempt.retries > 0 { return [] }
     var sources: ConnectionSources = []
     if terms.credential == .caller { sources.insert(.callersOwn) }
-    // A switch of protocols needs a connection of its own. A replay with content cannot be sent a third time, so it
-    // goes on no connection that may be dead.
-    if !terms.asksForWebSocket,
-      !attempt.isReplay || RetryRule.survivesRepetition(method: terms.method, framing: terms.framing)
-    {
+    // A replay with content cannot be sent a third time, so it goes on no connection that may be dead.
+    if !attempt.isReplay || RetryRule.survivesRepetition(method: terms.method, framing: terms.framing) {
       sources.insert(.pool)
     }
     return sources

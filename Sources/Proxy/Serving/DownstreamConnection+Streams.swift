@@ -23,7 +23,7 @@ extension DownstreamConnection {
       CallerSession(
         SessionLimits(
           head: limits.head, streams: limits.streams, window: max(facts.state.service.bufferSize, 16 * 1024),
-          isSecure: stream.tls != nil)),
+          isSecure: stream.tls != nil, permitsTunnels: facts.state.service.routes.contains { $0.allowsWebSocket })),
       at: home.loop.now)
     var buffers = buffers
     var end = turn(multiplexer, buffers)
@@ -73,9 +73,11 @@ extension DownstreamConnection {
     if stream.channel.descriptor < 0 || hasEnded { return .lost }
     note(multiplexer, buffers)
     leave(multiplexer)
+    if isCutOff { multiplexer.abandon() }
     guard flush(multiplexer, buffers) else { return .lost }
     if !buffers.output.isEmpty { return .none }
-    return session.isOver || multiplexer.times.leave == .final && multiplexer.streams.isEmpty ? .inOrder : .none
+    let isLast = isCutOff || multiplexer.times.leave == .final
+    return session.isOver || isLast && multiplexer.streams.isEmpty ? .inOrder : .none
   }
 
   private func receive(_ buffers: CallerBuffers) -> IOOutcome {

@@ -45,6 +45,20 @@ final class DownstreamStream: RequestCarrier {
 
   override func demandHTTP11() { bytes.demandHTTP11() }
 
+  override func becomesTunnel() {
+    super.becomesTunnel()
+    connection.becomesTunnel()
+  }
+
+  /// Ends the exchange in progress. A tunnel notifies its sides.
+  func abandon() {
+    if !isTunnel {
+      bytes.reset()
+      changed(.broken)
+    }
+    waiter.signal()
+  }
+
   override func giveUpDescriptor() async -> Bool { await connection.giveUpDescriptor() }
 
   /// Passes on what has happened to the stream.
@@ -125,6 +139,11 @@ final class StreamBytes: StreamCarrier {
   }
 
   func send(_ bytes: UnsafeRawBufferPointer) -> IOOutcome { outcome(session.give(bytes, to: stream)) }
+
+  func end() {
+    session.end(stream)
+    connection.signal()
+  }
 
   func reset() {
     session.finish(stream)

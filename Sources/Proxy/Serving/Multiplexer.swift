@@ -23,6 +23,15 @@ final class Multiplexer {
     return since
   }
 
+  private var wasAbandoned = false
+
+  /// Ends all exchanges in progress, once.
+  func abandon() {
+    if wasAbandoned { return }
+    wasAbandoned = true
+    for stream in streams.values { stream.abandon() }
+  }
+
   init(_ session: CallerSession, at now: MonotonicTime) {
     self.session = session
     times = SessionTimes(at: now)

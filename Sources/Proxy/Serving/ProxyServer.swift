@@ -2,6 +2,7 @@
 // configuration, and the orderly end.
 
 package import Bytes
+internal import HTTPClient
 package import Identity
 package import Platform
 internal import Routing
@@ -226,6 +227,15 @@ package final class ProxyServer: Sendable {
     }
     await pause(until: .now + .seconds(2)) { gone.contains { $0.acceptorCount > 0 } }
     for place in gone { place.close() }
+  }
+
+  /// The connections with HTTP/2 to upstreams, on all loops.
+  func sharedConnections() async -> [SharedConnectionReport] {
+    var found: [SharedConnectionReport] = []
+    for home in serving {
+      found += await Task(executorPreference: home.loop) { home.value.sharedConnections() }.value
+    }
+    return found
   }
 
   /// From now on answers end their connections.

@@ -1,4 +1,5 @@
 package import Bytes
+internal import HTTPClient
 internal import Identity
 internal import Platform
 internal import Tokens
@@ -15,6 +16,8 @@ struct StatusReport {
   let reload: ReloadReport
   /// Callers' connections, those of them with HTTP/2, and the requests that these serve.
   var callers: (connections: Int64, sessions: Int64, streams: Int64) = (0, 0, 0)
+  /// The connections with HTTP/2 to upstreams.
+  var upstreams: [SharedConnectionReport] = []
   var lostRecords: UInt64 = 0
   var accessLogFailure: SystemError?
 
@@ -53,6 +56,7 @@ struct StatusReport {
         "\(callers.connections) connections, \(callers.sessions) of them with HTTP/2, on which \(callers.streams) "
           + "requests are served"),
     ])
+    if !upstreams.isEmpty { members["upstream_connections"] = .array(upstreams.map(Self.json)) }
     members["reload"] = reload.json(at: now)
     members["commit"] = description.commit.map(JSONValue.string)
     return .object(members)
@@ -83,6 +87,18 @@ struct StatusReport {
     ])
   }
 
+  private static func json(_ connection: SharedConnectionReport) -> JSONValue {
+    let (streams, all) = (connection.streams, Int64(clamping: connection.streamsInAll))
+    let age = Int64(clamping: connection.age.nanoseconds / 1_000_000_000)
+    return .object([
+      "host": .string(connection.host), "port": .integer(Int64(connection.port)),
+      "http2_streams": .integer(Int64(streams)), "http2_streams_in_all": .integer(all), "age": .integer(age),
+      "line": .string(
+        "connection with HTTP/2 on which \(streams) requests are in progress, \(all) in all, open for "
+          + words(seconds: age)),
+    ])
+  }
+
   private static func line(_ cache: CacheCondition.Report, _ now: UnixTime) -> String {
     guard let path = cache.path else { return "in memory" }
     guard let trouble = cache.trouble, let since = cache.troubleSince else { return path }
@@ -107,6 +123,9 @@ package func statusText(_ report: JSONValue) -> String {
   let callers = report.members?["callers"]
   if let sessions = callers?.members?["http2_connections"], sessions != .integer(0) {
     rows.append(("(callers)", line(callers)))
+  }
+  if case .array(let connections)? = report.members?["upstream_connections"] {
+    rows += connections.map { ("(upstream \($0.members?["host"]?.text ?? ""))", line($0)) }
   }
   let reload = report.members?["reload"]?.members
   // Not shown while the file is the one that the process started with.

@@ -33,6 +33,8 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
   case transferEncoding
   /// It switched to a protocol that was not asked for.
   case unaskedSwitch
+  /// It makes no WebSocket: it announces none, agrees with an answer that is none, or does not prove the switch.
+  case webSocket
   /// It sent one interim answer after the other.
   case interimAnswers
   /// Its content ended before it was complete.
@@ -67,6 +69,7 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
     case .contentLength: "content_length"
     case .transferEncoding: "transfer_encoding"
     case .unaskedSwitch: "unasked_switch"
+    case .webSocket: "websocket"
     case .interimAnswers: "interim_answers"
     case .cutShort: "cut_short"
     case .reset: "reset"

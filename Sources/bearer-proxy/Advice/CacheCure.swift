@@ -68,7 +68,7 @@ enum CacheCure: Cure {
       switch error {
       case .connect(.unresolved): .host
       case .connect(.forbiddenAddress): .forbiddenAddress
-      case .connect(.refused), .proxyUnreachable, .proxy, .withoutHTTP2: .listening
+      case .connect(.refused), .proxyUnreachable, .proxy, .withoutHTTP2, .withoutWebSockets: .listening
       case .connect(.timedOut), .timedOut: isHandshake ? .noTLS : .firewall
       case .connect(.handshake), .tls: .authority
       }

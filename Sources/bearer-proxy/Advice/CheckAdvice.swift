@@ -204,6 +204,7 @@ struct CheckAdvice {
     case .connect(.timedOut), .timedOut: UpstreamCure.firewall.words()
     case .proxyUnreachable, .proxy: words(.proxy)
     case .withoutHTTP2: UpstreamCure.withoutHTTP2.words()
+    case .withoutWebSockets: UpstreamCure.withoutWebSockets.words()
     case .connect(.handshake(let error)), .tls(let error):
       tlsAdvice(error.cause, isProvider: false, wrongName: .serverName)
     }

@@ -1,7 +1,7 @@
 /// Cures for the way to an upstream, and for a probe's answer.
 enum UpstreamCure: Cure {
   case host, forbiddenAddress, refused, firewall
-  case https, protocolOrTLS, http2, withoutHTTP2, responseTime, passed
+  case https, protocolOrTLS, http2, withoutHTTP2, withoutWebSockets, responseTime, passed
   case plaintext, noToken, fixedField, audience, scope, path, pause, trouble, unknownStatus
   case health
 
@@ -16,6 +16,8 @@ enum UpstreamCure: Cure {
       "Does the upstream speak the route's `protocol` at this port? If it speaks TLS there, write https: in `upstream`."
     case .http2: "The connection is there: does the upstream speak the route's `protocol` at this port?"
     case .withoutHTTP2: "The upstream does not speak HTTP/2: set `protocol: auto` or `protocol: http1`."
+    case .withoutWebSockets:
+      "Does the upstream take WebSockets with HTTP/1.1? Then `protocol: auto` uses that for them."
     case .responseTime:
       "The connection is there: `timeouts: {response_head: …}` says how long an answer is waited for."
     case .passed: "Try again: what worked a moment ago did not work now."

@@ -26,6 +26,8 @@ extension TroubleshootingPage {
       \#(TLSCure.nothingInCommon.page)
     - `it does not offer HTTP/2 (ALPN), which the route's protocol demands`\
       The route has `protocol: http2`. **Cure:** \#(UpstreamCure.withoutHTTP2.page)
+    - `it announces no WebSockets over HTTP/2 (RFC 8441), and the route's protocol is http2`\
+      A caller asked for a WebSocket. **Cure:** \#(UpstreamCure.withoutWebSockets.page)
     - `the proxy on the way there: …`\
       The outbound proxy cannot be reached. **Cure:** \#(ProviderCure.proxy.page)
     - `the proxy on the way there …`\
@@ -95,6 +97,8 @@ extension TroubleshootingPage {
     - `CONNECT and TRACE are not forwarded.`\
       The application uses bearer-proxy as an outbound proxy. **Cure:** Call routes by their paths; do not set
       `HTTP_PROXY` to it.
+    - `No WebSocket can be opened at this address.`\
+      An extended `CONNECT` of HTTP/2. **Cure:** If the route is to have WebSockets, set its `upgrade: [websocket]`.
     - `The target * names no route.`\
       The request is `OPTIONS *`. **Cure:** Request a path.
     - `The request target is an https address, and this listener has no TLS.`\

@@ -20,8 +20,6 @@ extension TroubleshootingPage {
       The upstream has the address of one of `listeners`. **Cure:** Write the API's host and port.
     - `…: only websocket can be upgraded to, not '…'`\
       Another protocol. **Cure:** Remove it.
-    - `…: a WebSocket needs HTTP/1.1; remove upgrade, or set protocol: auto`\
-      `upgrade` beside `protocol: http2`. **Cure:** `auto` uses HTTP/1.1 for WebSockets, and HTTP/2 for other requests.
     - `does not begin and end with '/'`\
       A route's path consists of whole segments. **Cure:** Write `/orders/`, for example.
     - `has a character that a path contains only percent-encoded, or '%'`\

@@ -1,0 +1,228 @@
+// WebSockets on streams of HTTP/2 (RFC 8441), on either side: h2 with wsproto, hypercorn, websockets and Chromium.
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.keepsSecrets, .timeLimit(.minutes(10)))
+struct WebSocketHTTP2Tests {
+  /// A caller's report.
+  private struct Told: Decodable {
+    var permitted: Bool?
+    var status: Int?
+    var proof: Bool?
+    var authorization: String?
+    var text: String?
+    var binary: Bool?
+    var pong: Bool?
+    var close: Int?
+    var data: String?
+    var reset: Int?
+    var error: String?
+  }
+
+  private static let peer = testsDirectory + "/peers/websocket_http2.py"
+
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// An upstream with WebSockets on HTTP/2 and HTTP/1.1.
+  private func hypercorn() async throws -> (process: ChildProcess, port: Int) {
+    let process = try ChildProcess("hypercorn", [pinnedPython(), Self.peer, "serve"], in: directory)
+    return (process, try await announcedPort(of: process))
+  }
+
+  private func proxy(to port: Int, _ route: String = "", top: String = "") async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      in: directory,
+      """
+      \(top)
+      routes:
+        - name: chat
+          path: /chat/
+          upstream: http://127.0.0.1:\(port)/
+          token: {header: authorization, value: Key of-the-route}
+          upgrade: [websocket]
+          \(route)
+        - {name: other, path: /, upstream: "http://127.0.0.1:\(port)/", token: none}
+      """)
+  }
+
+  private func call(
+    _ proxy: ProxyUnderTest, _ mode: String = "call", _ path: String = "/chat/room", _ fields: String...
+  )
+    async throws -> Told
+  {
+    let output = try await succeed([pinnedPython(), Self.peer, mode, "\(proxy.port)", path] + fields)
+    return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
+  }
+
+  private func expectMessages(_ told: Told) {
+    #expect(told.authorization == "Key of-the-route" && told.text == "text ü", "\(told)")
+    #expect(told.binary == true && told.pong == true && told.close == 1000, "\(told)")
+  }
+
+  @Test func `a caller with HTTP/2 reaches an upstream with HTTP/1.1`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    let proxy = try await proxy(to: server.port)
+    let told = try await call(proxy, "call", "/chat/room", "authorization: Bearer the-callers-own")
+    #expect(told.permitted == true && told.status == 200 && told.proof == false, "\(told)")
+    expectMessages(told)
+    #expect(try await eventually { server.process.output.contains("ended 1000") })
+    #expect(
+      try await eventually {
+        proxy.accessRecords.contains { $0["status"] == .number(101) && $0["protocol"] == .text("HTTP/2") }
+      })
+  }
+
+  @Test func `callers with either version reach an upstream with HTTP/2`() async throws {
+    let server = try await hypercorn()
+    let proxy = try await proxy(to: server.port, "protocol: http2", top: "loops: 1")
+    expectMessages(try await call(proxy))
+    let url = "ws://127.0.0.1:\(proxy.port)/chat/room"
+    // The websockets package refuses a proof that is not right.
+    let output = try await succeed([pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", url])
+    expectMessages(try JSONDecoder().decode(Told.self, from: Data(output.utf8)))
+    // They share a connection with each other, and with requests.
+    #expect(try await proxy.get("/chat/plain").body == "plain")
+    let metrics = try await proxy.admin("/metrics").body
+    #expect(metrics.contains("\nbearer_proxy_upstream_http2_connections_open 1\n"))
+    let records = proxy.accessRecords.filter { $0["status"] == .number(101) }
+    #expect(records.count == 2 && records.allSatisfy { $0["upstream_protocol"] == .text("HTTP/2") })
+  }
+
+  @Test func `an upstream that denies a WebSocket denies it to callers of either version`() async throws {
+    let server = try await hypercorn()
+    let proxy = try await proxy(to: server.port, "protocol: http2")
+    #expect(try await call(proxy, "call", "/chat/denied").status == 403)
+    let url = "ws://127.0.0.1:\(proxy.port)/chat/denied"
+    let output = try await succeed([pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", url])
+    #expect(output.contains("403"), "\(output)")
+  }
+
+  @Test func `each direction ends by itself, and what was sent early arrives`() async throws {
+    let server = try await WebSocketServer("serve-raw", in: directory)
+    let proxy = try await proxy(to: server.port)
+    let told = try await call(proxy, "open")
+    #expect(told.status == 200 && told.data == "early,latebye" && told.reset == nil, "\(told)")
+    #expect(try await eventually { server.process.output.contains("ended") })
+  }
+
+  @Test func `a side that reads nothing stops the other`() async throws {
+    let server = try await WebSocketServer("serve-deaf", in: directory)
+    let proxy = try await proxy(to: server.port)
+    let sent = try await succeed([pinnedPython(), Self.peer, "slow", "\(proxy.port)", "/chat/room"])
+    // The buffers of sockets take some MiB.
+    #expect(Int(sent.prefix { $0.isNumber }).map { $0 < 32 << 20 } == true, "\(sent)")
+  }
+
+  @Test func `what is no WebSocket is refused, and no route serves it as a GET`() async throws {
+    let server = try await WebSocketServer("serve-unproven", in: directory)
+    let proxy = try await proxy(to: server.port)
+    // The upstream has not shown that it read the handshake.
+    #expect(try await call(proxy).status == 502)
+    #expect(try await call(proxy, "call", "/elsewhere").status == 501)
+    #expect(try await call(proxy, "call", "/chat/room", "origin: https://evil.example").status == 403)
+    #expect(proxy.accessRecords.contains { $0["reason"] == .text("websocket") }, "\(proxy.accessRecords)")
+    #expect(server.process.output.components("began") == 1)
+  }
+
+  @Test func `a success that is no switch becomes 502`() async throws {
+    let upstream = try await ScriptedUpstream(in: directory)
+    let proxy = try await proxy(to: upstream.port)
+    #expect(try await call(proxy, "call", "/chat/seen").status == 502)
+    #expect(try await proxy.get("/chat/seen").status == 200)
+  }
+
+  @Test func `an upstream without them makes http2 an error, and is asked with HTTP/1.1 if auto allows it`()
+    async throws
+  {
+    let upstream = try ChildProcess(
+      "http2-upstream", [pinnedPython(), testsDirectory + "/peers/http2_upstream.py"], in: directory)
+    let proxy = try await proxy(to: try await announcedPort(of: upstream), "protocol: http2")
+    #expect(try await call(proxy).status == 502)
+    #expect(try await eventually { proxy.process.errors.contains("it announces no WebSockets over HTTP/2") })
+    #expect(try await proxy.get("/chat/seen").status == 200)
+    let authority = try await CertificateAuthority(in: directory)
+    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"), speaksHTTP2: true)
+    let other = try await ProxyUnderTest(
+      in: directory,
+      """
+      routes:
+        - {name: all, path: /, upstream: "https://localhost:\(nginx.http2Port)/", token: none, protocol: auto,
+           upgrade: [websocket], tls: {ca_file: \(authority.file)}}
+      """)
+    let asks = [
+      "-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ]
+    for _ in 0..<2 {
+      #expect(try await other.get("/echo").echoed("protocol") == "HTTP/2.0")
+      #expect(try await other.get("/echo", asks).echoed("protocol") == "HTTP/1.1")
+    }
+  }
+
+  @Test func `a WebSocket that the end of the process cuts off ends with a close frame to both sides`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    // Another proxy reads what this one sends on its stream.
+    let next = try await proxy(to: server.port)
+    let place = try TemporaryDirectory()
+    let proxy = try await ProxyUnderTest(
+      in: place,
+      """
+      shutdown: {grace: 1s, limit: 2s}
+      routes:
+        - {name: chat, path: /chat/, upstream: "http://127.0.0.1:\(next.port)/chat/", token: none, protocol: http2,
+           upgrade: [websocket]}
+      """)
+    let caller = try ChildProcess(
+      "caller", [pinnedPython(), Self.peer, "wait", "\(proxy.port)", "/chat/room"], in: directory)
+    #expect(try await eventually { caller.output.contains("opened") })
+    proxy.process.send(SIGTERM)
+    #expect(try await caller.wait(within: .seconds(60)) == 0)
+    #expect(caller.output.hasSuffix(#"{"close": 1001, "end": "ended"}\#n"#), "\(caller.output)")
+    #expect(try await eventually { server.process.output.contains("ended 1001") })
+    #expect(try await proxy.process.wait() == 0)
+  }
+
+  @Test func `a server announces them and keeps the rules of RFC 8441`() async throws {
+    let server = try await WebSocketServer("serve-raw", in: directory)
+    let proxy = try await proxy(to: server.port)
+    let report = try await succeed(
+      [pinnedPython(), testsDirectory + "/peers/http2_cases.py", "\(proxy.port)", "websocket"], within: .seconds(240))
+    #expect(report.hasSuffix(" cases, 0 failed\n"), "\(report)")
+  }
+
+  @Test(.enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver"))
+  func `Chromium opens its WebSocket on the connection of its page`() async throws {
+    let authority = try await CertificateAuthority(in: directory)
+    let certificate = try await authority.issue("listener")
+    let server = try await WebSocketServer("serve", in: directory)
+    let upstream = try await ScriptedUpstream(in: directory)
+    let port = try freePort()
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      listeners:
+        - address: 127.0.0.1:\(port)
+          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
+      routes:
+        - {name: chat, path: /chat/, upstream: "http://127.0.0.1:\(server.port)/", token: none, upgrade: [websocket]}
+        - {name: page, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
+      """)
+    let seen = try await succeed(
+      ["python3", testsDirectory + "/peers/websocket_browser.py", "https://localhost:\(port)/seen"],
+      within: .seconds(240))
+    #expect(seen == "none|from the page|1000\n")
+    #expect(
+      try await eventually {
+        proxy.accessRecords.contains { $0["status"] == .number(101) && $0["protocol"] == .text("HTTP/2") }
+      })
+  }
+}
+
+extension String {
+  /// The number of times that a text occurs.
+  fileprivate func components(_ text: String) -> Int { components(separatedBy: text).count - 1 }
+}
