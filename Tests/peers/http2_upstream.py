@@ -12,7 +12,6 @@
 /held            gets no answer
 /paused/NAME     answers half of 200,000 bytes, and the rest when /go was requested
 /window          gives no window for content
-/attack/NAME     see ATTACKS
 
     http2_upstream.py [STREAMS]     permits that many streams at once
 
@@ -49,36 +48,6 @@ def is_first(path):
 
 def raw(kind, flags, stream, payload=b""):
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
-
-
-def literal(*fields):
-    """A header block without codes and table."""
-    return b"".join(b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value for name, value in fields)
-
-
-OK = (b":status", b"200")
-# What follows a request of stream N, and how often.
-ATTACKS = {
-    "ping": (lambda n: raw(6, 0, 0, b"x" * 8), 100_000),
-    "settings": (lambda n: raw(4, 0, 0), 100_000),
-    "window": (lambda n: raw(8, 0, 0, struct.pack(">I", 1)), 100_000),
-    "empty-data": (lambda n: raw(0, 0, n), 100_000),
-    "interim": (lambda n: raw(1, 4, n, literal((b":status", b"103"), (b"x", b"y" * 100))), 10_000),
-    "push": (lambda n: raw(5, 4, n, struct.pack(">I", 2) + literal((b":path", b"/"))), 1),
-    "continuation": (lambda n: raw(1, 0, n, literal(OK)) + raw(9, 0, n, b"") * 100_000, 1),
-    "large-head": (lambda n: raw(1, 0, n, literal(OK)) + raw(9, 0, n, literal((b"x", b"y" * 120)) * 100) * 20
-                   + raw(9, 4, n, literal((b"x", b"y"))), 1),
-    "bomb": (lambda n: raw(1, 0, n, b"\x88\x40\x01x\x7f\xe1\x1e" + b"y" * 4000)
-             + raw(9, 4, n, b"\xbe" * 16_000), 1),
-    "upper-case": (lambda n: raw(1, 5, n, literal(OK, (b"Upper", b"x"))), 1),
-    "line": (lambda n: raw(1, 5, n, literal(OK, (b"x", b"a\r\nset-cookie: b"))), 1),
-    "connection": (lambda n: raw(1, 5, n, literal(OK, (b"connection", b"x"))), 1),
-    "two-statuses": (lambda n: raw(1, 5, n, literal(OK, OK)), 1),
-    "no-status": (lambda n: raw(1, 5, n, literal((b"x", b"y"))), 1),
-    "length": (lambda n: raw(1, 4, n, literal(OK, (b"content-length", b"9"))) + raw(0, 1, n, b"x"), 1),
-    "no-content": (lambda n: raw(1, 4, n, literal((b":status", b"204"))) + raw(0, 1, n, b"x"), 1),
-    "garbage": (lambda n: b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 1),
-}
 
 
 class Connection(socketserver.BaseRequestHandler):
@@ -152,12 +121,6 @@ class Connection(socketserver.BaseRequestHandler):
         path = dict(fields)[":path"]
         say("request", path, f"connection={self.number}")
         self.requests[stream] = {"fields": fields, "path": path, "sum": hashlib.sha256(), "length": 0, "trailers": []}
-        if path.startswith("/attack/"):
-            make, count = ATTACKS[path[8:]]
-            data = make(stream) * min(count, 1000)
-            for _ in range(max(count // 1000, 1)):
-                self.send(data)
-            return True
         if path == "/refused" and is_first(path):
             self.send(raw(3, 0, stream, struct.pack(">I", 7)))
         elif path == "/http11":
