@@ -180,7 +180,11 @@ struct RedisPeopleTests {
     try await fill(redis)
     try await redis.cli("del", "bp:people", "bp:numbering")
     let wanted = interest(.called(name(people[6])))
-    #expect(held(await (try await open(redis)).snapshot(of: wanted).document) == [people[6].uid])
+    let first = try await open(redis)
+    #expect(held(await first.snapshot(of: wanted).document) == [people[6].uid])
+    // It follows what others write after that.
+    try await add(people[6], 1, to: try await open(redis))
+    #expect(try await eventually { people[6].generation(in: await first.snapshot()) == 1 })
     let keys = [Secret([UInt8](repeating: 1, count: 32)), Secret([UInt8](repeating: 2, count: 32))]
     let sealed = try await open(redis, seal: try CacheSeal([keys[0]]))
     #expect(held(await sealed.snapshot(of: wanted).document) == [people[6].uid])
@@ -192,6 +196,30 @@ struct RedisPeopleTests {
     // Nothing needs the former key.
     let last = try await open(redis, limit: 1000, seal: try CacheSeal([keys[1]]))
     #expect(held(await last.snapshot()).count == Self.count && last.trouble == nil)
+  }
+
+  @Test func `while keys are replaced, proxies with either order of them find people, and do not write for ever`()
+    async throws
+  {
+    let redis = try await start()
+    let keys = [Secret([UInt8](repeating: 1, count: 32)), Secret([UInt8](repeating: 2, count: 32))]
+    let seals = [try CacheSeal(keys), try CacheSeal(keys.reversed())]
+    let writer = try await open(redis, limit: 1000, seal: seals[0])
+    for person in people { try await add(person, to: writer) }
+    var stores: [CacheStore] = []
+    for seal in seals { stores.append(try await open(redis, seal: seal)) }
+    for (index, store) in stores.enumerated() {
+      let document = await store.snapshot(of: interest(.called(name(people[index])))).document
+      #expect(held(document) == [people[index].uid])
+      // What the other one writes is found by its numbers.
+      let newcomer = SignedInPerson("newcomer\(index)")
+      try await add(newcomer, to: stores[1 - index])
+      let found = await store.snapshot(of: interest(.called(name(newcomer)))).document
+      #expect(newcomer.generation(in: found) == 0)
+    }
+    let version = try await redis.cli("get", "bp:version")
+    for store in stores { for _ in 0..<3 { await store.look() } }
+    #expect(try await redis.cli("get", "bp:version") == version && stores.allSatisfy { $0.trouble == nil })
   }
 
   @Test func `of many who ask for a person at once, each finds that person`() async throws {

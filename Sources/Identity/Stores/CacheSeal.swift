@@ -56,8 +56,8 @@ package struct CacheSeal: Sendable {
     self.keys = keys
   }
 
-  /// The name of the key that encrypts, or `clear`.
-  var keyName: String { keys.first.map { Self.words($0.name) } ?? "clear" }
+  /// The names of the keys, that which encrypts first; `clear` if there are none.
+  var keyNames: [String] { keys.isEmpty ? ["clear"] : keys.map { Self.words($0.name) } }
 
   /// The numbers of a name, one for each key that may have made it, 53 bits of an HMAC: who sees one cannot try names
   /// without the key. Without keys, everything is in clear anyway.

@@ -63,7 +63,10 @@ struct LoginCommand {
         "the cache cannot be written, so the sign-in does not begin: \(reason.description(path: path))",
         advice: CacheCure.words(reason) + "\n")
     }
-    let people = await SignedInAccounts(request.application, store: store).accounts().map(\.account)
+    let signedIn = SignedInAccounts(request.application, store: store)
+    // If the cache is too large to hold, the named one is among some.
+    if let name = plan.account { _ = await signedIn.accounts(called: name) }
+    let people = await signedIn.accounts().map(\.account)
     let expectation = LoginExpectation(
       named: plan.account, hint: options.hint, prompt: options.prompt, people: people)
     request.expectedAccount = expectation.account

@@ -168,7 +168,7 @@ extension RedisBackend {
       for cell in 0..<keys.cells {
         var place = IndexPlace()
         while true {
-          let listed = try await page(cell, &place)
+          let listed = try await page(cell, &place, pageSize)
           if listed.isEmpty { break }
           var page = ShardedCache()
           _ = try await readMissing(Set(listed.map(\.name)), into: &page)
@@ -185,13 +185,19 @@ extension RedisBackend {
 
   /// The next shards of a cell in the order of their writes; none at the end.
   private func page(
-    _ cell: Int, _ place: inout IndexPlace
+    _ cell: Int, _ place: inout IndexPlace, _ count: Int
   ) async throws(RedisFailure) -> [(name: String, version: Int64)] {
     let command = RedisCommand(
       "ZRANGEBYSCORE", keys.index(cell), place.version.map { "\($0)" } ?? "-inf", "+inf", "WITHSCORES", "LIMIT",
-      "0", "\(place.taken.count + pageSize)"
+      "0", "\(place.taken.count + count)"
     ).about(cell)
     return place.move(behind: try Self.listed(try await client.perform(command), at: keys.index(cell)))
+  }
+
+  /// True if the shards of a cell have numbers by which this process finds them. At its first reading only the present
+  /// key will do; later, processes with another order of the keys may run beside it.
+  func isNumbered(_ key: String?, isFirst: Bool) -> Bool {
+    key == seal.keyNames[0] || (!isFirst && key.map(seal.keyNames.contains) == true)
   }
 
   /// Writes the shards of a cell again, with the numbers of their names and the present key: an earlier version, or a
@@ -200,7 +206,7 @@ extension RedisBackend {
     while true {
       // What is written moves to the end.
       var start = IndexPlace()
-      let listed = try await page(cell, &start)
+      let listed = try await page(cell, &start, Self.readBatch)
       var page = ShardedCache()
       _ = try await readMissing(Set(listed.filter { $0.version <= last }.map(\.name)), into: &page)
       if page.count == 0 { break }
@@ -210,6 +216,6 @@ extension RedisBackend {
       // A shard that another process has written meanwhile has its numbers.
       for write in writes { _ = try await send([write], cell, floor: floor) }
     }
-    _ = try await client.perform(RedisCommand("SET", keys.numbering(cell), seal.keyName).about(cell))
+    _ = try await client.perform(RedisCommand("SET", keys.numbering(cell), seal.keyNames[0]).about(cell))
   }
 }

@@ -96,7 +96,7 @@ extension RedisBackend {
     _ writes: [ShardWrite], _ cell: Int, floor: Int64
   ) async throws(RedisFailure) -> (version: Int64, isConfirmed: Bool) {
     let step = Int64(surroundings.random() % Self.step)
-    var arguments = [Array("\(floor + step)".utf8), Array(seal.keyName.utf8)]
+    var arguments = [Array("\(floor + step)".utf8), Array(seal.keyNames[0].utf8)]
     for write in writes {
       do throws(CacheSealError) {
         let form = try seal.seal(write.text, at: keys.shard(write.name))

@@ -99,9 +99,9 @@ final class RedisBackend: CacheBackend {
       (0..<keys.cells).map {
         RedisCommand("MGET", keys.counter($0), keys.removal($0), keys.numbering($0)).about($0)
       })
-    var (cache, counters, isSameConnection, isLarge) = state.withLock {
-      ($0.cache, $0.counters, $0.connection == answer.connection, $0.isLarge)
-    }
+    var (cache, counters, isLarge) = state.withLock { ($0.cache, $0.counters, $0.isLarge) }
+    let connection = state.withLock { $0.connection }
+    let (isFirst, isSameConnection) = (connection == 0, connection == answer.connection)
     if !isSameConnection { isLarge = try await hasMore(than: holdLimit) }
     var wanted: Set<String>?
     // Once for all cells.
@@ -114,7 +114,7 @@ final class RedisBackend: CacheBackend {
       let counts = [
         try Self.version(elements[0], at: keys.counter(cell)), try Self.version(elements[1], at: keys.removal(cell)),
       ]
-      if counts[0] > 0, elements[2].string != seal.keyName { unnumbered.append(cell) }
+      if counts[0] > 0, !isNumbered(elements[2].string, isFirst: isFirst) { unnumbered.append(cell) }
       if isSameConnection, counts[0] == counters[cell] { continue }
       changed.append(cell)
       if isLarge, wanted == nil { wanted = state.withLock { $0.wanted.names } }
@@ -132,11 +132,12 @@ final class RedisBackend: CacheBackend {
         isDifferent = true
       }
     }
-    let mayHaveLost = state.withLock { [cache, counters, isLarge, isDifferent] state in
+    let mayHaveLost = state.withLock { [cache, counters, isLarge, isDifferent, unnumbered] state in
       state.cache = cache
       state.counters = counters
       state.highest = max(state.highest, counters.max() ?? 0)
-      state.connection = answer.connection
+      // After numbering, nearly all shards are later ones: the next look compares those that are held.
+      state.connection = isLarge && !unnumbered.isEmpty ? 0 : answer.connection
       state.isLarge = isLarge
       state.isUnserved = state.isUnserved || isDifferent
       return !isSameConnection && !state.unconfirmed.isEmpty
