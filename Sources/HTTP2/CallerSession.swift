@@ -103,7 +103,7 @@ package final class CallerSession: Session {
     let isTunnel = fields.asksForTunnel
     let stream = SessionStream(
       id, isHeadTooLarge: fields.isTooLarge, length: endsStream && !isTunnel ? 0 : fields.length, isTunnel: isTunnel,
-      StreamResponse(isHead: fields.isHead, asksForTunnel: isTunnel, limits: limits.head))
+      StreamResponse(isHead: fields.isHead, asksForTunnel: isTunnel, hasKey: fields.hasKey, limits: limits.head))
     if !fields.isTooLarge,
       !fields.writeHead(
         hasContent: !endsStream, isSecure: limits.isSecure, key: isTunnel ? Self.makeKey() : [], into: &stream.head)

@@ -169,7 +169,8 @@ package class Session {
 
   /// Moves bytes of the incoming message into `space`, and permits the peer to send as many.
   package final func take(from stream: SessionStream, into space: UnsafeMutableRawBufferPointer) -> Move {
-    if stream.isBroken { return .broken }
+    // A peer may reset a tunnel right behind its last bytes.
+    if stream.isBroken, !stream.isTunnel || stream.incoming.isEmpty { return .broken }
     if !stream.head.isEmpty { return .moved(stream.head.move(to: space, atMost: .max)) }
     let (count, content) = stream.incoming.take(into: space)
     if content > 0 { nghttp2_session_consume(handle, stream.id, content) }
@@ -217,7 +218,7 @@ package class Session {
   final func breakOff(_ stream: SessionStream) {
     if stream.isBroken { return }
     stream.isBroken = true
-    dropIncoming(stream)
+    if !stream.isTunnel { dropIncoming(stream) }
     note(.broken, stream)
   }
 

@@ -140,10 +140,13 @@ final class StreamResponse: StreamOutput {
   @exclusivity(unchecked) private var head = ResponseHead(fieldCapacity: 32)
   private let method: RequestMethod
   private let asksForTunnel: Bool
+  /// True if the caller has sent a key, and wants the proof for it.
+  private let hasKey: Bool
 
-  init(isHead: Bool, asksForTunnel: Bool, limits: HeadLimits) {
+  init(isHead: Bool, asksForTunnel: Bool, hasKey: Bool, limits: HeadLimits) {
     method = isHead ? .head : .get
     self.asksForTunnel = asksForTunnel
+    self.hasKey = hasKey
     super.init(limits)
   }
 
@@ -172,7 +175,7 @@ final class StreamResponse: StreamOutput {
       for index in 0..<head.fields.count where HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
         let name = bytes.extracting(head.fields[index].name)
         // RFC 8441 §5: the proof has no use here.
-        if asksForTunnel, name.equalsIgnoringCase(WebSocketUpgrade.acceptanceName) { continue }
+        if asksForTunnel, !hasKey, name.equalsIgnoringCase(WebSocketUpgrade.acceptanceName) { continue }
         body(head.fields[index], bytes)
       }
     }
@@ -215,8 +218,6 @@ final class StreamRequest: StreamOutput {
     bytes.withBytes { bytes in
       for index in 0..<head.fields.count
       where head.fields[index].known != .host && HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
-        let name = bytes.extracting(head.fields[index].name)
-        if acceptance != nil, name.equalsIgnoringCase(WebSocketUpgrade.keyName) { continue }
         body(head.fields[index], bytes)
       }
     }

@@ -129,6 +129,71 @@ struct WebSocketHTTP2Tests {
     #expect(server.process.output.components("began") == 1)
   }
 
+  @Test func `Envoy asks for a WebSocket with HTTP/2, and is asked with it`() async throws {
+    let server = try await WebSocketServer("serve", in: directory)
+    let (front, back, port) = (try freePort(), try freePort(), try freePort())
+    let types = "type.googleapis.com/envoy.extensions"
+    func listener(_ port: Int, _ cluster: String) -> String {
+      """
+        - address: {socket_address: {address: 127.0.0.1, port_value: \(port)}}
+          filter_chains:
+            - filters:
+                - name: http
+                  typed_config:
+                    "@type": \(types).filters.network.http_connection_manager.v3.HttpConnectionManager
+                    stat_prefix: \(cluster)
+                    http2_protocol_options: {allow_connect: true}
+                    upgrade_configs: [{upgrade_type: websocket}]
+                    http_filters:
+                      - {name: r, typed_config: {"@type": \(types).filters.http.router.v3.Router}}
+                    route_config:
+                      virtual_hosts:
+                        - {name: v, domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: \(cluster)}}]}
+      """
+    }
+    func cluster(_ name: String, _ port: Int, _ options: String = "") -> String {
+      """
+        - name: \(name)
+          load_assignment:
+            cluster_name: \(name)
+            endpoints:
+              - lb_endpoints:
+                  - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: \(port)}}}
+      \(options)
+      """
+    }
+    let options = """
+          typed_extension_protocol_options:
+            envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
+              "@type": \(types).upstreams.http.v3.HttpProtocolOptions
+              explicit_http_config: {http2_protocol_options: {allow_connect: true}}
+      """
+    let configuration = try directory.write(
+      "static_resources:\n  listeners:\n\(listener(front, "proxy"))\n\(listener(back, "server"))\n  clusters:\n"
+        + "\(cluster("proxy", port, options))\n\(cluster("server", server.port))\n", to: "envoy.yaml")
+    let envoy = try ChildProcess(
+      "envoy",
+      [testsDirectory + "/../.venv/bin/envoy", "-c", configuration, "--use-dynamic-base-id", "--concurrency", "1"],
+      in: directory)
+    try await waitForPort(front, of: envoy)
+    let proxy = try await ProxyUnderTest(
+      in: directory, port: port,
+      """
+      listeners: [{address: "127.0.0.1:\(port)"}]
+      routes:
+        - {name: chat, path: /chat/, upstream: "http://127.0.0.1:\(back)/", protocol: http2, upgrade: [websocket],
+           token: {header: authorization, value: Key of-the-route}}
+      """)
+    for arguments in [
+      [testsDirectory + "/peers/websocket_peer.py", "call", "ws://127.0.0.1:\(front)/chat/room"],
+      [Self.peer, "call", "\(front)", "/chat/room"],
+    ] {
+      let output = try await succeed([pinnedPython()] + arguments)
+      expectMessages(try JSONDecoder().decode(Told.self, from: Data(output.utf8)))
+    }
+    #expect(try await eventually { proxy.accessRecords.count { $0["status"] == .number(101) } == 2 })
+  }
+
   @Test func `a success that is no switch becomes 502`() async throws {
     let upstream = try await ScriptedUpstream(in: directory)
     let proxy = try await proxy(to: upstream.port)
@@ -147,8 +212,10 @@ struct WebSocketHTTP2Tests {
     #expect(try await proxy.get("/chat/seen").status == 200)
     let authority = try await CertificateAuthority(in: directory)
     let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"), speaksHTTP2: true)
+    // The first one would follow a change of its own configuration.
+    let place = try TemporaryDirectory()
     let other = try await ProxyUnderTest(
-      in: directory,
+      in: place,
       """
       routes:
         - {name: all, path: /, upstream: "https://localhost:\(nginx.http2Port)/", token: none, protocol: auto,

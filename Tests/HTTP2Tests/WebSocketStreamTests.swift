@@ -28,10 +28,8 @@ import Testing
     let request = pair.request(1)
     #expect(
       request.hasPrefix(
-        "GET /chat?a HTTP/1.1\r\nHost: h\r\nx-a: 1\r\nsec-websocket-version: 13\r\nConnection: Upgrade\r\n"
-          + "Upgrade: websocket\r\nSec-WebSocket-Key: "))
-    // The key is another one: 16 bytes of ours.
-    #expect(request.hasSuffix("==\r\n\r\n") && !request.contains("dGhlIHNhbXBsZSBub25jZQ=="))
+        "GET /chat?a HTTP/1.1\r\nHost: h\r\nx-a: 1\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+          + "sec-websocket-version: 13\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"))
     pair.answer(1, Self.agreed)
     #expect(
       pair.upstream.take(stream).text
@@ -148,6 +146,32 @@ import Testing
     #expect(frames.map(\.type) == [1] && frames.map(\.flags) == [4])
     // 0x88 is `:status: 200`; sec-websocket-protocol is the only other field.
     #expect(frames[0].payload.first == 0x88 && frames[0].payload.filter { $0 == 0x40 || $0 == 0 }.count == 1)
+  }
+
+  @Test func `a caller that sends a key gets the proof, and each other handshake has 16 random bytes`() {
+    let fixture = CallerFixture(Self.permitted)
+    fixture.feed(
+      Frame.request(
+        1, method: "CONNECT", [("sec-websocket-key", "k")], ends: false, pseudo: [(":protocol", "websocket")]))
+    _ = fixture.answer(1, Self.agreed)
+    #expect(fixture.sent().first?.payload.filter { $0 == 0x40 || $0 == 0 }.count == 2)
+    fixture.feed(Self.connect(3) + Self.connect(5))
+    let heads = [3, 5].compactMap { fixture.head($0) }
+    let keys = heads.compactMap { $0.split(separator: "Sec-WebSocket-Key: ").last?.prefix { $0 != "\r\n" } }
+    #expect(keys.count == 2 && keys[0] != keys[1] && keys.allSatisfy { $0.count == 24 && $0.hasSuffix("==") })
+  }
+
+  @Test func `the last bytes of a tunnel are there behind its reset, and of one that is given up no more`() {
+    for isGivenUp in [false, true] {
+      let fixture = UpstreamFixture(settings: Frame.setting(8, 1))
+      let stream = fixture.request(Self.handshake)
+      fixture.feed(Frame.headers(1, [(":status", "200")], ends: false))
+      _ = fixture.take(stream)
+      fixture.feed(Frame.data(1, Array("bye".utf8)) + Frame.reset(1, 2))
+      if isGivenUp { fixture.session.finish(stream) }
+      #expect(fixture.take(stream) == (isGivenUp ? "" : "bye", "broken"))
+      #expect(fixture.goesOn && stream.answer.fault == .reset)
+    }
   }
 
   @Test func `a tunnel that we have ended is left to the upstream to end`() {

@@ -104,7 +104,7 @@ private func verdict(_ text: String) -> String {
     .tunnel([], "\(asksForWebSocket)Sec-WebSocket-Key: K\r\n"),
     .tunnel(
       [("sec-websocket-key", "theirs"), ("sec-websocket-version", "13")],
-      "sec-websocket-version: 13\r\n\(asksForWebSocket)Sec-WebSocket-Key: K\r\n"),
+      "sec-websocket-key: theirs\r\nsec-websocket-version: 13\r\n\(asksForWebSocket)"),
     .tunnel([], "Connection: Upgrade\r\nUpgrade: connect-udp\r\nSec-WebSocket-Key: K\r\n", protocol: "connect-udp"),
     .tunnel([("content-length", "0")]), .tunnel([(":protocol", "websocket")]), .tunnel([("upgrade", "websocket")]),
     .tunnel([], protocol: ""), .tunnel([], protocol: "web socket"), .tunnel([], protocol: "websocket, h2c"),

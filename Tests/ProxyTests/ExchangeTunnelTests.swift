@@ -78,6 +78,14 @@ import Testing
     #expect(state.requestMoved(.finished, contentHasBegun: true, at: Fixture.seconds(1)) == .finish(over))
   }
 
+  @Test func `an upstream that has ended its direction may take no more`() {
+    var state = Self.tunnel()
+    _ = state.answerMoved(.finished, leavesBytes: false, callerHasPart: true)
+    #expect(
+      state.requestMoved(.failed(.sink(.reset)), contentHasBegun: true, at: Fixture.seconds(1))
+        == .finish(.completed(reusesUpstream: false, keepsCaller: false)))
+  }
+
   @Test func `a silent tunnel, and one that is cut off, says so to the sides that still listen`() {
     var state = Self.tunnel()
     #expect(state.cutOff() == .goingAway(tellsUpstream: true, tellsCaller: true))

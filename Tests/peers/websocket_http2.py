@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Both ends of a WebSocket on a stream of HTTP/2 (RFC 8441), with h2, wsproto and hypercorn.
 
-    websocket_http2.py serve                echoes each message; the first one it sends is the Authorization it was shown
+    websocket_http2.py serve                echoes each message; its first one is the Authorization that it was shown
     websocket_http2.py call PORT PATH [FIELD]
                                             exchanges messages and prints what happened as JSON; FIELD is `name: value`
     websocket_http2.py wait PORT PATH       says nothing, and prints the status with which the other side closes,

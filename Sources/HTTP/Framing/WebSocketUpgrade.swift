@@ -24,7 +24,7 @@ public enum WebSocketUpgrade {
 
   // MARK: Proof
 
-  package static let keyName: StaticString = "sec-websocket-key"
+  private static let keyName: StaticString = "sec-websocket-key"
   package static let acceptanceName: StaticString = "sec-websocket-accept"
 
   /// The proof that the handshake of this request was read, which only a server of WebSockets gives (RFC 6455 §4.2.2

@@ -15,6 +15,9 @@ package struct FieldBlock: ~Copyable {
   private var cookies = ByteBuffer(capacity: 512)
   private var lines = ByteBuffer(capacity: 2048)
   private var hosts = 0
+  /// True if there is a key of a WebSocket's handshake. RFC 8441 §5 needs none, but some gateways pass theirs on, and
+  /// want the proof for it.
+  package private(set) var hasKey = false
   /// The status of a response; 0 before.
   private var status = 0
   /// The value of `content-length`; nil if there is none.
@@ -48,6 +51,7 @@ package struct FieldBlock: ~Copyable {
     cookies.removeAll()
     lines.removeAll()
     hosts = 0
+    hasKey = false
     status = 0
     length = nil
     byteCount = 0
@@ -67,9 +71,8 @@ package struct FieldBlock: ~Copyable {
       // RFC 9113 §8.2.3: the pieces of one field.
       if !cookies.isEmpty { cookies.append("; ") }
       cookies.append(value)
-    } else if asksForTunnel, name.equalsIgnoringCase("sec-websocket-key") {
-      // RFC 8441 §5: it has no use here, and the head gets one of its own.
     } else {
+      if name.equalsIgnoringCase("sec-websocket-key") { hasKey = true }
       if name.equalsIgnoringCase("content-length") {
         guard let value = Self.number(value) else { return false }
         length = value
@@ -173,7 +176,7 @@ package struct FieldBlock: ~Copyable {
   /// place in it.
   /// - Parameter hasContent: content, or its end, is still to come.
   /// - Parameter isSecure: the connection uses TLS.
-  /// - Parameter key: of the handshake that an extended CONNECT becomes.
+  /// - Parameter key: of the handshake that an extended CONNECT becomes, if it has none.
   package func writeHead(
     hasContent: Bool, isSecure: Bool, key: [UInt8] = [], into head: inout ByteBuffer
   ) -> Bool {
@@ -211,7 +214,7 @@ package struct FieldBlock: ~Copyable {
     if asksForTunnel {
       HeadWriter.field("Connection", "Upgrade", into: &head)
       HeadWriter.field("Upgrade", tunnelled.bytes, into: &head)
-      HeadWriter.field("Sec-WebSocket-Key", key.span, into: &head)
+      if !hasKey { HeadWriter.field("Sec-WebSocket-Key", key.span, into: &head) }
     } else if hasContent, length == nil {
       HeadWriter.chunkedCoding(into: &head)
     }

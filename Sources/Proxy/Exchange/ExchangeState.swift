@@ -158,6 +158,8 @@ struct ExchangeState {
     switch (failure, phase) {
     // The caller has its answer, whatever becomes of the rest.
     case (_, .delivering): return .finish(finish(.delivered))
+    // It has ended its own direction, and takes no more.
+    case (.sink, .tunnel(.towardsUpstream)): return .finish(finish(.delivered))
     case (.source, _), (.sourceEnded, .tunnel): return .finish(finish(.interrupted(.callerLeft)))
     case (.sink, .tunnel): return .finish(finish(.interrupted(.upstreamBroke(.reset))))
     // An upstream that has seen enough answers and closes; its answer may be on its way.

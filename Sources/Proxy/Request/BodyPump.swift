@@ -152,7 +152,11 @@ struct BodyPump {
         turn -= count
         filledInput = input.writableCount == 0
       case .wouldBlock: return .needsSource
-      case .failed(let error): return .failed(.source(error))
+      case .failed(let error):
+        // A WebSocket ends with its closing frame, however its connection ends behind that (RFC 6455 §7.1.4).
+        guard let frames, frames.hasClosed, frames.isBetweenFrames, reader.senderEnded() else {
+          return .failed(.source(error))
+        }
       case .endOfStream:
         guard reader.senderEnded() else { return .failed(.sourceEnded) }
         if writesChunks {
