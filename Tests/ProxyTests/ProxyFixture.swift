@@ -75,8 +75,7 @@ struct ProxyFixture {
       ServiceProcess(
         broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,
         log: log, signInRequirements: SignInRequirements(now: clock)),
-      plan, limits: limits,
-      records: ServiceRecords(metrics: metrics, registry: MetricsRegistry(catalog, writers: count)),
+      plan, limits: limits, metrics: metrics, registry: MetricsRegistry(catalog, writers: count),
       signInLink: signInLink)
     let sockets = try BoundSocket.bind(listener, count: count)
     if var sendBuffer {

@@ -91,8 +91,8 @@ package struct InteractiveSignIn: Sendable {
     _ metadata: ProviderMetadata, _ present: @escaping @Sendable (String) async -> Void,
     _ receiving: Locked<Interest>
   ) async throws(SignInError) -> Stage {
-    let loopback = try LoopbackListener(loop: loop, port: redirect.port)
-    let port = loopback.address.port
+    let listener = try LoopbackHandler.listener(on: loop, port: redirect.port)
+    let port = listener.address.port
     let requests: Requests
     do throws(SignInError) {
       requests = Requests(
@@ -102,11 +102,11 @@ package struct InteractiveSignIn: Sendable {
           start: try Self.secretPath(), callback: redirect.requestPath, decision: try Self.secretPath()),
         confirmation: exchange.request.confirmation)
     } catch {
-      loopback.listener.close()
+      listener.close()
       throw error
     }
     let server = SmallServer(
-      LoopbackHandler(address: loopback.address, users: users) { await requests.verdict($0) }, loop: loop,
+      LoopbackHandler(address: listener.address, users: users) { await requests.verdict($0) }, loop: loop,
       limits: LoopbackHandler.limits)
     let hasEnded = receiving.withLock { interest in
       interest.server = server
@@ -116,7 +116,7 @@ package struct InteractiveSignIn: Sendable {
     // By its address: of the name's two addresses, another user of this machine may listen at the other one.
     let address = "http://127.0.0.1:\(port)\(requests.start)"
     let showing = Task { await present(address) }
-    let ending = await server.serve(loopback.listener, until: .now + timeout, survivesExhaustion: false)
+    let ending = await server.serve(listener, until: .now + timeout, survivesExhaustion: false)
     showing.cancel()
     if let outcome = requests.outcome { return try outcome.get() }
     switch ending {

@@ -3,24 +3,6 @@ internal import HTTP
 internal import HTTPServer
 internal import Platform
 
-/// The listener on 127.0.0.1 to which a browser brings a sign-in's answer.
-struct LoopbackListener {
-  let listener: Listener
-  let address: SocketAddress
-
-  /// - Parameter port: nil lets the kernel choose.
-  init(loop: EventLoop, port: UInt16?) throws(SignInError) {
-    do throws(SystemError) {
-      let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: port ?? 0)), count: 1)[0]
-      defer { socket.close() }
-      listener = try Listener(socket, loop: loop)
-      address = socket.address
-    } catch {
-      throw .listener(error, port: port)
-    }
-  }
-}
-
 /// Reads a browser's requests on loopback: one on each connection. Requests to another host or path are refused here;
 /// `LoopbackRule` judges the others.
 struct LoopbackHandler: RequestHandler {
@@ -36,6 +18,18 @@ struct LoopbackHandler: RequestHandler {
   /// The users whose connections are accepted; nil is every user.
   let users: Set<UInt32>?
   let judge: @Sendable (LoopbackRequest) async -> Verdict
+
+  /// The listener on 127.0.0.1 to which a browser brings a sign-in's answer.
+  /// - Parameter port: nil lets the kernel choose.
+  static func listener(on loop: EventLoop, port: UInt16?) throws(SignInError) -> Listener {
+    do throws(SystemError) {
+      let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: port ?? 0)), count: 1)[0]
+      defer { socket.close() }
+      return try Listener(socket, loop: loop)
+    } catch {
+      throw .listener(error, port: port)
+    }
+  }
 
   /// A browser opens a few connections, some of which it never uses.
   static var limits: ServerLimits {

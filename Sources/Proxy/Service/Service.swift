@@ -38,28 +38,6 @@ package struct ServiceProcess: Sendable {
   }
 }
 
-/// The destinations of a configuration's counts and records.
-package struct ServiceRecords: Sendable {
-  package var metrics: ServiceMetrics
-  package var registry: MetricsRegistry
-  /// The file of access records; nil: none.
-  package var accessLog: OutputFile?
-  package var accessFormat: LogFormat
-  /// The form of people's names in records.
-  package var identities: RecordedIdentities
-
-  package init(
-    metrics: ServiceMetrics, registry: MetricsRegistry, accessLog: OutputFile? = nil, accessFormat: LogFormat = .json,
-    identities: RecordedIdentities = .none
-  ) {
-    self.identities = identities
-    self.metrics = metrics
-    self.registry = registry
-    self.accessLog = accessLog
-    self.accessFormat = accessFormat
-  }
-}
-
 /// The address at which a person signs in for a route: a path of the listener that was called, or a URL. It is in
 /// problem documents, pages and redirects; nil if there are no pages.
 package typealias SignInLink = @Sendable (Route, InteractionRequired) -> String?
@@ -79,8 +57,10 @@ package final class Service: Sendable {
   let log: Log
   let metrics: ServiceMetrics
   let registry: MetricsRegistry
+  /// The file of access records; nil: none.
   let accessLog: OutputFile?
   let accessFormat: LogFormat
+  /// The form of people's names in records.
   let identities: RecordedIdentities
   /// The requirements of routes for a person.
   package let signInRequirements: SignInRequirements
@@ -100,7 +80,9 @@ package final class Service: Sendable {
   let hop: HopIdentity
 
   package init(
-    _ process: ServiceProcess, _ plan: RoutePlan, limits: ServiceLimits, records: ServiceRecords,
+    _ process: ServiceProcess, _ plan: RoutePlan, limits: ServiceLimits, metrics: ServiceMetrics,
+    registry: MetricsRegistry, accessLog: OutputFile? = nil, accessFormat: LogFormat = .json,
+    identities: RecordedIdentities = .none,
     description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
     signInLink: @escaping SignInLink = { _, _ in nil }
   ) {
@@ -120,13 +102,13 @@ package final class Service: Sendable {
     connections = process.connections
     hop = HopIdentity(
       pseudonym: process.pseudonym, propagatesTrace: process.tracer?.rules.propagates ?? true)
-    metrics = records.metrics
-    registry = records.registry
-    accessLog = records.accessLog
-    accessFormat = records.accessFormat
-    identities = records.identities
     sentCredentials = plan.subscriptions.map { SentCredential($0.key) }
     self.limits = limits
+    self.metrics = metrics
+    self.registry = registry
+    self.accessLog = accessLog
+    self.accessFormat = accessFormat
+    self.identities = identities
     self.description = description
     self.readiness = readiness
     self.signInLink = signInLink

@@ -304,9 +304,8 @@ struct Composition {
     self.log.warn(of: descriptors, for: settings.limits.connections)
     let service = Service(
       process, plan, limits: settings.limits.within(descriptors),
-      records: ServiceRecords(
-        metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output,
-        accessFormat: log.format, identities: log.identities),
+      metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output, accessFormat: log.format,
+      identities: log.identities,
       description: ServiceDescription(configuration, since: first, machinery, commands, cache: cacheCondition),
       readiness: settings.readyWhen,
       signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
