@@ -66,12 +66,10 @@ struct ManagedIdentityClient: Sendable {
       request = ManagedIdentityRequest(identity, resource: resource, arcKey: try await key("\(arcDirectory)/\(name)"))
       response = try await send(request)
     }
-    do throws(TokenFailure) {
-      return try ManagedIdentityReply(
+    return try AcquisitionError.reading { () throws(TokenFailure) in
+      try ManagedIdentityReply(
         status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
         contentType: response.value(of: "content-type"), sent: request.secrets, now: now())
-    } catch {
-      throw AcquisitionError(error)
     }
   }
 
@@ -82,11 +80,7 @@ struct ManagedIdentityClient: Sendable {
     var fetched = FetchRequest(method ?? .get, request.url, fields: request.fields)
     fetched.destination = .machine
     fetched.answerLimit = ProviderRequests.usualAnswerLimit
-    do throws(FetchError) {
-      return try await fetch(fetched)
-    } catch {
-      throw AcquisitionError(.unreached(error))
-    }
+    return try await AcquisitionError.reaching(fetched, by: fetch)
   }
 
   /// The file that Arc's agent wrote for processes that may have tokens. The name cannot lead out of its directory: it

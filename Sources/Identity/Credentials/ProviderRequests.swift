@@ -55,12 +55,10 @@ struct ProviderRequests: Sendable {
         showsCertificate: application.showsCertificate, scopes: scopes, claims: claims, parameters: parameters)
       guard let request else { throw Self.missing(.deviceAuthorization) }
       let response = try await post(request.body, to: request.endpoint, request.fields)
-      do throws(TokenFailure) {
-        return try DeviceAuthorizationReply(
+      return try AcquisitionError.reading { () throws(TokenFailure) in
+        try DeviceAuthorizationReply(
           status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
           contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now())
-      } catch {
-        throw AcquisitionError(error)
       }
     }
   }
@@ -73,13 +71,11 @@ struct ProviderRequests: Sendable {
         showsCertificate: application.showsCertificate)
       guard let request else { throw Self.missing(.pushedAuthorization) }
       let response = try await post(request.body, to: request.endpoint, request.fields)
-      do throws(TokenFailure) {
-        return try PushedAuthorizationReply(
+      return try AcquisitionError.reading { () throws(TokenFailure) in
+        try PushedAuthorizationReply(
           status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
           contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now()
         ).requestURI
-      } catch {
-        throw AcquisitionError(error)
       }
     }
   }
@@ -92,12 +88,10 @@ struct ProviderRequests: Sendable {
       guard let request else { throw Self.missing(.revocation) }
       try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
         let response = try await post(request.body, to: request.endpoint, request.fields)
-        do throws(TokenFailure) {
+        try AcquisitionError.reading { () throws(TokenFailure) in
           try request.check(
             status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
             contentType: response.value(of: "content-type"), now: now())
-        } catch {
-          throw AcquisitionError(error)
         }
       }
     }
@@ -128,11 +122,7 @@ struct ProviderRequests: Sendable {
   ) async throws(AcquisitionError) -> FetchResponse {
     var post = FetchRequest(.post(contentType: TokenRequest.contentType, body: form), endpoint, fields: fields)
     post.answerLimit = answerLimit
-    do throws(FetchError) {
-      return try await application.fetch(post)
-    } catch {
-      throw AcquisitionError(.unreached(error))
-    }
+    return try await AcquisitionError.reaching(post, by: application.fetch)
   }
 
   /// Sends a request that proves the application; once more with the other placement of the secret if the provider
@@ -237,6 +227,26 @@ extension TokenFailure {
 }
 
 extension AcquisitionError {
+  /// The answer to a request on the way to a token.
+  static func reaching(
+    _ request: FetchRequest, by fetch: Fetch
+  ) async throws(AcquisitionError) -> FetchResponse {
+    do throws(FetchError) {
+      return try await fetch(request)
+    } catch {
+      throw AcquisitionError(.unreached(error))
+    }
+  }
+
+  /// The contents of an answer.
+  static func reading<Reply>(_ read: () throws(TokenFailure) -> Reply) throws(AcquisitionError) -> Reply {
+    do throws(TokenFailure) {
+      return try read()
+    } catch {
+      throw AcquisitionError(error)
+    }
+  }
+
   /// True if the provider may not believe the application's proof: `invalid_client` and 401 (RFC 6749 §5.2), and the
   /// answers of some providers, with another word or none at all (glewlwyd).
   fileprivate var isAboutClient: Bool {

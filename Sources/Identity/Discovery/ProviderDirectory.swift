@@ -123,13 +123,9 @@ actor ProviderDirectory {
   private static func response(
     _ url: HTTPURL, _ application: Application, _ answerLimit: TimeSpan?
   ) async throws(AcquisitionError) -> FetchResponse {
-    do throws(FetchError) {
-      var request = FetchRequest(.get, url)
-      request.answerLimit = answerLimit
-      return try await application.fetch(request)
-    } catch {
-      throw AcquisitionError(.unreached(error))
-    }
+    var request = FetchRequest(.get, url)
+    request.answerLimit = answerLimit
+    return try await AcquisitionError.reaching(request, by: application.fetch)
   }
 }
 

@@ -16,12 +16,7 @@ struct SigningKeys {
     _ application: Application, _ metadata: ProviderMetadata, now: UnixTime
   ) async throws(AcquisitionError) -> SigningKeys {
     guard let url = metadata.keysURL else { throw AcquisitionError(.document(.missing(member: "jwks_uri"))) }
-    let response: FetchResponse
-    do throws(FetchError) {
-      response = try await application.fetch(FetchRequest(.get, url))
-    } catch {
-      throw AcquisitionError(.unreached(error))
-    }
+    let response = try await AcquisitionError.reaching(FetchRequest(.get, url), by: application.fetch)
     guard response.status == 200 else {
       let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
       throw AcquisitionError(.metadata(status: response.status), retryAfter: wait)
