@@ -1,5 +1,3 @@
-// The bounds and time limits of exchanges: towards callers for the whole process, towards an upstream for a route.
-
 package import Bytes
 package import HTTP
 

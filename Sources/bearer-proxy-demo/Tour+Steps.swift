@@ -1,5 +1,3 @@
-// The steps of the tour.
-
 import DemoProvider
 import FoundationEssentials
 

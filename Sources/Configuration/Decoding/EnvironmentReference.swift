@@ -1,5 +1,3 @@
-// `${NAME}` in a value: which names are referred to, and what the value becomes.
-
 /// Why a value with `$` in it has no meaning.
 enum EnvironmentReferenceError: Error, Equatable {
   /// No variable of this name is set.

@@ -1,5 +1,3 @@
-// The way from a file to settings.
-
 extension Settings {
   /// Reads and checks a file, the secret files it names included, by way of `files`. `environment` is what `${NAME}`
   /// refers to. Adds every file that was read to `read`, even if the settings are wrong.

@@ -1,5 +1,3 @@
-// The application sections.
-
 import HTTP
 import Tokens
 

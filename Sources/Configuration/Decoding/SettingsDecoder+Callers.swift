@@ -1,5 +1,3 @@
-// The callers sections: rules by which a listener tells its callers from others.
-
 internal import Bytes
 import HTTP
 import Routing

@@ -1,5 +1,3 @@
-// The small sections: log, limits, shutdown.
-
 internal import HTTP
 internal import Routing
 internal import Telemetry

@@ -1,5 +1,3 @@
-// A route section without its token.
-
 import Bytes
 import HTTP
 import Routing

@@ -1,5 +1,3 @@
-// The file with a route's token.
-
 extension SettingsDecoder {
   /// nil if there is none, or only together with an issue.
   mutating func tokenFile(_ route: Section, _ token: RouteToken?) -> TokenFileSettings? {

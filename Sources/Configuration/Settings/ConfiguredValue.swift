@@ -1,5 +1,3 @@
-// A value with its source, and if it may be shown.
-
 package enum ValueSource: Sendable, Hashable {
   /// The file says so, here; with the environment variables that its text refers to.
   case file(Place, variables: [String])

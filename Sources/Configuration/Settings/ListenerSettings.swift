@@ -1,5 +1,3 @@
-// The settings of the addresses at which this process accepts connections.
-
 package import Bytes
 package import HTTP
 package import Routing

@@ -1,5 +1,3 @@
-// The default redirect URI of each application.
-
 import Tokens
 
 /// The values of an application's `redirect_uri`.

@@ -1,5 +1,3 @@
-// The settings of a route: its requests, upstream and token.
-
 package import Bytes
 package import HTTP
 package import Routing

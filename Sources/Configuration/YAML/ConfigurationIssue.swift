@@ -1,5 +1,3 @@
-// A mistake in the configuration: its place, what is wrong, and what was probably meant.
-
 internal import Tokens
 
 /// A position in a configuration file.

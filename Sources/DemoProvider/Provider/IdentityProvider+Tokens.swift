@@ -1,5 +1,3 @@
-// The token endpoint: from a request to its tokens.
-
 internal import Bytes
 internal import HTTPServer
 internal import Platform

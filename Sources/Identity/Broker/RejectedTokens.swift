@@ -1,5 +1,3 @@
-// The memory of the tokens of one key that an API rejected.
-
 internal import Bytes
 internal import Tokens
 

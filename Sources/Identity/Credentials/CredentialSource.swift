@@ -1,5 +1,3 @@
-// The source of an application's proof, and the proof for one request.
-
 package import Bytes
 internal import FoundationEssentials
 internal import HTTP

@@ -1,5 +1,3 @@
-// A request to the sign-in pages, with the proof that it comes from one of the pages.
-
 internal import Bytes
 internal import HTTP
 internal import Tokens

@@ -1,5 +1,3 @@
-// The words for the proxy's own answers in problem documents, records, metrics and traces.
-
 /// The last part of a problem document's `type` (RFC 9457 §3.1.1).
 package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
   case badPath

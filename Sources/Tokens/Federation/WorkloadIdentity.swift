@@ -1,5 +1,3 @@
-// The variables that Azure's webhook for workload identity sets in a pod's environment.
-
 package import HTTP
 
 /// The identity of a pod: an application, its tenant, and the file with the service account's token.

@@ -1,5 +1,3 @@
-// The request to a service for a managed identity's token, and the rule for repeating it.
-
 package import Bytes
 package import HTTP
 

@@ -1,5 +1,3 @@
-// The command line as data.
-
 import Configuration
 import HTTP
 import Identity

@@ -1,6 +1,3 @@
-// The environment and the end of every command: its answer, the exit
-// status, and the stream of the answer.
-
 import Bytes
 import Configuration
 import Glibc

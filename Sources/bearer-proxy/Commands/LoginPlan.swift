@@ -1,5 +1,3 @@
-// The sign-in that the configuration needs: application, scopes, expected person.
-
 import Bytes
 import Configuration
 import Identity

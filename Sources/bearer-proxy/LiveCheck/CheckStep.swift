@@ -1,5 +1,3 @@
-// One step of `check --live`, and the verdict on the steps of all routes.
-
 import Bytes
 import Configuration
 import HTTPClient

@@ -1,5 +1,3 @@
-// The order in which the links of one route's chain are tried.
-
 import Bytes
 import Configuration
 import HTTP

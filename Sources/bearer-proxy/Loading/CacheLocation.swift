@@ -1,5 +1,3 @@
-// The step from the settings of the token cache to an open store.
-
 import Bytes
 import Configuration
 import HTTPClient

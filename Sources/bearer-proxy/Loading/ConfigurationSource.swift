@@ -1,5 +1,3 @@
-// The configuration file and every file that it names, and the detection of changes in them.
-
 import Bytes
 import Configuration
 import Platform

@@ -1,5 +1,3 @@
-// The refusals of the identity provider, with Entra's numbers and words.
-
 internal import Bytes
 internal import FoundationEssentials
 internal import Platform
