@@ -312,7 +312,7 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func `streams that their peer ends by resets as a matter of course are no flood`() {
-    let fixture = SessionFixture()
+    let fixture = CallerFixture()
     for count: UInt32 in 0..<3000 {
       fixture.feed(Frame.request(2 * count + 1))
       guard let stream = fixture.streams[Int32(2 * count + 1)] else { break }
