@@ -78,12 +78,19 @@ import Testing
     #expect(state.requestMoved(.finished, contentHasBegun: true, at: Fixture.seconds(1)) == .finish(over))
   }
 
-  @Test func `an upstream that has ended its direction may take no more`() {
+  @Test func `behind the end of the upstream's direction either side may break off`() {
+    let over = ExchangeState.Ending.completed(reusesUpstream: false, keepsCaller: false)
+    for failure in [BodyPump.Failure.sink(.reset), .source(.reset)] {
+      var state = Self.tunnel()
+      _ = state.answerMoved(.finished, leavesBytes: false, callerHasPart: true)
+      #expect(
+        state.requestMoved(.failed(failure), contentHasBegun: true, at: Fixture.seconds(1)) == .finish(over))
+    }
     var state = Self.tunnel()
+    #expect(state.callerLeft() == .interrupted(.callerLeft))
+    state = Self.tunnel()
     _ = state.answerMoved(.finished, leavesBytes: false, callerHasPart: true)
-    #expect(
-      state.requestMoved(.failed(.sink(.reset)), contentHasBegun: true, at: Fixture.seconds(1))
-        == .finish(.completed(reusesUpstream: false, keepsCaller: false)))
+    #expect(state.callerLeft() == over)
   }
 
   @Test func `a silent tunnel, and one that is cut off, says so to the sides that still listen`() {

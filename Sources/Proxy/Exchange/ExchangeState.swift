@@ -158,8 +158,8 @@ struct ExchangeState {
     switch (failure, phase) {
     // The caller has its answer, whatever becomes of the rest.
     case (_, .delivering): return .finish(finish(.delivered))
-    // It has ended its own direction, and takes no more.
-    case (.sink, .tunnel(.towardsUpstream)): return .finish(finish(.delivered))
+    // The upstream has ended its direction, and the caller has all of that.
+    case (.sink, .tunnel(.towardsUpstream)), (.source, .tunnel(.towardsUpstream)): return .finish(finish(.delivered))
     case (.source, _), (.sourceEnded, .tunnel): return .finish(finish(.interrupted(.callerLeft)))
     case (.sink, .tunnel): return .finish(finish(.interrupted(.upstreamBroke(.reset))))
     // An upstream that has seen enough answers and closes; its answer may be on its way.
@@ -262,8 +262,10 @@ struct ExchangeState {
 
   /// The caller's connection broke.
   mutating func callerLeft() -> Ending {
-    if case .delivering = phase { return finish(.delivered) }
-    return finish(.interrupted(.callerLeft))
+    switch phase {
+    case .delivering, .tunnel(.towardsUpstream): return finish(.delivered)
+    default: return finish(.interrupted(.callerLeft))
+    }
   }
 
   /// The answer's direction was moved as far as it goes now. `leavesBytes`: more arrived than the answer.
