@@ -73,7 +73,7 @@ private final class PlainBackend: CacheBackend {
   init(isProxiesOwn: Bool) { self.isProxiesOwn = isProxiesOwn }
 
   func watch(_ look: @escaping @Sendable () async -> Bool) {}
-  func read() async throws(CacheStoreError) -> CacheDocument? { document.withLock { $0 } }
+  func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? { document.withLock { $0 } }
   func replace(
     _ change: @escaping @Sendable (inout CacheDocument) -> Void
   ) async throws(CacheStoreError) -> CacheReplacement? {
