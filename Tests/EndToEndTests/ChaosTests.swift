@@ -116,14 +116,14 @@ struct ChaosTests {
         - {name: tls, path: /tls/, upstream: "https://127.0.0.1:\(secured.port)/", token: none, protocol: auto}
       """)
     for (peer, count, way) in [
-      ("chaos_http2.py", 300, []), ("chaos.py", 300, ["--prefix", "/tls", "--upstream-http2"]),
-      ("chaos_http2.py", 400, ["--prefix", "/new", "--upstream-http2"]),
+      ("chaos_http2.py", 150, []), ("chaos.py", 150, ["--prefix", "/tls", "--upstream-http2"]),
+      ("chaos_http2.py", 200, ["--prefix", "/new", "--upstream-http2"]),
     ] {
       let chaos = try await Chaos.run(count, port: proxy.port, way, peer: peer)
-      #expect(chaos.wrongs == [], "\(peer) \(way)")
+      #expect(chaos.wrongs == [] && chaos.counts["unlucky", default: 0] < 2, "\(peer) \(way): \(chaos)")
       #expect(chaos.counts["hung"] == nil && chaos.counts["whole", default: 0] > count / 2, "\(chaos)")
     }
-    #expect(try await metricSum(proxy, "bearer_proxy_upstream_http2_requests_total ") > 500)
+    #expect(try await metricSum(proxy, "bearer_proxy_upstream_http2_requests_total ") > 250)
     for metric in ["bearer_proxy_connections_open ", "bearer_proxy_http2_streams_open "] {
       #expect(try await eventually { try await metricSum(proxy, metric) == 0 })
     }

@@ -329,7 +329,10 @@ class Caller:
         else:
             self.counts[status] += 1
             # A POST is not repeated where a connection turns out to have been closed meanwhile.
-            if fault in HARMLESS and not (method == "POST" and status == "502"):
+            if fault in HARMLESS and status == "502" and self.options.upstream_http2:
+                # Each of its attempts met another one's GOAWAY: seldom, and the answer is true.
+                self.counts["unlucky"] += 1
+            elif fault in HARMLESS and not (method == "POST" and status == "502"):
                 self.wrong(f"{status} for nothing", f"{method} {target}")
 
 

@@ -157,9 +157,9 @@ class Upstream(Peer):
             asyncio.get_running_loop().call_later(0.2, self.transport.close)
 
     def answer(self, stream, early=False):
-        asyncio.get_running_loop().create_task(self.respond(stream, *self.requests[stream][:4], early))
+        asyncio.get_running_loop().create_task(self.respond(stream, *self.requests[stream], early))
 
-    async def respond(self, stream, method, key, fault, size, early):
+    async def respond(self, stream, method, key, fault, size, arrived, early):
         body, kind = chaos.content(key, size), fault.partition("-")[0]
         if fault.startswith("caller-"):
             kind = "none"
@@ -167,7 +167,7 @@ class Upstream(Peer):
             self.leave(self.last)
         seen = "nothing"
         if method == "POST" and not early:
-            seen = "right" if bytes(self.requests[stream][4]) == body else "wrong"
+            seen = "right" if bytes(arrived) == body else "wrong"
         code = h2.errors.ErrorCodes.INTERNAL_ERROR
         breaks = kind in ("reset", "close", "break")
         try:
