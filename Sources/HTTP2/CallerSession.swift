@@ -12,8 +12,11 @@ package final class CallerSession: Session {
   private var lastStream: Int32 = 0
   /// True if the stream that begins is refused.
   private var isRefusing = false
+  private let spare: SpareStreams
 
-  package override init(_ limits: SessionLimits) {
+  /// A session whose streams take the place of others in `spare`, and go there.
+  package init(_ limits: SessionLimits, _ spare: SpareStreams = SpareStreams()) {
+    self.spare = spare
     super.init(limits)
     var settings = [(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: limits.streams))]
     if limits.permitsTunnels { settings.append((NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1)) }
@@ -33,7 +36,7 @@ package final class CallerSession: Session {
     stream.isFinished = true
     countDown(stream)
     dropIncoming(stream)
-    if streams[stream.id] == nil { return }
+    if streams[stream.id] == nil { return spare.giveBack(stream) }
     if !stream.isSent {
       // RFC 8441 §5.
       reset(stream, stream.isTunnel ? NGHTTP2_CANCEL : NGHTTP2_INTERNAL_ERROR)
@@ -101,9 +104,7 @@ package final class CallerSession: Session {
   private func begin(_ id: Int32, endsStream: Bool) {
     if isRefusing { return }
     let isTunnel = fields.asksForTunnel
-    let stream = SessionStream(
-      id, isHeadTooLarge: fields.isTooLarge, length: endsStream && !isTunnel ? 0 : fields.length, isTunnel: isTunnel,
-      StreamResponse(isHead: fields.isHead, asksForTunnel: isTunnel, hasKey: fields.hasKey, limits: limits.head))
+    let stream = spare.take(id, fields, length: endsStream && !isTunnel ? 0 : fields.length, limits.head)
     if !fields.isTooLarge,
       !fields.writeHead(
         hasContent: !endsStream, isSecure: limits.isSecure, key: isTunnel ? Self.makeKey() : [], into: &stream.head)

@@ -35,6 +35,7 @@ package class Session {
   final var handle: OpaquePointer?
   final var streams: [Int32: SessionStream] = [:]
   private final var changed: [SessionStream] = []
+  private final var taken: [SessionStream] = []
   /// The header block that is being received.
   final var fields: FieldBlock
   /// The fields of the frame that is being made. They point into the message.
@@ -142,9 +143,10 @@ package class Session {
   /// Lends the streams that have changed since, each with its changes.
   package final func takeChanges(_ body: (SessionStream, SessionStream.Changes) -> Void) {
     while !changed.isEmpty {
-      let streams = changed
-      changed.removeAll(keepingCapacity: true)
-      for stream in streams {
+      // Of two arrays one is read and the other one filled: neither is copied.
+      swap(&changed, &taken)
+      defer { taken.removeAll(keepingCapacity: true) }
+      for stream in taken {
         let changes = stream.changes
         stream.changes = []
         body(stream, changes)

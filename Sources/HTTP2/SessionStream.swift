@@ -25,7 +25,7 @@ package final class SessionStream {
   /// Bytes that come before the incoming content: the head, and interim ones before it.
   @exclusivity(unchecked) var head = ByteBuffer(capacity: 1024)
   /// True if the head is larger than the limit, and was not kept.
-  package let isHeadTooLarge: Bool
+  package private(set) var isHeadTooLarge: Bool
   @exclusivity(unchecked) var changes: Changes = []
   /// True if the final head of a response has arrived.
   @exclusivity(unchecked) var hasHead = false
@@ -61,6 +61,23 @@ package final class SessionStream {
     self.outgoing = outgoing
     incoming = StreamContent(length: length, isTunnel: isTunnel)
   }
+
+  /// Begins another request in the place of the one before, which its owner has finished: nothing of that is left, but
+  /// memory.
+  func begin(_ id: Int32, isHeadTooLarge: Bool, length: UInt64?) {
+    self.id = id
+    self.isHeadTooLarge = isHeadTooLarge
+    head.removeAll()
+    changes = []
+    (hasHead, isBroken, isSent, isDeferred, isCounted) = (false, false, false, false, true)
+    (isGivenUp, mayBeReset, isFinished, lingering) = (false, false, false, nil)
+    answer = AnswerProgress()
+    incoming.begin(length: length)
+    outgoing.begin()
+  }
+
+  /// Bytes of memory in its buffers.
+  var capacity: Int { head.capacity + incoming.capacity + outgoing.capacity }
 
   /// True if the connection has yet to get the rest of a message that is complete here.
   package var isOwed: Bool {

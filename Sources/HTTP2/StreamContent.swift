@@ -11,14 +11,14 @@ final class StreamContent {
   /// The trailer section, with its end.
   @exclusivity(unchecked) private var trailers = ByteBuffer(capacity: 1)
   @exclusivity(unchecked) private var chunkLeft = 0
-  private let isChunked: Bool
+  @exclusivity(unchecked) private var isChunked: Bool
   @exclusivity(unchecked) private var isFramed = false
   /// True if the sender has sent all of it.
   @exclusivity(unchecked) private(set) var hasEnded = false
 
   /// Bytes that have arrived, and that the head has announced.
   @exclusivity(unchecked) private var received: UInt64 = 0
-  private let length: UInt64?
+  @exclusivity(unchecked) private var length: UInt64?
 
   /// Content of a length, or in chunks without one.
   /// - Parameter isTunnel: bytes of another protocol, without a framing of ours.
@@ -27,6 +27,19 @@ final class StreamContent {
     isChunked = length == nil && !isTunnel
     isFramed = !isChunked
   }
+
+  /// Forgets the content before, and begins another one.
+  func begin(length: UInt64?) {
+    content.removeAll()
+    framing.removeAll()
+    trailers.removeAll()
+    (chunkLeft, hasEnded, received, self.length) = (0, false, 0, length)
+    isChunked = length == nil
+    isFramed = !isChunked
+  }
+
+  /// Bytes of memory in its buffers.
+  var capacity: Int { content.capacity + framing.capacity + trailers.capacity }
 
   /// True if no more content comes: it has ended, or all that was announced is there and only its end is not.
   var isComplete: Bool { hasEnded || received == length }

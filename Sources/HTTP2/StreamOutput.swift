@@ -24,10 +24,28 @@ class StreamOutput {
   private static let addedFields = 64
 
   init(_ limits: HeadLimits) {
-    self.limits = HeadLimits(
-      headBytes: limits.headBytes + Self.addedBytes, fieldCount: limits.fieldCount + Self.addedFields,
-      targetBytes: limits.targetBytes + Self.addedBytes)
+    self.limits = Self.widened(limits)
   }
+
+  /// True if it has the limits that another one for these has.
+  final func isMade(for limits: HeadLimits) -> Bool { self.limits == Self.widened(limits) }
+
+  private static func widened(_ limits: HeadLimits) -> HeadLimits {
+    HeadLimits(
+      headBytes: limits.headBytes + addedBytes, fieldCount: limits.fieldCount + addedFields,
+      targetBytes: limits.targetBytes + addedBytes)
+  }
+
+  /// Forgets the message before.
+  func begin() {
+    bytes.removeAll()
+    trailers.reset()
+    reader = nil
+    (headCount, approved, sentBytes, hasEnded) = (0, 0, 0, false)
+  }
+
+  /// Bytes of memory in its buffers.
+  final var capacity: Int { bytes.capacity }
 
   /// Bytes that wait to be given to frames.
   final var waitingCount: Int { bytes.count }
@@ -138,16 +156,23 @@ class StreamOutput {
 final class StreamResponse: StreamOutput {
   @exclusivity(unchecked) private var parser = ResponseHeadParser()
   @exclusivity(unchecked) private var head = ResponseHead(fieldCapacity: 32)
-  private let method: RequestMethod
+  /// True if the request's method is HEAD.
+  @exclusivity(unchecked) var isForHead: Bool
   private let asksForTunnel: Bool
   /// True if the caller has sent a key, and wants the proof for it.
   private let hasKey: Bool
 
   init(isHead: Bool, asksForTunnel: Bool, hasKey: Bool, limits: HeadLimits) {
-    method = isHead ? .head : .get
+    isForHead = isHead
     self.asksForTunnel = asksForTunnel
     self.hasKey = hasKey
     super.init(limits)
+  }
+
+  override func begin() {
+    super.begin()
+    parser = ResponseHeadParser()
+    head.reset()
   }
 
   /// The status of the head that was read.
@@ -165,7 +190,7 @@ final class StreamResponse: StreamOutput {
       // To the caller a success would be the beginning of the tunnel (RFC 9113 §8.5).
       if asksForTunnel, 200..<300 ~= head.status { return .invalid }
       return finalStep { bytes throws(FramingError) in
-        try BodyFraming.response(head, bytes, requestMethod: method)
+        try BodyFraming.response(head, bytes, requestMethod: isForHead ? .head : .get)
       }
     }
   }

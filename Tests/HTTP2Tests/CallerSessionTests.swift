@@ -5,6 +5,27 @@ import Testing
 @testable import HTTP2
 
 @Suite struct CallerSessionTests {
+  @Test(arguments: [true, false])
+  func `a stream takes the memory of one that is over, if nobody has that, and nothing else of it`(isForgotten: Bool) {
+    let fixture = CallerFixture()
+    fixture.feed(
+      Frame.request(1, method: "POST", [("secret", "s")], ends: false) + Frame.data(1, Array("secret".utf8), ends: true)
+    )
+    // Neither head nor content is taken.
+    _ = fixture.answer(1, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nSecret: s\r\n\r\nsecret")
+    _ = fixture.sent()
+    if let stream = fixture.streams[1] { fixture.session.finish(stream) }
+    let first = isForgotten ? fixture.forget(1) : fixture.streams[1].map(ObjectIdentifier.init)
+    fixture.feed(Frame.request(3, method: "HEAD"))
+    #expect((fixture.streams[3].map(ObjectIdentifier.init) == first) == isForgotten)
+    #expect(fixture.head(3) == "HEAD /3 HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(fixture.content(3).text == "")
+    #expect(fixture.answer(3, "HTTP/1.1 204 No Content\r\n\r\n").hasPrefix("moved"))
+    let frames = fixture.sent()
+    #expect(frames.count == 1 && frames[0].type == 1 && frames[0].flags == 5, "\(frames)")
+    #expect(fixture.session.activeCount == 0)
+  }
+
   @Test func `makes the head and the content of a request`() {
     let fixture = CallerFixture()
     fixture.feed(Frame.request(1, method: "POST", ends: false))

@@ -28,6 +28,9 @@ class SessionFixture<Side: Session> {
     }
   }
 
+  /// Forgets a stream, as its owner does, and says which object it was.
+  final func forget(_ id: Int32) -> ObjectIdentifier? { streams.removeValue(forKey: id).map(ObjectIdentifier.init) }
+
   /// What has happened to a stream so far.
   final func changes(of stream: SessionStream?) -> SessionStream.Changes {
     stream.flatMap { changes[ObjectIdentifier($0)] } ?? []

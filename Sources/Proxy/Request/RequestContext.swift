@@ -7,6 +7,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import HTTP2
 internal import HTTPClient
 internal import Identity
 internal import Platform
@@ -179,6 +180,8 @@ final class LentMemory {
   @exclusivity(unchecked) private var buffers = FreeList<CallerBuffers>()
   @exclusivity(unchecked) private var requests = FreeList<RequestContext>()
   @exclusivity(unchecked) private var attempts = FreeList<UpstreamAttempt>()
+  /// The streams of callers' connections with HTTP/2.
+  let streams = SpareStreams()
 
   func takeBuffers(_ limits: HeadLimits) -> CallerBuffers { buffers.take(limits) }
   func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }
@@ -188,7 +191,7 @@ final class LentMemory {
   func giveBack(_ attempt: consuming UpstreamAttempt) { attempts.giveBack(attempt) }
 
   /// Drops the objects that were unused since the last call. Returns their number.
-  func sweep() -> Int { buffers.sweep() + requests.sweep() + attempts.sweep() }
+  func sweep() -> Int { buffers.sweep() + requests.sweep() + attempts.sweep() + streams.sweep() }
 }
 
 /// An object that a loop lends to one subject after the other.

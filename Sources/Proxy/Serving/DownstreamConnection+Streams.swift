@@ -23,7 +23,8 @@ extension DownstreamConnection {
       CallerSession(
         SessionLimits(
           head: limits.head, streams: limits.streams, window: max(facts.state.service.bufferSize, 16 * 1024),
-          isSecure: stream.tls != nil, permitsTunnels: facts.state.service.routes.contains { $0.allowsWebSocket })),
+          isSecure: stream.tls != nil, permitsTunnels: facts.state.service.routes.contains { $0.allowsWebSocket }),
+        home.lent.streams),
       at: home.loop.now)
     var buffers = buffers
     var end = turn(multiplexer, buffers)

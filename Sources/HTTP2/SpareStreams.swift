@@ -1,0 +1,44 @@
+// The memory of streams that are over, for those that begin: on a busy connection a stream allocates nothing here.
+
+internal import HTTP
+
+/// Streams that a loop keeps for its callers' connections. Confined to the loop.
+package final class SpareStreams {
+  private var free: [SessionStream] = []
+  private var fewest = 0
+
+  /// A stream whose buffers have grown beyond this is not kept.
+  private static let grown = 32 * 1024
+
+  package init() {}
+
+  /// A stream without a trace of a former one. One that somebody still has is left alone, and a tunnel has its own.
+  func take(_ id: Int32, _ fields: borrowing FieldBlock, length: UInt64?, _ limits: HeadLimits) -> SessionStream {
+    let isTunnel = fields.asksForTunnel
+    if !isTunnel, let last = free.indices.last, isKnownUniquelyReferenced(&free[last]) {
+      let stream = free.removeLast()
+      fewest = min(fewest, free.count)
+      if let response = stream.outgoing as? StreamResponse, response.isMade(for: limits) {
+        response.isForHead = fields.isHead
+        stream.begin(id, isHeadTooLarge: fields.isTooLarge, length: length)
+        return stream
+      }
+    }
+    return SessionStream(
+      id, isHeadTooLarge: fields.isTooLarge, length: length, isTunnel: isTunnel,
+      StreamResponse(isHead: fields.isHead, asksForTunnel: isTunnel, hasKey: fields.hasKey, limits: limits))
+  }
+
+  /// Keeps a stream that its owner has finished, and its session forgotten.
+  func giveBack(_ stream: SessionStream) {
+    if !stream.isTunnel, stream.changes.isEmpty, stream.capacity <= Self.grown { free.append(stream) }
+  }
+
+  /// Drops the streams that were unused since the last call. Returns their number.
+  package func sweep() -> Int {
+    let unneeded = min(fewest, free.count)
+    free.removeLast(unneeded)
+    fewest = free.count
+    return unneeded
+  }
+}
