@@ -26,7 +26,9 @@ class Scene:
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="bearer-proxy-benchmark-"))
         self.running, self.rendered = [], 0
         self.values = {"WORK": self.work, "SECRET": SECRET, "UID": os.getuid(),
-                       "USER": "user root;" if os.getuid() == 0 else ""}
+                       "USER": "user root;" if os.getuid() == 0 else "",
+                       # Without start_http2: callers have HTTP/1.1, and nothing asks for the origin with HTTP/2.
+                       "HTTP2": "", "ORIGIN2": 1}
 
     def __enter__(self):
         try:
@@ -80,6 +82,13 @@ class Scene:
         self.work.chmod(0o755)
         [self.values["TLS"]] = free_ports(1)
         self.nginx("tls-origin").wait(self.values["TLS"])
+
+    def start_http2(self):
+        """nghttpd as an origin whose answers have the trailers of gRPC; peers that need to be told speak HTTP/2."""
+        [port] = free_ports(1)
+        self.values.update(HTTP2="http2", ORIGIN2=port)
+        self.spawn("nghttpd", ["nghttpd", "--no-tls", "-d", self.work / "files", "--trailer", "grpc-status: 0", port]
+                   ).wait(port)
 
     def start_provider(self):
         python = ROOT / ".venv/bin/python"
