@@ -35,6 +35,8 @@ struct ExchangeWorld {
   struct Wire {
     var toUpstream: [Unit] = []
     var toProxy: [Unit] = []
+    /// Units that were read together with the end of an answer: a look at the connection does not show them.
+    var readTooMuch: [Unit] = []
     /// True if the upstream sends and reads nothing more.
     var isClosed = false
     /// The request that the upstream reads, and the units it still expects.
@@ -132,7 +134,10 @@ struct ExchangeWorld {
     if isReused {
       reused += 1
       // The end of a request may still be on its way to the upstream.
-      if let wire = wires[id], wire.isClosed || !wire.toProxy.isEmpty || !wire.sending.isEmpty {
+      if let wire = wires[id],
+        wire.isClosed || wire.closesAfterwards || !wire.toProxy.isEmpty || !wire.readTooMuch.isEmpty
+          || !wire.sending.isEmpty
+      {
         violations.append("exchange \(runs[at].number) gets a connection that is not clean")
       }
     } else {
@@ -280,6 +285,10 @@ struct ExchangeWorld {
       step = .needsSource
     }
     let hasMore = runs[at].wire.flatMap { wires[$0] }.map { !$0.toProxy.isEmpty } ?? false
+    if case .finished = step, hasMore, let id = runs[at].wire, var wire = wires[id] {
+      (wire.readTooMuch, wire.toProxy) = (wire.toProxy, [])
+      wires[id] = wire
+    }
     switch runs[at].state.answerMoved(
       step, leavesBytes: hasMore, callerHasPart: runs[at].delivered > 0)
     {
@@ -326,12 +335,13 @@ struct ExchangeWorld {
       return
     }
     if isIdle, isLucky(20) { wire.toProxy.append(.interim(0)) }
+    // It closes a while after its last answer.
+    if wire.closesAfterwards, wire.sending.isEmpty, isLucky(3) { wire.isClosed = true }
     if !wire.toUpstream.isEmpty, wire.sending.isEmpty || wire.reading != nil { read(&wire) }
     if !wire.sending.isEmpty, isLucky(2) {
       wire.toProxy.append(wire.sending.removeFirst())
       // Too many bytes come with the last of the answer: from later ones no proxy could tell whose they are.
       if wire.sending == [.answerContent(0)] { wire.toProxy.append(wire.sending.removeFirst()) }
-      if wire.sending.isEmpty, wire.closesAfterwards { wire.isClosed = true }
     }
     wires[id] = wire
   }

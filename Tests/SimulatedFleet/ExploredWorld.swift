@@ -111,7 +111,10 @@ final class ExploredWorld: @unchecked Sendable {
     for group in groups {
       Task { await self.begin(group) }
     }
-    if endsOneAt == nil { schedule.at(schedule.random.number(in: 1...600)) { self.trouble() } }
+    if endsOneAt == nil {
+      schedule.at(schedule.random.number(in: 1...600)) { self.trouble() }
+      for group in groups { schedule.at(schedule.random.number(in: 200...duration)) { self.rush(group) } }
+    }
     schedule.run(until: duration)
     isEnding = true
     provider.weather = .fine
@@ -276,15 +279,18 @@ final class ExploredWorld: @unchecked Sendable {
     }
   }
 
-  /// Every process of a group needs new tokens at once, from a provider that takes longer than a lease lives.
+  /// Every process of a group needs new tokens at once, from a provider that refuses them, or takes longer than a lease
+  /// lives, or than a caller waits.
   private func rush(_ group: Group) {
     guard provider.weather == .fine else { return }
-    provider.weather = .slow(8)
+    provider.weather = schedule.random.pick([.slow(8), .slow(40), .failing(429)])
     schedule.at(schedule.now + 60) { self.provider.weather = .fine }
     for proxy in group.proxies {
       for demand in proxy.demands {
-        schedule.at(schedule.now + schedule.random.number(in: 0...2)) {
-          Task { await proxy.call(demand, refusedFor: .invalidToken) }
+        for rejection in [TokenRejection.invalidToken, .claims(challenges[0])] {
+          schedule.at(schedule.now + schedule.random.number(in: 0...2)) {
+            Task { await proxy.call(demand, refusedFor: rejection) }
+          }
         }
       }
     }

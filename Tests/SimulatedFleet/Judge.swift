@@ -41,7 +41,7 @@ final class Judge: @unchecked Sendable {
   private static let answerLimit = 25.0
   private var flights: [String: [Flight]] = [:]
   private var successes: [String: (time: Double, life: ProcessLife)] = [:]
-  private var pauses: [String: (from: Double, end: Double)] = [:]
+  private var pauses: [String: (from: Double, end: Double, refreshToken: String?)] = [:]
   /// The applications of processes that were told to wait, until they get a token.
   private var refusals: [String: Refusals] = [:]
   /// People whose newest refresh token a network, a death or a broken cache may have lost.
@@ -63,7 +63,10 @@ final class Judge: @unchecked Sendable {
 
   func arrived(_ question: ProviderQuestion, at time: Double) {
     let (life, key) = (question.process, question.key)
-    if let pause = pauses["\(life.number) \(key)"], time < pause.end, life.isClockSteady(since: pause.from) {
+    // One that was on its way is none of these, and another refresh token ends a person's pause.
+    if let pause = pauses["\(life.number) \(key)"], time < pause.end, time > pause.from + Self.travel,
+      pause.refreshToken == question.refreshToken, life.isClockSteady(since: pause.from)
+    {
       record("process \(life.number) asks for \(key) \(pause.end - time) s before Retry-After", at: time)
     }
     guard question.isForToken else { return }
@@ -79,9 +82,9 @@ final class Judge: @unchecked Sendable {
         record("processes \(flight.life.number) and \(life.number) ask for \(key) at once", at: time)
       }
     }
-    // A token with further claims does not show in a cache.
+    // A token with further claims does not show in a cache, and a process that waited in vain may have read it before.
     if let (last, other) = successes[shared], time - last < freshness, other.isAlive, question.person == nil,
-      question.claims.isEmpty,
+      question.claims.isEmpty, other === life || isPrompt(time - 60),
       life.isClockSteady(since: last - 4000), other.isClockSteady(since: last - 4000),
       other === life || life.skew == other.skew && isReliable(life.group, last - 130)
     {
@@ -135,7 +138,7 @@ final class Judge: @unchecked Sendable {
     }
     guard !isLost else { return }
     if let seconds = answer.retryAfter {
-      pauses["\(life.number) \(key)"] = (time, time + Double(seconds))
+      pauses["\(life.number) \(key)"] = (time, time + Double(seconds), question.refreshToken)
     }
     if answer.hasToken { successes[shared] = (time, life) }
   }
