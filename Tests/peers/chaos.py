@@ -303,7 +303,7 @@ class Caller:
         if status == "200":
             self.counts["whole"] += 1
             if fields.get("x-key") != key:
-                self.wrong(f"the answer to {fields.get('x-key')}", f"{method} {target}")
+                self.wrong(f"the answer to {fields.get('x-key')}: {fields}", f"{method} {target}")
             elif (
                 not self.options.upstream_http2 and (
                     fault == "close-body" or fault == "break-body" and not self.options.upstream_tls)

@@ -121,7 +121,8 @@ class Upstream(Peer):
             if fault in ("refuse", "goaway-before") and key not in self.seen:
                 self.seen.add(key)
                 del self.requests[event.stream_id]
-                if fault == "refuse":
+                # A connection that has just begun carries what another one left out: it does not leave as well.
+                if fault == "refuse" or event.stream_id < 40:
                     self.reset(event.stream_id, h2.errors.ErrorCodes.REFUSED_STREAM)
                 else:
                     self.leave(event.stream_id - 2)
@@ -163,7 +164,7 @@ class Upstream(Peer):
         body, kind = chaos.content(key, size), fault.partition("-")[0]
         if fault.startswith("caller-"):
             kind = "none"
-        if fault == "goaway":
+        if fault == "goaway" and stream >= 40:
             self.leave(self.last)
         seen = "nothing"
         if method == "POST" and not early:
