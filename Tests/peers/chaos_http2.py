@@ -109,6 +109,9 @@ class Upstream(Peer):
     def __init__(self):
         super().__init__()
         self.requests, self.last, self.leaves = {}, 0, False
+        # The streams that were answered before their request had ended, and must not be answered again: h2 encodes a
+        # second head before it refuses that, and all further heads of the connection are wrong then.
+        self.answered = set()
 
     def happened(self, event):
         if isinstance(event, h2.events.RequestReceived):
@@ -127,13 +130,14 @@ class Upstream(Peer):
                 else:
                     self.leave(event.stream_id - 2)
             elif fault.startswith("early"):
+                self.answered.add(event.stream_id)
                 self.answer(event.stream_id, early=True)
         elif isinstance(event, h2.events.DataReceived):
             self.acknowledge(event)
             if event.stream_id in self.requests:
                 self.requests[event.stream_id][4] += event.data
         elif isinstance(event, h2.events.StreamEnded):
-            if event.stream_id in self.requests:
+            if event.stream_id in self.requests and event.stream_id not in self.answered:
                 self.answer(event.stream_id)
         elif isinstance(event, h2.events.StreamReset):
             self.finished(event.stream_id)
