@@ -53,7 +53,7 @@ extension CacheDocument {
       home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm,
       target: issued.target, isolation: issued.isolation)
     let replaced = intersecting(issued, except: key)
-    if (replaced + [key]).contains(where: { entry(.accessToken, $0)?.isDated(later) == true }) { return }
+    if (replaced + [key]).contains(where: { isHeld($0, dated: later) }) { return }
     for other in replaced { remove(.accessToken, other) }
     // A hint from an older token does not apply to this one.
     if var old = entry(.accessToken, key) {
@@ -61,6 +61,14 @@ extension CacheDocument {
       set(.accessToken, key, old)
     }
     put(.accessToken, key, CacheEntry(secret: reply.accessToken, members: members))
+  }
+
+  /// True if an access token is dated within these seconds, and has not ended by the last of them.
+  private func isHeld(_ key: String, dated later: Range<Int64>) -> Bool {
+    guard let entry = entry(.accessToken, key), entry.isDated(later),
+      let token = HeldAccessToken(key: key, entry: entry)
+    else { return false }
+    return token.lifetime(jitter: 0).freshness(at: UnixTime(later.upperBound - 1)) != .expired
   }
 
   /// The access tokens that a new one replaces. Of two access tokens of one owner that both have the requested scopes
