@@ -16,7 +16,7 @@ package final class UpstreamConnection {
   @exclusivity(unchecked) fileprivate var wasUsed = false
   @exclusivity(unchecked) fileprivate var hasOwner = false
   /// True if it was made for one exchange that others could not share, and ends with it unless its caller keeps it.
-  fileprivate let isAlone: Bool
+  package let isAlone: Bool
   fileprivate let id: PoolState.ID
   /// The stream of HTTP/2; nil if the connection is for one exchange at a time.
   private let carried: UpstreamStream?

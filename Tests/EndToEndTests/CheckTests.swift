@@ -38,7 +38,8 @@ struct CheckTests {
     // The second and the third were warm.
     #expect(stage.api.asked.count == 1)
     #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 3)
-    #expect(stage.proxy.process.output.contains(#""path":"/.bearer/authorize/orders""#))
+    // The record is written after the answer.
+    #expect(try await eventually { stage.proxy.process.output.contains(#""path":"/.bearer/authorize/orders""#) })
   }
 
   @Test func `fields that must not reach the API are named, and a caller's own reports are not believed`() async throws

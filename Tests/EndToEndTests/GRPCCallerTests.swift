@@ -88,7 +88,7 @@ struct GRPCCallerTests {
       #expect(line.contains(challenge), "\(line)")
     }
     // Records and metrics keep the status that the answer would have elsewhere.
-    #expect(stage.proxy.process.output.contains(#""status":401"#))
+    #expect(try await eventually { stage.proxy.process.output.contains(#""status":401"#) })
     #expect(try await metricSum(stage.proxy, "bearer_proxy_responses_total", #"code="404""#) == 2)
   }
 

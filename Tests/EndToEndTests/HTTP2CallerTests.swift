@@ -61,7 +61,7 @@ struct HTTP2CallerTests {
     #expect(upgrade.status == 200 && upgrade.body.contains("Via: 1.1 bearer-proxy"))
     #expect(!upgrade.body.contains("h2c") && !upgrade.body.lowercased().contains("http2-settings"))
     #expect(try await stage.proxy.admin("/metrics").body.contains(#"bearer_proxy_http2_requests_total 2"#))
-    #expect(stage.proxy.process.output.contains(#""protocol":"HTTP/2""#))
+    #expect(try await eventually { stage.proxy.process.output.contains(#""protocol":"HTTP/2""#) })
   }
 
   @Test func `curl is served over TLS by ALPN, unless the listener has no HTTP/2`() async throws {

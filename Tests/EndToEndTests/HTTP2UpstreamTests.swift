@@ -70,7 +70,7 @@ struct HTTP2UpstreamTests {
     #expect(broken.exit != 0 || broken.status == 502)
     #expect(try await stage.proxy.get("/seen", version + ["-I"]).status == 200)
     #expect(stage.lines("connection").count == 1)
-    #expect(stage.proxy.process.output.contains(#""upstream_protocol":"HTTP/2""#))
+    #expect(try await eventually { stage.proxy.process.output.contains(#""upstream_protocol":"HTTP/2""#) })
     let metrics = try await stage.proxy.admin("/metrics").body
     #expect(metrics.contains(#/\nbearer_proxy_upstream_http2_requests_total [1-9]/#))
     #expect(metrics.contains("\nbearer_proxy_upstream_http2_connections_open 1\n"))
@@ -330,6 +330,6 @@ struct HTTP2UpstreamTests {
       """)
     let told = try await succeed([pinnedPython(), peer, "calls", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
     #expect(told.contains(#""get": "Bearer plain.2. message""#) && told.contains(#""many": true"#), "\(told)")
-    #expect(proxy.process.output.contains(#""challenge_outcome":"replayed""#))
+    #expect(try await eventually { proxy.process.output.contains(#""challenge_outcome":"replayed""#) })
   }
 }

@@ -152,7 +152,9 @@ extension Exchange {
     switch upstream.streamFault {
     case .malformed: return .finish(life.answerRefused(.http2))
     case .headTooLarge: return .finish(life.answerRefused(.headTooLarge))
-    case .notProcessed, .demandsHTTP11: fate = .notProcessed
+    case .notProcessed: fate = .notProcessed
+    // A connection of its own has HTTP/2 only if the route demands that.
+    case .demandsHTTP11: fate = upstream.isAlone ? .givenUp : .notProcessed
     case .reset: fate = .givenUp
     case .lost, nil: break
     }
