@@ -31,7 +31,7 @@ struct RedisPartitionTests {
     try await store.modify { document in _ = document.add(issued, now: Self.now) }
   }
 
-  /// The same, as soon as the servers take it: after a failover each learns later than others that the cluster is whole.
+  /// The same, once the servers take it: after a failover each learns later than others that the cluster is whole.
   private func add(_ people: [SignedInPerson], soonTo store: CacheStore) async throws {
     for person in people {
       let issued = try person.issued(generation: 0, now: Self.now)
