@@ -188,6 +188,20 @@ struct EngineTroubleTests {
     #expect(try await curl(["-H", "X-Proxy-Key: \(EngineStage.secret)", url]).status == 200)
   }
 
+  @Test(arguments: ["wrong", EngineStage.secret])
+  func `a refusal is a status of HTTP if the engine passes the content type of a gRPC call along`(key: String)
+    async throws
+  {
+    let stage = try await EngineStage(hasConsent: false)
+    let answer = try await curl([
+      "--http2-prior-knowledge", "-X", "POST", "-H", "Content-Type: application/grpc", "-H", "TE: trailers",
+      "-H", "X-Proxy-Key: \(key)", "-H", "X-Original-Method: POST", "-H", "X-Original-URI: /orders/free",
+      "\(stage.origin)/.bearer/authorize/orders",
+    ])
+    // A gRPC status comes with 200, which is a yes.
+    #expect(400..<600 ~= answer.status && answer["grpc-status"] == nil, "\(answer)")
+  }
+
   @Test func `a path that is smuggled into a route's name gets no token`() async throws {
     let other = """
         - {name: other, path: /other/, upstream: "http://127.0.0.1:1/", application: contoso,
