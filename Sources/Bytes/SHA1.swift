@@ -1,4 +1,4 @@
-/// SHA-1 (FIPS 180-4 §6.1), for protocols that demand it where no secret depends on it: the handshake of WebSockets.
+/// SHA-1 (FIPS 180-4 §6.1). The handshake of WebSockets demands it (RFC 6455 §4.2.2), and no secret depends on it.
 package enum SHA1 {
   /// The digest of `bytes`.
   package static func digest(_ bytes: [UInt8]) -> [UInt8] {

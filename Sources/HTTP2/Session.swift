@@ -293,7 +293,7 @@ package class Session {
     }
   }
 
-  /// Bytes of content, and nanoseconds, after which a peer is told that nobody takes what it sends.
+  /// The limits within which a peer's further content is dropped: bytes, and nanoseconds. Then its stream is reset.
   static let lingeringBytes = 64 * 1024 * 1024
   private static let lingeringTime: UInt64 = 300_000_000_000
 

@@ -47,7 +47,8 @@ package final class SessionStream {
   @exclusivity(unchecked) package var mayBeReset = false
   /// True if the owner has ended the stream: what arrives for it is dropped.
   @exclusivity(unchecked) var isFinished = false
-  /// The content that the peer may still send although nobody takes it, and until when; nil if there is no limit yet.
+  /// What is left of the limits within which the peer's further content is dropped, and the code of the reset behind
+  /// them; nil if the stream is not about to be reset.
   @exclusivity(unchecked) var lingering: (bytes: Int, until: UInt64, code: UInt32)?
   /// The stream of a request that goes to an upstream: the progress of its response, and its end.
   @exclusivity(unchecked) package internal(set) var answer = AnswerProgress()

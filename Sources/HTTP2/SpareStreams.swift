@@ -12,7 +12,8 @@ package final class SpareStreams {
 
   package init() {}
 
-  /// A stream without a trace of a former one. One that somebody still has is left alone, and a tunnel has its own.
+  /// A stream in the memory of a former one, of which nothing else is left; in new memory if somebody still holds the
+  /// former one, and for a tunnel.
   func take(_ id: Int32, _ fields: borrowing FieldBlock, length: UInt64?, _ limits: HeadLimits) -> SessionStream {
     let isTunnel = fields.asksForTunnel
     if !isTunnel, let last = free.indices.last, isKnownUniquelyReferenced(&free[last]) {

@@ -7,21 +7,6 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(10)))
 struct WebSocketHTTP2Tests {
-  /// A caller's report.
-  private struct Told: Decodable {
-    var permitted: Bool?
-    var status: Int?
-    var proof: Bool?
-    var authorization: String?
-    var text: String?
-    var binary: Bool?
-    var pong: Bool?
-    var close: Int?
-    var data: String?
-    var reset: Int?
-    var error: String?
-  }
-
   private static let peer = testsDirectory + "/peers/websocket_http2.py"
 
   private let directory: TemporaryDirectory
@@ -53,13 +38,13 @@ struct WebSocketHTTP2Tests {
   private func call(
     _ proxy: ProxyUnderTest, _ mode: String = "call", _ path: String = "/chat/room", _ fields: String...
   )
-    async throws -> Told
+    async throws -> WebSocketReport
   {
     let output = try await succeed([pinnedPython(), Self.peer, mode, "\(proxy.port)", path] + fields)
-    return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
+    return try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8))
   }
 
-  private func expectMessages(_ told: Told) {
+  private func expectMessages(_ told: WebSocketReport) {
     #expect(told.authorization == "Key of-the-route" && told.text == "text ü", "\(told)")
     #expect(told.binary == true && told.pong == true && told.close == 1000, "\(told)")
   }
@@ -84,7 +69,7 @@ struct WebSocketHTTP2Tests {
     let url = "ws://127.0.0.1:\(proxy.port)/chat/room"
     // The websockets package refuses a proof that is not right.
     let output = try await succeed([pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", url])
-    expectMessages(try JSONDecoder().decode(Told.self, from: Data(output.utf8)))
+    expectMessages(try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)))
     // They share a connection with each other, and with requests.
     #expect(try await proxy.get("/chat/plain").body == "plain")
     let metrics = try await proxy.admin("/metrics").body
@@ -189,7 +174,7 @@ struct WebSocketHTTP2Tests {
       [Self.peer, "call", "\(front)", "/chat/room"],
     ] {
       let output = try await succeed([pinnedPython()] + arguments)
-      expectMessages(try JSONDecoder().decode(Told.self, from: Data(output.utf8)))
+      expectMessages(try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)))
     }
     #expect(try await eventually { proxy.accessRecords.count { $0["status"] == .number(101) } == 2 })
   }

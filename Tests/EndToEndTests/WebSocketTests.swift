@@ -5,22 +5,27 @@ import Glibc
 import TestSupport
 import Testing
 
+/// The report of a caller: see Tests/peers/websocket_peer.py and websocket_http2.py.
+struct WebSocketReport: Decodable {
+  var permitted: Bool?
+  var status: Int?
+  var proof: Bool?
+  var authorization: String?
+  var text: String?
+  var binary: Bool?
+  var pong: Bool?
+  var close: Int?
+  var data: String?
+  var reset: Int?
+  var error: String?
+}
+
 @Suite(
   .keepsSecrets, .timeLimit(.minutes(5)),
   .enabled(
     if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
     "Tests/run makes the Python environment .venv"))
 struct WebSocketTests {
-  /// The client's report: see Tests/peers/websocket_peer.py.
-  private struct Told: Decodable {
-    var authorization: String?
-    var text: String?
-    var binary: Bool?
-    var pong: Bool?
-    var close: Int?
-    var error: String?
-  }
-
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
@@ -41,11 +46,13 @@ struct WebSocketTests {
       """)
   }
 
-  private func call(_ proxy: ProxyUnderTest, _ path: String = "/chat/room", _ fields: String...) async throws -> Told {
+  private func call(
+    _ proxy: ProxyUnderTest, _ path: String = "/chat/room", _ fields: String...
+  ) async throws -> WebSocketReport {
     let output = try await succeed(
       [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", "ws://127.0.0.1:\(proxy.port)\(path)"]
         + fields)
-    return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
+    return try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8))
   }
 
   private static let handshake =
@@ -122,7 +129,7 @@ struct WebSocketTests {
     let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
     let output = try await succeed(
       [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
-    #expect(try JSONDecoder().decode(Told.self, from: Data(output.utf8)).close == 1001)
+    #expect(try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)).close == 1001)
     #expect(try await eventually { server.process.output.contains("ended 1001") })
     #expect(try await eventually { proxy.accessRecords.first?["outcome"] == .text("completed") })
   }
@@ -143,7 +150,7 @@ struct WebSocketTests {
       [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
     #expect(try await eventually { server.process.output.contains("began") })
     proxy.process.send(SIGTERM)
-    #expect(try await JSONDecoder().decode(Told.self, from: Data(output.utf8)).close == 1001)
+    #expect(try await JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)).close == 1001)
     #expect(try await eventually { server.process.output.contains("ended 1001") })
     #expect(try await proxy.process.wait() == 0)
     #expect(proxy.process.errors.contains(#""connections_cut_off":1"#))

@@ -29,11 +29,13 @@ def message(file, name, fields, maps=()):
             name=field, number=number, label=F.LABEL_REPEATED if repeated else F.LABEL_OPTIONAL,
             type={"string": F.TYPE_STRING, "bytes": F.TYPE_BYTES, "int32": F.TYPE_INT32}.get(of, F.TYPE_MESSAGE),
             type_name=None if of in ("string", "bytes", "int32") else f".check.{of}")
-    for number, field in maps:
+    for number, field, *of in maps:
         entry = kind.nested_type.add(name=field.capitalize() + "Entry")
         entry.options.map_entry = True
         entry.field.add(name="key", number=1, label=F.LABEL_OPTIONAL, type=F.TYPE_STRING)
-        entry.field.add(name="value", number=2, label=F.LABEL_OPTIONAL, type=F.TYPE_STRING)
+        entry.field.add(
+            name="value", number=2, label=F.LABEL_OPTIONAL, type=F.TYPE_MESSAGE if of else F.TYPE_STRING,
+            type_name=f".check.{of[0]}" if of else None)
         kind.field.add(
             name=field, number=number, label=F.LABEL_REPEATED, type=F.TYPE_MESSAGE,
             type_name=f".check.{name}.{entry.name}")
@@ -55,13 +57,7 @@ message(file, "Option", [(1, "header", "HeaderValue", 0), (3, "action", "int32",
 message(file, "Denied", [(1, "status", "Status", 0), (2, "headers", "Option", 1), (3, "body", "string", 0)])
 message(file, "Allowed", [(2, "headers", "Option", 1), (5, "removed", "string", 1)])
 message(file, "Value", [(3, "text", "string", 0)])
-struct = file.message_type.add(name="Struct")
-entry = struct.nested_type.add(name="FieldsEntry")
-entry.options.map_entry = True
-entry.field.add(name="key", number=1, label=F.LABEL_OPTIONAL, type=F.TYPE_STRING)
-entry.field.add(name="value", number=2, label=F.LABEL_OPTIONAL, type=F.TYPE_MESSAGE, type_name=".check.Value")
-struct.field.add(
-    name="fields", number=1, label=F.LABEL_REPEATED, type=F.TYPE_MESSAGE, type_name=".check.Struct.FieldsEntry")
+message(file, "Struct", [], [(1, "fields", "Value")])
 message(
     file, "CheckResponse",
     [(1, "status", "Status", 0), (2, "denied", "Denied", 0), (3, "allowed", "Allowed", 0),
@@ -69,14 +65,7 @@ message(
 # As envoy/service/ext_proc/v3 has them.
 message(file, "Head", [(1, "headers", "HeaderMap", 0)])
 message(file, "Part", [])
-struct = file.message_type.add(name="Metadata")
-entry = struct.nested_type.add(name="NamespacesEntry")
-entry.options.map_entry = True
-entry.field.add(name="key", number=1, label=F.LABEL_OPTIONAL, type=F.TYPE_STRING)
-entry.field.add(name="value", number=2, label=F.LABEL_OPTIONAL, type=F.TYPE_MESSAGE, type_name=".check.Struct")
-struct.field.add(
-    name="namespaces", number=1, label=F.LABEL_REPEATED, type=F.TYPE_MESSAGE,
-    type_name=".check.Metadata.NamespacesEntry")
+message(file, "Metadata", [], [(1, "namespaces", "Struct")])
 PARTS = [(4, "request_body", "Part", 0), (5, "response_body", "Part", 0), (6, "request_trailers", "Part", 0),
          (7, "response_trailers", "Part", 0)]
 message(
@@ -87,8 +76,7 @@ message(file, "Common", [(1, "status", "int32", 0), (2, "mutation", "Mutation", 
 message(file, "Answer", [(1, "common", "Common", 0)])
 message(
     file, "Immediate", [(1, "status", "Status", 0), (2, "headers", "Mutation", 0), (3, "body", "string", 0)])
-struct = file.message_type.add(name="Nested")
-struct.field.add(name="fields", number=1, label=F.LABEL_REPEATED, type=F.TYPE_MESSAGE, type_name=".check.NestedEntry")
+message(file, "Nested", [(1, "fields", "NestedEntry", 1)])
 message(file, "NestedEntry", [(1, "key", "string", 0), (2, "value", "NestedValue", 0)])
 message(file, "NestedValue", [(5, "struct", "Struct", 0)])
 message(

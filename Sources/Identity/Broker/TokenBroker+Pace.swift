@@ -15,7 +15,7 @@ struct ApplicationPace: Sendable {
 }
 
 extension ApplicationPace.Name {
-  /// nil for tokens of people: one person's limit is nobody else's.
+  /// nil for tokens of people: a limit that one person meets applies to no other person.
   init?(_ key: AcquisitionKey) {
     guard key.subject == .application else { return nil }
     self.init(authority: key.authority, clientID: key.clientID)

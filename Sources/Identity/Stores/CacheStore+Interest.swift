@@ -22,4 +22,7 @@ extension CacheStore {
 
   /// True if `snapshot()` is all that the place has. Otherwise it is the part that was asked for.
   package var isComplete: Bool { backend?.isComplete ?? true }
+
+  /// True if no other library reads the place.
+  var isProxiesOwn: Bool { backend?.isProxiesOwn ?? false }
 }

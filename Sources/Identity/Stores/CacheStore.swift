@@ -94,9 +94,6 @@ public final class CacheStore: Sendable {
   /// The failure that keeps the store from its place; nil if there is none.
   package var trouble: CacheStoreError? { state.withLock { $0.readTrouble ?? $0.writeTrouble } }
 
-  /// True if no other library reads the place.
-  var isProxiesOwn: Bool { backend?.isProxiesOwn ?? false }
-
   /// The reason why the last reading failed; nil if it did not. Then the document may not have the changes of others.
   package var blindness: CacheStoreError? { state.withLock { $0.readTrouble } }
 

@@ -16,7 +16,7 @@ enum ExchangeFailure: Error {
   case path(PathError)
   /// CONNECT or TRACE.
   case methodRefused
-  /// An extended CONNECT (RFC 8441) for another protocol than WebSocket, or where there are no WebSockets.
+  /// An extended CONNECT (RFC 8441) for another protocol than WebSocket, or to a route without WebSockets.
   case tunnelRefused
   /// A target that is not for a gateway: `*`.
   case targetRefused

@@ -5,6 +5,53 @@ import Configuration
 import HTTP
 
 extension EnvoyConfiguration {
+  /// The proxy that hands tokens out.
+  var tokenSource: String {
+    let address =
+      switch settings.listener.address.value.kind {
+      case .unix(let path): "pipe: {path: \(path.quoted)}"
+      case .ipv4(_, let port), .ipv6(_, let port, _):
+        "socket_address: {address: \(settings.listener.address.value.host.quoted), port_value: \(port)}"
+      }
+    let certificate = """
+      # CHANGE: a certificate that callers.certificate accepts.
+      tls_certificates:
+        - certificate_chain: {filename: /etc/envoy/proxy.pem}
+          private_key: {filename: /etc/envoy/proxy.key}
+      """
+    let tls = Self.tls(
+      name: "localhost", trust: "/etc/envoy/bearer-proxy-ca.pem", settings.needsCertificate ? certificate : "")
+    let streams = "{max_concurrent_streams: \(settings.streams)}"
+    let http2 = Self.protocols("explicit_http_config: {http2_protocol_options: \(streams)}")
+    return Self.cluster(
+      "bearer_proxy", "STATIC", address,
+      layout(
+        """
+        \(form == .processing ? Self.manyStreams : "")
+        \(calls ? http2 : "")
+        \(settings.listener.tls == nil ? "" : tls)
+        """))
+  }
+
+  /// The inner listener.
+  static let innerCluster = cluster(
+    "tokens", "STATIC", "pipe: {path: /run/envoy/tokens.sock}", manyRetries + "\n" + protocols(sameAsCallers))
+
+  private static let manyRetries = """
+    # The default is 3, and a token is refused to all callers at once.
+    circuit_breakers: {thresholds: [{max_retries: 1024}]}
+    """
+
+  private static let manyStreams = """
+    # The default is 1024, and each request has a stream until the API responds.
+    circuit_breakers: {thresholds: [{max_requests: 65536}]}
+    """
+
+  private static let sameAsCallers = """
+    # Callers with HTTP/2, such as those of gRPC, need an API with HTTP/2.
+    use_downstream_protocol_config: {http_protocol_options: {}, http2_protocol_options: {}}
+    """
+
   func cluster(_ route: RouteSettings) -> String {
     let upstream = route.upstream.value
     let isSecured = upstream.scheme == .https

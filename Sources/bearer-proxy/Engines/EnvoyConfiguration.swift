@@ -25,7 +25,7 @@ struct EnvoyConfiguration {
   var retries: Bool { form == .retrying || form == .calling || form == .processing }
 
   /// True if Envoy calls with gRPC.
-  private var calls: Bool { form == .calling || form == .processing }
+  var calls: Bool { form == .calling || form == .processing }
 
   var text: String {
     let isDouble = form == .twoListeners
@@ -391,51 +391,4 @@ struct EnvoyConfiguration {
         \(form == .processing ? "" : authorization)
       """)
   }
-
-  // MARK: Clusters
-
-  private var tokenSource: String {
-    let address =
-      switch settings.listener.address.value.kind {
-      case .unix(let path): "pipe: {path: \(path.quoted)}"
-      case .ipv4(_, let port), .ipv6(_, let port, _):
-        "socket_address: {address: \(settings.listener.address.value.host.quoted), port_value: \(port)}"
-      }
-    let certificate = """
-      # CHANGE: a certificate that callers.certificate accepts.
-      tls_certificates:
-        - certificate_chain: {filename: /etc/envoy/proxy.pem}
-          private_key: {filename: /etc/envoy/proxy.key}
-      """
-    let tls = Self.tls(
-      name: "localhost", trust: "/etc/envoy/bearer-proxy-ca.pem", settings.needsCertificate ? certificate : "")
-    let streams = "{max_concurrent_streams: \(settings.streams)}"
-    let http2 = Self.protocols("explicit_http_config: {http2_protocol_options: \(streams)}")
-    return Self.cluster(
-      "bearer_proxy", "STATIC", address,
-      layout(
-        """
-        \(form == .processing ? Self.manyStreams : "")
-        \(calls ? http2 : "")
-        \(settings.listener.tls == nil ? "" : tls)
-        """))
-  }
-
-  private static let innerCluster = cluster(
-    "tokens", "STATIC", "pipe: {path: /run/envoy/tokens.sock}", manyRetries + "\n" + protocols(sameAsCallers))
-
-  static let manyRetries = """
-    # The default is 3, and a token is refused to all callers at once.
-    circuit_breakers: {thresholds: [{max_retries: 1024}]}
-    """
-
-  private static let manyStreams = """
-    # The default is 1024, and each request has a stream until the API responds.
-    circuit_breakers: {thresholds: [{max_requests: 65536}]}
-    """
-
-  static let sameAsCallers = """
-    # Callers with HTTP/2, such as those of gRPC, need an API with HTTP/2.
-    use_downstream_protocol_config: {http_protocol_options: {}, http2_protocol_options: {}}
-    """
 }
