@@ -29,7 +29,7 @@ let package = Package(
     .executable(name: "bearer-proxy-demo", targets: ["bearer-proxy-demo"]),
   ],
   targets: [
-    .target(name: "CPriority"),
+    .target(name: "CProgram"),
     .target(name: "CSystem"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -63,7 +63,7 @@ let package = Package(
     .executableTarget(
       name: "bearer-proxy",
       dependencies: [
-        "CPriority", "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Routing", "Tokens", "HTTP",
+        "CProgram", "Proxy", "Identity", "HTTPClient", "Platform", "Configuration", "Routing", "Tokens", "HTTP",
         "Telemetry", "Bytes",
       ],
       swiftSettings: cold),
@@ -119,7 +119,8 @@ let package = Package(
     .testTarget(
       name: "BearerProxyTests",
       dependencies: [
-        "bearer-proxy", "Configuration", "HTTPClient", "Platform", "Telemetry", "Tokens", "Bytes", "TestSupport",
+        "bearer-proxy", "CProgram", "Configuration", "Proxy", "HTTPClient", "Platform", "Telemetry", "Tokens", "Bytes",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -34,7 +34,8 @@ struct SupervisionTests {
     #expect(try await proxy.process.wait() == 0)
   }
 
-  /// Without CPriority, Dispatch gives the threads that it makes nice 0 or less if it may, and otherwise complains.
+  /// Without the setpriority of CProgram, Dispatch gives the threads that it makes nice 0 or less if it may, and
+  /// otherwise complains.
   @Test(arguments: getuid() == 0 ? [3, -3] : [3])
   func `all threads have the priority that the process was started with`(_ nice: Int) async throws {
     let directory = try TemporaryDirectory()

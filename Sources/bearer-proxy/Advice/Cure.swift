@@ -1,4 +1,4 @@
-// The cures that `check`, `login`, `token`, the log and deploy/troubleshooting.md share. Each is written once.
+// The cures that `check`, `login`, `token` and the log share. deploy/troubleshooting.md has each, word for word.
 
 protocol Cure: CaseIterable {
   /// Sentences. Words between backticks are typed or written as they are.

@@ -36,7 +36,7 @@ enum Command: Equatable {
   case names(NameList, configuration: String)
   /// Print the manual page.
   case man
-  /// Print deploy/troubleshooting.md. Help does not list it: it is for those who change the program.
+  /// Print deploy/troubleshooting.md, which is built in. Help does not list it: it is for those who change the program.
   case troubleshooting
   /// Print a file of config/ as the table of settings has it. For those who change the program, too.
   case document(String)
