@@ -1,4 +1,4 @@
-// HTTP/2 to upstreams: nghttpd, nginx and grpcio, and an upstream that does to order what they do not.
+// HTTP/2 to upstreams: nghttpd and nginx, and an upstream that does to order what they do not.
 
 import Glibc
 import TestSupport
@@ -290,46 +290,5 @@ struct HTTP2UpstreamTests {
     let load = try await succeed(
       ["h2load", "-n", "300", "-c", "3", "-m", "100", proxy.url("/content")], within: .seconds(240))
     #expect(load.contains("300 succeeded, 0 failed, 0 errored"), "\(load)")
-  }
-
-  @Test func `gRPC calls of every kind reach their server, and come back whole`() async throws {
-    let directory = try TemporaryDirectory()
-    let peer = testsDirectory + "/peers/grpc_peer.py"
-    let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve"], in: directory)
-    let port = try await announcedPort(of: server)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      routes:
-        - {name: all, path: /orders.Orders/, upstream: "http://127.0.0.1:\(port)/orders.Orders/", protocol: http2,
-           token: {header: authorization, value: "Key of-the-route"}}
-      """)
-    let told = try await succeed([pinnedPython(), peer, "calls", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
-    for expected in [
-      #""get": "Key of-the-route message""#, #""trailers": "1""#, #""many": true"#, #""large": true"#,
-      #""count": true"#,
-      #""list": true"#, #""echo 19"]"#, #""chat_end": ["ABORTED", "enough: \u00fc"]"#,
-      #""fail": ["NOT_FOUND", "no such order", "because"]"#, #""unknown": "UNIMPLEMENTED""#, #""after": "again""#,
-    ] { #expect(told.contains(expected), "\(expected): \(told)") }
-  }
-
-  @Test func `a token that a gRPC server refuses is replaced, and the call is made once more`() async throws {
-    let directory = try TemporaryDirectory()
-    let provider = try DemandingAPI()
-    let peer = testsDirectory + "/peers/grpc_peer.py"
-    let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve", "refuse"], in: directory)
-    let port = try await announcedPort(of: server)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      applications:
-        contoso: {authority: "\(provider.issuer)", client_id: orders, client_secret: s3cret-of-the-test}
-      routes:
-        - {name: all, path: /orders.Orders/, upstream: "http://127.0.0.1:\(port)/orders.Orders/", protocol: http2,
-           application: contoso, token: {as: application, scopes: ["api://orders/.default"]}}
-      """)
-    let told = try await succeed([pinnedPython(), peer, "calls", "127.0.0.1:\(proxy.port)"], within: .seconds(240))
-    #expect(told.contains(#""get": "Bearer plain.2. message""#) && told.contains(#""many": true"#), "\(told)")
-    #expect(try await eventually { proxy.process.output.contains(#""challenge_outcome":"replayed""#) })
   }
 }

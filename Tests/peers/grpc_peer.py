@@ -2,6 +2,8 @@
 
     grpc_peer.py serve [refuse]    `refuse`: a token is good for nothing until another one comes
     grpc_peer.py health STATE      serves grpc.health.v1 with that state, or for UNIMPLEMENTED no method at all
+    grpc_peer.py described         serves grpc.health.v1 with SERVING, and reflection
+    grpc_peer.py ask TARGET        asks there for health, once and as a stream, and for reflection; prints JSON
     grpc_peer.py call TARGET       calls Get and Shown there, and prints what happened as JSON
     grpc_peer.py calls TARGET      makes calls of every kind there, and prints what became of them as JSON
     grpc_peer.py fail TARGET METHOD…
@@ -89,17 +91,39 @@ class Handler(grpc.GenericRpcHandler):
         }.get(call.method)
 
 
-def health(state):
+def health(state, isDescribed=False):
     from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
     def add(server):
         if state == "UNIMPLEMENTED":
             return
+        if isDescribed:
+            from grpc_reflection.v1alpha import reflection
+
+            reflection.enable_server_reflection(["grpc.health.v1.Health", reflection.SERVICE_NAME], server)
         servicer = health.HealthServicer()
         servicer.set("", health_pb2.HealthCheckResponse.ServingStatus.Value(state))
         health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
 
     serve((), add)
+
+
+def ask(target):
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+    from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
+    with grpc.insecure_channel(target) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        request, name = health_pb2.HealthCheckRequest(), health_pb2.HealthCheckResponse.ServingStatus.Name
+        told = {"check": name(stub.Check(request, timeout=60).status)}
+        watch = stub.Watch(request, timeout=60)
+        told["watch"] = name(next(watch).status)
+        watch.cancel()
+        known = ProtoReflectionDescriptorDatabase(channel)
+        told["services"] = sorted(known.get_services())
+        file = known.FindFileContainingSymbol("grpc.health.v1.Health")
+        told["methods"] = [method.name for method in file.service[0].method]
+    print(json.dumps(told))
 
 
 def serve(handlers=(Handler(),), add=lambda server: None):
@@ -196,7 +220,9 @@ if sys.argv[1] == "serve":
     serve()
 elif sys.argv[1] == "health":
     health(sys.argv[2])
+elif sys.argv[1] == "described":
+    health("SERVING", isDescribed=True)
 elif sys.argv[1] == "fail":
     fail_each(sys.argv[2], sys.argv[3:])
 else:
-    {"call": call, "calls": calls}[sys.argv[1]](sys.argv[2])
+    {"call": call, "calls": calls, "ask": ask}[sys.argv[1]](sys.argv[2])
