@@ -133,7 +133,7 @@ import Testing
       case .preflight: return "204 preflight"
       case .refused(let failure):
         let document = ProblemDocument(failure)
-        return "\(document.status) \(document.type.word)" + (admission.route.map { " " + $0.name } ?? "")
+        return "\(document.status) \(document.type.rawValue)" + (admission.route.map { " " + $0.name } ?? "")
       }
     }
     #expect(verdict ?? "unreadable" == row.expected)

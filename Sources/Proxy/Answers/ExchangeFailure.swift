@@ -107,7 +107,7 @@ enum DeliveryFailure: Error, Equatable {
 extension ExchangeFailure {
   /// The upstream's fault; for other failures the type of their answer.
   var errorType: String {
-    upstreamFault.map { "\($0.word)" } ?? "\(ProblemDocument(self).type.word)"
+    upstreamFault?.rawValue ?? ProblemDocument(self).type.rawValue
   }
 }
 

@@ -42,7 +42,7 @@ struct ProblemPage {
 
   var page: Page {
     let facts = [
-      (name: "Problem", text: "\(problem.type.word)"), ("Status", "\(problem.status)"), ("Route", route),
+      (name: "Problem", text: problem.type.rawValue), ("Status", "\(problem.status)"), ("Route", route),
       ("Request", requestID),
     ]
     return Page(

@@ -25,7 +25,7 @@ extension Exchange {
 
   /// Writes a problem document, or the page in its place; or the status of a gRPC call.
   func write(_ failure: ExchangeFailure, keepsConnection: Bool, asCall: Bool = false) async {
-    request.trace?.problem = "\(ProblemDocument(failure).type.word)"
+    request.trace?.problem = ProblemDocument(failure).type.rawValue
     write(failure, await signInPage(insteadOf: failure), keepsConnection: keepsConnection, isCall: asCall)
   }
 
@@ -135,7 +135,7 @@ extension Exchange {
     request.record.fault = failure.upstreamFault
     request.record.problem = problem.type
     let metrics = state.service.metrics
-    state.metrics.add(metrics.problems[metrics.row(request.record.route), Int(problem.type.rawValue)])
+    state.metrics.add(metrics.problems[metrics.row(request.record.route), problem.type.position])
     if let limit = failure.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
   }
 

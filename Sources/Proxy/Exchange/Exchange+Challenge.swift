@@ -201,7 +201,7 @@ extension RecordedChallenge {
 extension Exchange {
   /// Counts and records a refusal and its outcome.
   func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
-    state.metrics.add(state.service.metrics.challenges[Int(challenge.rawValue), Int(outcome.rawValue)])
+    state.metrics.add(state.service.metrics.challenges[challenge.position, outcome.position])
     request.record.challenge = challenge
     request.record.challengeOutcome = outcome
   }

@@ -164,7 +164,7 @@ struct Exchange {
     metrics.add(handles.responses[row, ServiceMetrics.codeRow(record.status)])
     metrics.add(handles.tokenSources[row, Int(record.tokenSource.rawValue)])
     metrics.observe(handles.durations[row, statusClass], nanoseconds: record.total)
-    if let fault = record.fault { metrics.add(handles.upstreamFailures[row, Int(fault.rawValue)]) }
+    if let fault = record.fault { metrics.add(handles.upstreamFailures[row, fault.position]) }
     request.trace?.end(record, route: request.route, now: now)
     guard state.service.accessLog != nil else { return }
     // A head that was refused is not recorded beyond its answer.

@@ -220,7 +220,7 @@ extension ExchangeState.Ending {
     switch self {
     case .completed, .goingAway: nil
     case .failed(let failure): failure.errorType
-    case .interrupted(.timedOut(.some(let fault))), .interrupted(.upstreamBroke(.some(let fault))): "\(fault.word)"
+    case .interrupted(.timedOut(.some(let fault))), .interrupted(.upstreamBroke(.some(let fault))): fault.rawValue
     case .interrupted(.callerLeft): "aborted_by_downstream"
     case .interrupted(.timedOut), .interrupted(.callerTooSlow): "timed_out"
     case .interrupted(.contentRefused), .interrupted(.upstreamBroke): "broken_off"

@@ -68,14 +68,14 @@ package struct ServiceMetrics: Sendable {
       and: MetricLabel("code", Self.codes.map { "\($0)" } + ["other"]), isSparse: true)
     problems = catalog.counters(
       "bearer_proxy_problems_total", help: "The proxy's own answers with a problem, by route and problem type.",
-      by: route, and: MetricLabel("type", ProblemType.allCases.map { "\($0.word)" }), isSparse: true)
+      by: route, and: MetricLabel("type", ProblemType.allCases.map(\.rawValue)), isSparse: true)
     durations = catalog.durations(
       "bearer_proxy_request_duration_seconds",
       help: "From the first byte of a request to the last of its response, by route and class of the status sent.",
       by: route, and: MetricLabel("status_class", Self.statusClasses))
     tokenSources = catalog.counters(
       "bearer_proxy_request_tokens_total", help: "Requests, by route and source of their token.", by: route,
-      and: MetricLabel("source", ["none", "cache", "shared_cache", "identity_provider"]))
+      and: MetricLabel("source", TokenSource.allCases.map(\.word)))
     handedOut = catalog.counters(
       "bearer_proxy_tokens_handed_out_total",
       help: "Tokens handed out to engines, for commands and in files, by the program they are for and route.",
@@ -106,15 +106,15 @@ package struct ServiceMetrics: Sendable {
     upstreamFailures = catalog.counters(
       "bearer_proxy_upstream_failures_total",
       help: "Requests without a whole answer of their upstream, by route and reason.", by: route,
-      and: MetricLabel("reason", UpstreamFault.allCases.map { "\($0.word)" }), isSparse: true)
+      and: MetricLabel("reason", UpstreamFault.allCases.map(\.rawValue)), isSparse: true)
     retries = catalog.counter(
       "bearer_proxy_upstream_retries_total",
       help: "Requests repeated because a pooled connection had been closed, or the upstream had not processed them.")
     challenges = catalog.counters(
       "bearer_proxy_challenges_total",
       help: "Refusals of tokens by upstreams, and of the provider to give one, by kind and outcome.",
-      by: MetricLabel("kind", RecordedChallenge.allCases.map { "\($0.word)" }),
-      and: MetricLabel("outcome", ChallengeOutcome.allCases.map { "\($0.word)" }))
+      by: MetricLabel("kind", RecordedChallenge.allCases.map(\.rawValue)),
+      and: MetricLabel("outcome", ChallengeOutcome.allCases.map(\.rawValue)))
     signInNeeds = catalog.gauge(
       "bearer_proxy_sign_in_needs", help: "Routes with a remembered requirement for a sign-in.")
     limits = catalog.counters(

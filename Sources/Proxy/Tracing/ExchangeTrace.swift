@@ -85,7 +85,7 @@ final class ExchangeTrace {
       span.attributes.append(("error.type", .string(error.reason)))
       span.isError = true
     } else {
-      span.attributes.append(("bearer_proxy.token.source", .string(source.label)))
+      span.attributes.append(("bearer_proxy.token.source", .string(source.word)))
     }
     spans.append(span)
   }
@@ -197,9 +197,7 @@ extension RequestOutcome {
   var errorType: String? {
     switch self {
     case .completed, .answeredByProxy: nil
-    case .abortedByDownstream: "aborted_by_downstream"
-    case .upstreamFailed: "upstream_failed"
-    case .timedOut: "timed_out"
+    case .abortedByDownstream, .upstreamFailed, .timedOut: rawValue
     }
   }
 }
@@ -218,17 +216,6 @@ extension RequestMethod {
     case .trace: "TRACE"
     case .connect: "CONNECT"
     case .other: "_OTHER"
-    }
-  }
-}
-
-extension TokenSource {
-  fileprivate var label: String {
-    switch self {
-    case .none: "none"
-    case .cache: "cache"
-    case .sharedCache: "shared_cache"
-    case .identityProvider: "identity_provider"
     }
   }
 }

@@ -1,7 +1,7 @@
 // The record of one request, without the texts, which stay in the buffer in which they were received.
 
 /// The source of a request's token.
-public enum TokenSource: UInt8, Sendable, Hashable {
+public enum TokenSource: UInt8, Sendable, Hashable, CaseIterable {
   /// The route has none, or the request did not get that far.
   case none
   /// Memory.
@@ -11,7 +11,7 @@ public enum TokenSource: UInt8, Sendable, Hashable {
   /// The request waited for the identity provider.
   case identityProvider
 
-  var word: StaticString {
+  package var word: String {
     switch self {
     case .none: "none"
     case .cache: "cache"
@@ -22,7 +22,7 @@ public enum TokenSource: UInt8, Sendable, Hashable {
 }
 
 /// The owner of the credential that a request carried to its upstream.
-package enum SentCredential: UInt8, Sendable, Hashable {
+package enum SentCredential: String, Sendable, Hashable {
   case none
   /// The application's own.
   case application
@@ -36,18 +36,6 @@ package enum SentCredential: UInt8, Sendable, Hashable {
   case kept
   /// A fixed credential of the route's.
   case fixed
-
-  var word: StaticString {
-    switch self {
-    case .none: "none"
-    case .application: "application"
-    case .account: "account"
-    case .caller: "caller"
-    case .agent: "agent"
-    case .kept: "kept"
-    case .fixed: "fixed"
-    }
-  }
 }
 
 /// The form of people's names in access records: accounts, and the subjects of callers' tokens.
@@ -61,27 +49,17 @@ public enum RecordedIdentities: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The end of a request.
-public enum RequestOutcome: UInt8, Sendable, Hashable {
+public enum RequestOutcome: String, Sendable, Hashable {
   /// The upstream's answer was delivered whole.
   case completed
   /// The proxy answered by itself: no route, no token, over a limit.
-  case answeredByProxy
+  case answeredByProxy = "answered_by_proxy"
   /// The caller disconnected first.
-  case abortedByDownstream
+  case abortedByDownstream = "aborted_by_downstream"
   /// The upstream could not be reached, or broke off.
-  case upstreamFailed
+  case upstreamFailed = "upstream_failed"
   /// A time limit ran out.
-  case timedOut
-
-  var word: StaticString {
-    switch self {
-    case .completed: "completed"
-    case .answeredByProxy: "answered_by_proxy"
-    case .abortedByDownstream: "aborted_by_downstream"
-    case .upstreamFailed: "upstream_failed"
-    case .timedOut: "timed_out"
-    }
-  }
+  case timedOut = "timed_out"
 }
 
 /// The numbers of one request.

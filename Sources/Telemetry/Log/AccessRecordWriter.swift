@@ -32,7 +32,7 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
     _ access: AccessRecord, at now: LogInstant, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>,
     caller: Span<UInt8>, account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
   ) {
-    record.begin(&lines, at: now, level: "info")
+    record.begin(&lines, at: now, level: .info)
     record.message(&lines, "request")
     if let route = access.route {
       let name = routes[route]
@@ -50,13 +50,13 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
     if let token = access.token { record.field(&lines, "token_ms", nanoseconds: token) }
     if let upstream = access.upstream { record.field(&lines, "upstream_ms", nanoseconds: upstream) }
     record.field(&lines, "token_source", word: access.tokenSource.word)
-    if access.credential != .none { record.field(&lines, "credential", word: access.credential.word) }
+    if access.credential != .none { record.field(&lines, "credential", word: access.credential.rawValue) }
     text("account", account)
-    record.field(&lines, "outcome", word: access.outcome.word)
-    if let fault = access.fault { record.field(&lines, "reason", word: fault.word) }
-    if let problem = access.problem { record.field(&lines, "problem", word: problem.word) }
-    if let challenge = access.challenge { record.field(&lines, "challenge", word: challenge.word) }
-    if let outcome = access.challengeOutcome { record.field(&lines, "challenge_outcome", word: outcome.word) }
+    record.field(&lines, "outcome", word: access.outcome.rawValue)
+    if let fault = access.fault { record.field(&lines, "reason", word: fault.rawValue) }
+    if let problem = access.problem { record.field(&lines, "problem", word: problem.rawValue) }
+    if let challenge = access.challenge { record.field(&lines, "challenge", word: challenge.rawValue) }
+    if let outcome = access.challengeOutcome { record.field(&lines, "challenge_outcome", word: outcome.rawValue) }
     text("caller", caller)
     text("caller_subject", subject)
     text("request_id", requestID)

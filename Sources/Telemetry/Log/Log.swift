@@ -32,15 +32,6 @@ public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
   fileprivate init(rank: Int) {
     self = Self.allCases.first { $0.rank == rank } ?? .error
   }
-
-  var word: StaticString {
-    switch self {
-    case .debug: "debug"
-    case .info: "info"
-    case .warning: "warning"
-    case .error: "error"
-    }
-  }
 }
 
 /// The value of a field.
@@ -174,7 +165,7 @@ public final class Log: Sendable {
     let manner = manner.load(ordering: .relaxed)
     let record = LogRecord(format: manner & 1 == 1 ? .json : .text)
     var line = ByteBuffer(capacity: 256)
-    record.begin(&line, at: now, level: level.word)
+    record.begin(&line, at: now, level: level)
     record.message(&line, message)
     for (name, value) in fields {
       switch value {

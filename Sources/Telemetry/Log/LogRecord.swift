@@ -16,18 +16,18 @@ struct LogRecord {
 
   /// Opens a record with its time and level.
   @inline(__always)
-  func begin(_ line: inout ByteBuffer, at now: LogInstant, level: StaticString) {
+  func begin(_ line: inout ByteBuffer, at now: LogInstant, level: LogLevel) {
     switch format {
     case .json:
       line.append("{\"time\":\"")
       line.append(now)
       line.append("\",\"level\":\"")
-      line.append(level)
+      line.append(level.rawValue.utf8.span)
       line.append(UInt8(ascii: "\""))
     case .text:
       line.append(now)
       line.append(UInt8(ascii: " "))
-      line.append(level)
+      line.append(level.rawValue.utf8.span)
     }
   }
 
@@ -54,11 +54,11 @@ struct LogRecord {
     if isQuoted { line.append(UInt8(ascii: "\"")) }
   }
 
-  /// A field of text that is a literal.
-  func field(_ line: inout ByteBuffer, _ name: StaticString, word: StaticString) {
+  /// A field of text that is a literal: its bytes are taken without an allocation.
+  func field(_ line: inout ByteBuffer, _ name: StaticString, word: String) {
     begin(&line, name)
     if format == .json { line.append(UInt8(ascii: "\"")) }
-    line.append(word)
+    line.append(word.utf8.span)
     if format == .json { line.append(UInt8(ascii: "\"")) }
   }
 

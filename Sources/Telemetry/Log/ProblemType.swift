@@ -1,147 +1,78 @@
 /// The last part of a problem document's `type` (RFC 9457 §3.1.1).
-package enum ProblemType: UInt8, Sendable, Hashable, CaseIterable {
-  case badPath
-  case methodNotSupported
-  case badRequest
-  case misdirectedRequest
-  case expectationFailed
-  case unknownHost
-  case crossSiteRequest
-  case speculativeRequest
-  case serviceWorkerRefused
-  case callerRefused
-  case callerNotAuthenticated
-  case callerScopeMissing
-  case callerIssuerUnavailable
-  case loopDetected
-  case authorizationRefused
-  case noRoute
-  case methodNotAllowed
-  case requestTimeout
-  case contentTooLarge
-  case upstreamTimeout
-  case upstreamUnreachable
-  case upstreamClosed
-  case upstreamMalformed
-  case exchangeTimeout
-  case targetTooLong
-  case headTooLarge
-  case versionNotSupported
-  case identityProviderUnavailable
-  case tokenRequestRejected
-  case authorityUnusable
-  case tokenCacheUnavailable
-  case interactionRequired
-  case callerClaimsRequired
-  case callerConsentRequired
-  case callerTokenRefused
-  case callerDenied
-  case choiceRefused
-  case tokenRefused
-
-  package var word: StaticString {
-    switch self {
-    case .badPath: "bad-path"
-    case .methodNotSupported: "method-not-supported"
-    case .badRequest: "bad-request"
-    case .misdirectedRequest: "misdirected-request"
-    case .expectationFailed: "expectation-failed"
-    case .unknownHost: "unknown-host"
-    case .crossSiteRequest: "cross-site-request"
-    case .speculativeRequest: "speculative-request"
-    case .serviceWorkerRefused: "service-worker-refused"
-    case .callerRefused: "caller-refused"
-    case .callerNotAuthenticated: "caller-not-authenticated"
-    case .callerScopeMissing: "caller-scope-missing"
-    case .callerIssuerUnavailable: "caller-issuer-unavailable"
-    case .loopDetected: "loop-detected"
-    case .authorizationRefused: "authorization-refused"
-    case .noRoute: "no-route"
-    case .methodNotAllowed: "method-not-allowed"
-    case .requestTimeout: "request-timeout"
-    case .contentTooLarge: "content-too-large"
-    case .upstreamTimeout: "upstream-timeout"
-    case .upstreamUnreachable: "upstream-unreachable"
-    case .upstreamClosed: "upstream-closed"
-    case .upstreamMalformed: "upstream-malformed"
-    case .exchangeTimeout: "exchange-timeout"
-    case .targetTooLong: "target-too-long"
-    case .headTooLarge: "head-too-large"
-    case .versionNotSupported: "version-not-supported"
-    case .identityProviderUnavailable: "identity-provider-unavailable"
-    case .tokenRequestRejected: "token-request-rejected"
-    case .authorityUnusable: "authority-unusable"
-    case .tokenCacheUnavailable: "token-cache-unavailable"
-    case .interactionRequired: "interaction-required"
-    case .callerClaimsRequired: "caller-claims-required"
-    case .callerConsentRequired: "caller-consent-required"
-    case .callerTokenRefused: "caller-token-refused"
-    case .callerDenied: "caller-denied"
-    case .choiceRefused: "choice-refused"
-    case .tokenRefused: "token-refused"
-    }
-  }
+package enum ProblemType: String, Sendable, Hashable, CaseIterable {
+  case badPath = "bad-path"
+  case methodNotSupported = "method-not-supported"
+  case badRequest = "bad-request"
+  case misdirectedRequest = "misdirected-request"
+  case expectationFailed = "expectation-failed"
+  case unknownHost = "unknown-host"
+  case crossSiteRequest = "cross-site-request"
+  case speculativeRequest = "speculative-request"
+  case serviceWorkerRefused = "service-worker-refused"
+  case callerRefused = "caller-refused"
+  case callerNotAuthenticated = "caller-not-authenticated"
+  case callerScopeMissing = "caller-scope-missing"
+  case callerIssuerUnavailable = "caller-issuer-unavailable"
+  case loopDetected = "loop-detected"
+  case authorizationRefused = "authorization-refused"
+  case noRoute = "no-route"
+  case methodNotAllowed = "method-not-allowed"
+  case requestTimeout = "request-timeout"
+  case contentTooLarge = "content-too-large"
+  case upstreamTimeout = "upstream-timeout"
+  case upstreamUnreachable = "upstream-unreachable"
+  case upstreamClosed = "upstream-closed"
+  case upstreamMalformed = "upstream-malformed"
+  case exchangeTimeout = "exchange-timeout"
+  case targetTooLong = "target-too-long"
+  case headTooLarge = "head-too-large"
+  case versionNotSupported = "version-not-supported"
+  case identityProviderUnavailable = "identity-provider-unavailable"
+  case tokenRequestRejected = "token-request-rejected"
+  case authorityUnusable = "authority-unusable"
+  case tokenCacheUnavailable = "token-cache-unavailable"
+  case interactionRequired = "interaction-required"
+  case callerClaimsRequired = "caller-claims-required"
+  case callerConsentRequired = "caller-consent-required"
+  case callerTokenRefused = "caller-token-refused"
+  case callerDenied = "caller-denied"
+  case choiceRefused = "choice-refused"
+  case tokenRefused = "token-refused"
 }
 
 /// The outcome of a refusal of a token, or of a request for one.
-package enum ChallengeOutcome: UInt8, Sendable, Hashable, CaseIterable {
+package enum ChallengeOutcome: String, Sendable, Hashable, CaseIterable {
   /// Another token was obtained, and the request sent once more.
   case replayed
   /// Another token was requested for the next request: this one could not be repeated.
-  case renewedBehind
+  case renewedBehind = "renewed_behind"
   /// The same rejection was answered a moment ago.
-  case alreadyAnswered
+  case alreadyAnswered = "already_answered"
   /// No other token could be had without a person.
-  case notObtained
+  case notObtained = "not_obtained"
   /// The request had been sent twice already.
-  case refusedAgain
+  case refusedAgain = "refused_again"
   /// No action was possible.
-  case passedOn
+  case passedOn = "passed_on"
   /// The proxy's own answer named the requirement.
   case answered
-
-  package var word: StaticString {
-    switch self {
-    case .replayed: "replayed"
-    case .renewedBehind: "renewed_behind"
-    case .alreadyAnswered: "already_answered"
-    case .notObtained: "not_obtained"
-    case .refusedAgain: "refused_again"
-    case .passedOn: "passed_on"
-    case .answered: "answered"
-    }
-  }
 }
 
 /// The reason why an upstream, or the provider, demanded another token.
-package enum RecordedChallenge: UInt8, Sendable, Hashable, CaseIterable {
+package enum RecordedChallenge: String, Sendable, Hashable, CaseIterable {
   /// No challenge that concerns the token.
   case none
   case claims
-  case invalidToken
+  case invalidToken = "invalid_token"
   /// A 401 without a reason.
   case unexplained
-  case insufficientScope
+  case insufficientScope = "insufficient_scope"
   /// `insufficient_user_authentication`.
-  case stepUp
+  case stepUp = "step_up"
   /// Another error.
   case other
   /// A challenge that cannot be used.
   case unusable
   /// The provider demands a person.
-  case interactionRequired
-
-  package var word: StaticString {
-    switch self {
-    case .none: "none"
-    case .claims: "claims"
-    case .invalidToken: "invalid_token"
-    case .unexplained: "unexplained"
-    case .insufficientScope: "insufficient_scope"
-    case .stepUp: "step_up"
-    case .other: "other"
-    case .unusable: "unusable"
-    case .interactionRequired: "interaction_required"
-    }
-  }
+  case interactionRequired = "interaction_required"
 }

@@ -2,15 +2,15 @@
 // sends.
 
 /// The reason why a request got no answer of its upstream, or not a whole one.
-public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
+public enum UpstreamFault: String, Sendable, Hashable, CaseIterable {
   /// Its name has no address.
   case unresolved
   /// Its name leads to an address that no upstream may have.
-  case forbiddenAddress
+  case forbiddenAddress = "forbidden_address"
   /// It accepts no connection.
-  case connectionRefused
+  case connectionRefused = "connection_refused"
   /// It did not accept a connection in time.
-  case connectTimedOut
+  case connectTimedOut = "connect_timed_out"
   /// TLS failed, at the start or later.
   case tls
   /// The proxy on the way to it makes no tunnel.
@@ -18,65 +18,35 @@ public enum UpstreamFault: UInt8, Sendable, Hashable, CaseIterable {
   /// It closed the connection before it had answered.
   case closed
   /// It did not answer in time.
-  case timedOut
-  case statusLine
+  case timedOut = "timed_out"
+  case statusLine = "status_line"
   /// An HTTP of another major version than 1.
   case version
-  case fieldLine
+  case fieldLine = "field_line"
   /// The head is larger than the limits.
-  case headTooLarge
+  case headTooLarge = "head_too_large"
   /// `Connection` is not a list of options, or nominates too many fields.
-  case connectionOptions
+  case connectionOptions = "connection_options"
   /// `Content-Length` is repeated, or no number.
-  case contentLength
+  case contentLength = "content_length"
   /// `Transfer-Encoding` is not `chunked`, or is beside a length or in HTTP/1.0.
-  case transferEncoding
+  case transferEncoding = "transfer_encoding"
   /// It switched to a protocol that was not asked for.
-  case unaskedSwitch
+  case unaskedSwitch = "unasked_switch"
   /// It makes no WebSocket: it announces none, agrees with an answer that is none, or does not prove the switch.
-  case webSocket
+  case webSocket = "websocket"
   /// It sent one interim answer after the other.
-  case interimAnswers
+  case interimAnswers = "interim_answers"
   /// Its content ended before it was complete.
-  case cutShort
+  case cutShort = "cut_short"
   /// It reset the connection in the middle of its content.
   case reset
   /// The chunked coding of its content is broken.
-  case chunkedCoding
+  case chunkedCoding = "chunked_coding"
   /// The trailer section of its content is broken.
   case trailers
   /// It stopped sending in the middle of its content.
   case stalled
   /// It broke the rules of HTTP/2, or does not speak it.
   case http2
-
-  /// The word in records, labels and attributes.
-  public var word: StaticString {
-    switch self {
-    case .unresolved: "unresolved"
-    case .forbiddenAddress: "forbidden_address"
-    case .connectionRefused: "connection_refused"
-    case .connectTimedOut: "connect_timed_out"
-    case .tls: "tls"
-    case .proxy: "proxy"
-    case .closed: "closed"
-    case .timedOut: "timed_out"
-    case .statusLine: "status_line"
-    case .version: "version"
-    case .fieldLine: "field_line"
-    case .headTooLarge: "head_too_large"
-    case .connectionOptions: "connection_options"
-    case .contentLength: "content_length"
-    case .transferEncoding: "transfer_encoding"
-    case .unaskedSwitch: "unasked_switch"
-    case .webSocket: "websocket"
-    case .interimAnswers: "interim_answers"
-    case .cutShort: "cut_short"
-    case .reset: "reset"
-    case .chunkedCoding: "chunked_coding"
-    case .trailers: "trailers"
-    case .stalled: "stalled"
-    case .http2: "http2"
-    }
-  }
 }

@@ -72,6 +72,14 @@ public struct MetricLabel: Sendable {
   }
 }
 
+extension CaseIterable where Self: Equatable {
+  /// The place among all cases: the row or column of a table that has one for each.
+  package var position: Int {
+    for (index, other) in Self.allCases.enumerated() where other == self { return index }
+    preconditionFailure("a case is one of all cases")
+  }
+}
+
 /// The metrics of a process before it starts.
 public struct MetricsCatalog: Sendable {
   enum Kind: Sendable {
@@ -110,45 +118,20 @@ public struct MetricsCatalog: Sendable {
     Counter(cell: add(name, help, .counter, [labels.map { (name: $0.key, value: $0.value) }], width: 1))
   }
 
-  /// Adds counters for every pair of values of two labels. With `isSparse`, pairs that never occur are not shown.
-  public mutating func counters(
-    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel, isSparse: Bool = false
-  ) -> CounterTable {
-    let first = add(name, help, .counter, Self.pairs(row, column), width: 1)
-    if isSparse, let family = families.firstIndex(where: { "\($0.name)" == "\(name)" }) {
-      families[family].isSparse = true
-    }
-    return CounterTable(first: first, columns: column.values.count)
-  }
-
-  private static func pairs(_ row: MetricLabel, _ column: MetricLabel) -> [[(name: StaticString, value: String)]] {
-    row.values.flatMap { first in
-      column.values.map { second in [(name: row.name, value: first), (name: column.name, value: second)] }
-    }
-  }
-
   /// Adds a counter of seconds, counted in nanoseconds. Its name ends in `_seconds_total`.
   public mutating func secondsCounter(_ name: StaticString, help: StaticString) -> Counter {
     Counter(cell: add(name, help, .secondsCounter, [[]], width: 1))
   }
 
-  /// Adds counters for every value of a label.
-  public mutating func counters(_ name: StaticString, help: StaticString, by label: MetricLabel) -> CounterTable {
-    let labels = label.values.map { [(name: label.name, value: $0)] }
-    return CounterTable(first: add(name, help, .counter, labels, width: 1), columns: 1)
-  }
-
-  /// Adds gauges for every value of a label.
-  public mutating func gauges(_ name: StaticString, help: StaticString, by label: MetricLabel) -> GaugeTable {
-    let labels = label.values.map { [(name: label.name, value: $0)] }
-    return GaugeTable(first: add(name, help, .gauge, labels, width: 1), columns: 1)
-  }
-
-  /// Adds gauges for every pair of values of two labels.
-  public mutating func gauges(
-    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel
-  ) -> GaugeTable {
-    GaugeTable(first: add(name, help, .gauge, Self.pairs(row, column), width: 1), columns: column.values.count)
+  /// Adds counters for every value of a label, or for every pair of values of two. With `isSparse`, those that never
+  /// occur are not shown.
+  public mutating func counters(
+    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel? = nil,
+    isSparse: Bool = false
+  ) -> CounterTable {
+    CounterTable(
+      first: add(name, help, .counter, Self.series(row, column), width: 1, isSparse: isSparse),
+      columns: column?.values.count ?? 1)
   }
 
   /// Adds a gauge.
@@ -156,6 +139,14 @@ public struct MetricsCatalog: Sendable {
     _ name: StaticString, help: StaticString, labels: KeyValuePairs<StaticString, String> = [:]
   ) -> Gauge {
     Gauge(cell: add(name, help, .gauge, [labels.map { (name: $0.key, value: $0.value) }], width: 1))
+  }
+
+  /// Adds gauges for every value of a label, or for every pair of values of two.
+  public mutating func gauges(
+    _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel? = nil
+  ) -> GaugeTable {
+    GaugeTable(
+      first: add(name, help, .gauge, Self.series(row, column), width: 1), columns: column?.values.count ?? 1)
   }
 
   /// Adds a histogram. Its name ends in `_seconds`; `bounds` ascend, each the longest duration of a bucket.
@@ -166,22 +157,24 @@ public struct MetricsCatalog: Sendable {
     durations(name, help, bounds, [labels.map { (name: $0.key, value: $0.value) }])
   }
 
-  /// Adds a histogram for every value of a label.
-  public mutating func durations(
-    _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds, by label: MetricLabel
-  ) -> DurationHistogramTable {
-    DurationHistogramTable(
-      first: durations(name, help, bounds, label.values.map { [(name: label.name, value: $0)] }), columns: 1)
-  }
-
-  /// Adds a histogram for every pair of values of two labels. Pairs that never occur are not shown.
+  /// Adds a histogram for every value of a label, or for every pair of values of two. Pairs that never occur are not
+  /// shown.
   public mutating func durations(
     _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds, by row: MetricLabel,
-    and column: MetricLabel
+    and column: MetricLabel? = nil
   ) -> DurationHistogramTable {
-    let first = durations(name, help, bounds, Self.pairs(row, column))
-    if let family = families.firstIndex(where: { "\($0.name)" == "\(name)" }) { families[family].isSparse = true }
-    return DurationHistogramTable(first: first, columns: column.values.count)
+    DurationHistogramTable(
+      first: durations(name, help, bounds, Self.series(row, column), isSparse: column != nil),
+      columns: column?.values.count ?? 1)
+  }
+
+  /// The labels of each series.
+  private static func series(_ row: MetricLabel, _ column: MetricLabel?) -> [[(name: StaticString, value: String)]] {
+    row.values.flatMap { value in
+      let label = (name: row.name, value: value)
+      guard let column else { return [[label]] }
+      return column.values.map { [label, (name: column.name, value: $0)] }
+    }
   }
 
   /// From half a millisecond to ten seconds: a local answer to a slow upstream.
@@ -192,7 +185,8 @@ public struct MetricsCatalog: Sendable {
   ]
 
   private mutating func durations(
-    _ name: StaticString, _ help: StaticString, _ limits: [Duration], _ labels: [[(name: StaticString, value: String)]]
+    _ name: StaticString, _ help: StaticString, _ limits: [Duration],
+    _ labels: [[(name: StaticString, value: String)]], isSparse: Bool = false
   ) -> DurationHistogram {
     let nanoseconds = limits.map { limit in
       UInt64(limit.components.seconds) * 1_000_000_000 + UInt64(limit.components.attoseconds / 1_000_000_000)
@@ -201,14 +195,14 @@ public struct MetricsCatalog: Sendable {
     let firstBound = bounds.count
     bounds += nanoseconds
     let kind = Kind.durationHistogram(firstBound: firstBound, boundCount: nanoseconds.count)
-    let cell = add(name, help, kind, labels, width: nanoseconds.count + 2)
+    let cell = add(name, help, kind, labels, width: nanoseconds.count + 2, isSparse: isSparse)
     return DurationHistogram(cell: cell, firstBound: firstBound, boundCount: nanoseconds.count)
   }
 
   /// Adds series of `width` cells each, one behind the other, and returns the first cell.
   private mutating func add(
     _ name: StaticString, _ help: StaticString, _ kind: Kind, _ labels: [[(name: StaticString, value: String)]],
-    width: Int
+    width: Int, isSparse: Bool = false
   ) -> Int {
     let first = cellCount
     let series = labels.enumerated().map { index, labels in Series(labels: labels, cell: first + index * width) }
@@ -217,7 +211,7 @@ public struct MetricsCatalog: Sendable {
     if let family = families.firstIndex(where: { "\($0.name)" == "\(name)" }) {
       families[family].series += series
     } else {
-      families.append(Family(name: name, help: help, kind: kind, series: series))
+      families.append(Family(name: name, help: help, kind: kind, isSparse: isSparse, series: series))
     }
     return first
   }
