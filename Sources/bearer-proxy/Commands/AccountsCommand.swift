@@ -15,8 +15,7 @@ struct AccountsCommand {
     if let name = options.application {
       applications.removeAll { $0.name != name }
       if applications.isEmpty {
-        let names = settings.applications.map(\.name)
-        throw .usage("\(options.configuration): \(unknownName("application", name, among: names))")
+        throw .unknown("application", name, among: settings.applications.map(\.name), in: options.configuration)
       }
     }
     let store = try await context.openReadable(cache, context.network())

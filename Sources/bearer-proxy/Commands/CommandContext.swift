@@ -23,44 +23,27 @@ struct CommandContext: Sendable {
   var providers: (@Sendable (ApplicationSettings) -> Fetch)?
 
   func settings(_ file: String) throws(CommandError) -> Settings {
-    do throws(ConfigurationError) {
-      return try Settings.load(file: file, environment: environment)
-    } catch {
-      throw .configuration(error)
-    }
+    try attempt(try Settings.load(file: file, environment: environment), otherwise: CommandError.configuration)
   }
 
   /// The settings of a file with everything that the files they name hold.
   func configuration(_ file: String) throws(CommandError) -> LoadedConfiguration {
     let settings = try settings(file)
-    do throws(ConfigurationError) {
-      return try LoadedConfiguration(settings, environment: environment)
-    } catch {
-      throw .configuration(error)
-    }
+    return try attempt(
+      try LoadedConfiguration(settings, environment: environment), otherwise: CommandError.configuration)
   }
 
   /// Settings and the place of their cache, for a command that asks no provider.
   func settingsAndCache(_ file: String) throws(CommandError) -> (Settings, CacheLocation) {
+    // An application that opens the cache is asked for; otherwise certificates do not matter.
     let settings = try settings(file)
-    do throws(ConfigurationError) {
-      // An application that opens the cache is asked for; otherwise certificates do not matter.
-      if case .redis(let redis) = settings.cache, redis.entra != nil {
-        return (settings, try LoadedConfiguration(settings, environment: environment).cache)
-      }
-      return (settings, try CacheLocation(settings))
-    } catch {
-      throw .configuration(error)
-    }
+    if case .redis(let redis) = settings.cache, redis.entra != nil { return (settings, try configuration(file).cache) }
+    return (settings, try attempt(try CacheLocation(settings), otherwise: CommandError.configuration))
   }
 
   /// The connections of a command to others.
   func network() throws(CommandError) -> CommandNetwork {
-    do throws(SystemError) {
-      return CommandNetwork(loop: try openLoop())
-    } catch {
-      throw .noEventLoop(error)
-    }
+    CommandNetwork(loop: try attempt(try openLoop(), otherwise: CommandError.noEventLoop))
   }
 
   /// The ways to the providers of a configuration's applications.
@@ -78,14 +61,11 @@ struct CommandContext: Sendable {
   }
 
   /// The same for a command that is of no use without what the cache holds.
-  func openReadable(
-    _ cache: CacheLocation, _ network: CommandNetwork
-  ) async throws(CommandError) -> CacheStore {
+  func openReadable(_ cache: CacheLocation, _ network: CommandNetwork) async throws(CommandError) -> CacheStore {
     let store = await open(cache, network)
     guard let reason = store.blindness else { return store }
     throw .failed(
-      "the token cache cannot be read, so who is signed in is not known", advice: CacheCure.words(reason) + "\n"
-    )
+      "the token cache cannot be read, so who is signed in is not known", advice: CacheCure.words(reason) + "\n")
   }
 }
 
@@ -174,6 +154,33 @@ enum CommandError: Error, Equatable {
         status: .failed)
     }
   }
+}
+
+extension CommandError {
+  /// The configuration in a file does not have a name that the command line gives.
+  static func unknown(_ kind: String, _ name: String, among names: [String], in file: String) -> CommandError {
+    .usage("\(file): \(unknownName(kind, name, among: names))")
+  }
+
+  /// What a file has is not read.
+  static func unreadable(_ file: String) -> (FileError) -> CommandError {
+    { .failed("cannot read \(file): \($0.description)") }
+  }
+}
+
+extension Settings {
+  /// The route that the command line names.
+  func route(_ name: String, in file: String) throws(CommandError) -> RouteSettings {
+    if let route = routes.first(where: { $0.name == name }) { return route }
+    throw .unknown("route", name, among: routes.map(\.name), in: file)
+  }
+}
+
+/// A value. What throws in its place becomes an error of the command.
+func attempt<Value, Cause: Error>(
+  _ value: @autoclosure () throws(Cause) -> Value, otherwise failure: (Cause) -> CommandError
+) throws(CommandError) -> Value {
+  do throws(Cause) { return try value() } catch { throw failure(error) }
 }
 
 /// The answer to a name that the configuration does not have, with what was probably meant and what there is.

@@ -10,12 +10,8 @@ struct CompletionNames {
   let file: String
 
   func answer() throws(CommandError) -> CommandAnswer {
-    do throws(FileError) {
-      let bytes = try ReadableFile.contents(of: file, limit: 1 << 20)
-      let names = list.names(yaml: bytes, file: file)
-      return CommandAnswer(text: names.map { $0 + "\n" }.joined(), status: .done)
-    } catch {
-      throw .failed("cannot read \(file): \(error.description)")
-    }
+    let bytes = try attempt(
+      try ReadableFile.contents(of: file, limit: 1 << 20), otherwise: CommandError.unreadable(file))
+    return CommandAnswer(text: list.names(yaml: bytes, file: file).map { $0 + "\n" }.joined(), status: .done)
   }
 }

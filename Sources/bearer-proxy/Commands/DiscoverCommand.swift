@@ -15,18 +15,18 @@ struct DiscoverCommand {
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
     let network = try context.network()
-    let fetch = network.fetcher.bound(tls: try trust(), proxy: proxy(context.environment))
+    let proxies = ProxyEnvironment(context.environment) { _, _ in }
+    let trust = try attempt(try TLSContext.client()) { (error: TLSConfigurationError) in
+      .failed("the system's certification authorities cannot be read: \(error)")
+    }
+    let fetch = network.fetcher.bound(tls: trust) { proxies.proxy(for: $0) }
     do throws(DiscoveryFault) {
       let challenge = try await ResourceDirectory.challenge(of: api, fetch)
       guard
-        let resource = try await ResourceDirectory.description(
-          of: api, challenge: challenge?.resourceMetadata, fetch)
-      else {
-        return failure("it publishes no metadata (RFC 9728): its documentation says which tokens it takes")
-      }
-      let issuer = resource.issuers[0]
+        let resource = try await ResourceDirectory.description(of: api, challenge: challenge?.resourceMetadata, fetch)
+      else { return failure("it publishes no metadata (RFC 9728): its documentation says which tokens it takes") }
       let (metadata, members) = try await ResourceDirectory.provider(
-        issuer, isStranger: !api.isLoopback, fetch)
+        resource.issuers[0], isStranger: !api.isLoopback, fetch)
       let found = DiscoveredAPI(
         api: api, resource: resource.challenging(for: challenge?.scopes ?? .none),
         provider: DiscoveredProvider(metadata: metadata, members: members))
@@ -38,19 +38,6 @@ struct DiscoverCommand {
 
   private func failure(_ words: String) -> CommandAnswer {
     CommandAnswer(text: "bearer-proxy: \(api): \(words)\n", status: .failed)
-  }
-
-  private func trust() throws(CommandError) -> TLSContext {
-    do throws(TLSConfigurationError) {
-      return try TLSContext.client()
-    } catch {
-      throw .failed("the system's certification authorities cannot be read: \(error)")
-    }
-  }
-
-  private func proxy(_ environment: [String: String]) -> @Sendable (HTTPURL) -> ProxyAddress? {
-    let proxies = ProxyEnvironment(environment) { _, _ in }
-    return { proxies.proxy(for: $0) }
   }
 }
 

@@ -15,11 +15,8 @@ struct DocumentCommand {
       let names = ConfigurationDocument.allCases.map { "config/\($0.rawValue)" }
       throw .failed("document prints one of \(names.joined(separator: ", "))")
     }
-    do throws(FileError) {
-      let present = try ReadableFile.contents(of: file, limit: 1 << 20)
-      return CommandAnswer(text: document.text(present: String(decoding: present, as: UTF8.self)), status: .done)
-    } catch {
-      throw .failed("cannot read \(file): \(error.description)")
-    }
+    let present = try attempt(
+      try ReadableFile.contents(of: file, limit: 1 << 20), otherwise: CommandError.unreadable(file))
+    return CommandAnswer(text: document.text(present: String(decoding: present, as: UTF8.self)), status: .done)
   }
 }

@@ -31,12 +31,7 @@ struct LoginCommand {
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
     let configuration = try context.configuration(options.configuration)
     let settings = configuration.settings
-    let plan: LoginPlan
-    do throws(LoginPlan.Problem) {
-      plan = try LoginPlan(options, routes: settings.routes, applications: settings.applications.map(\.name))
-    } catch {
-      throw .usage("\(options.configuration): \(error.message)")
-    }
+    let plan = try LoginPlan(options, routes: settings.routes, applications: settings.applications.map(\.name))
     guard let application = settings.application(named: plan.application) else {
       preconditionFailure("the plan's application is one of the settings'")
     }

@@ -5,22 +5,6 @@ import Tokens
 
 /// The settings' part of a sign-in.
 struct LoginPlan: Equatable {
-  /// Why there is none.
-  enum Problem: Error, Equatable {
-    case unknownApplication(String, among: [String])
-    case unknownRoute(String, among: [String])
-    /// The route's token belongs to no account.
-    case routeWithoutAccount(String)
-
-    var message: String {
-      switch self {
-      case .unknownApplication(let name, let names): unknownName("application", name, among: names)
-      case .unknownRoute(let name, let names): unknownName("route", name, among: names)
-      case .routeWithoutAccount(let name): "route '\(name)' takes no person's token: no sign-in is needed"
-      }
-    }
-  }
-
   var application: String
   /// Its authority, if the routes name another tenant than the application's.
   var authority: Authority?
@@ -38,22 +22,21 @@ struct LoginPlan: Equatable {
   /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
   /// is signed in to for the first one's account and scopes. The account's other routes are consented to as well,
   /// unless there is a `.default`, which cannot be combined with other scopes.
-  init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(Problem) {
+  init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(CommandError) {
     switch options.target {
     case .route(let name):
       guard let route = routes.first(where: { $0.name == name }) else {
-        throw .unknownRoute(name, among: routes.map(\.name))
+        throw .unknown("route", name, among: routes.map(\.name), in: options.configuration)
       }
       guard case .account(let application, let account, let scopes) = route.token else {
-        throw .routeWithoutAccount(name)
+        throw .usage("\(options.configuration): route '\(name)' takes no person's token: no sign-in is needed")
       }
-      self.init(
-        application: application, authority: route.authority, scopes: scopes, extraScopes: options.extraScopes,
-        parameters: route.tokenParameters,
-        account: account, routes: [ShownName(name, route.displayName)])
+      (self.application, authority, self.account) = (application, route.authority, account)
+      (self.scopes, extraScopes, parameters) = (scopes, options.extraScopes, route.tokenParameters)
+      self.routes = [ShownName(name, route.displayName)]
     case .application(let name):
       guard applications.contains(name) else {
-        throw .unknownApplication(name, among: applications)
+        throw .unknown("application", name, among: applications, in: options.configuration)
       }
       typealias Wish = (
         route: ShownName, authority: Authority?, account: String?, scopes: ScopeSet, parameters: TokenParameters
@@ -71,26 +54,11 @@ struct LoginPlan: Equatable {
       let joined = others.reduce(ScopeSet.none) { $0.union($1) }
       let all = joined.union(first?.scopes ?? .none)
       let hasDefault = all.words.contains { $0.hasSuffix("/.default") }
-      self.init(
-        application: name, authority: first?.authority, scopes: first?.scopes ?? .none,
-        extraScopes: hasDefault ? options.extraScopes : options.extraScopes.union(joined),
-        parameters: first?.parameters ?? .none, account: first?.account,
-        routes: served.map(\.route))
+      (application, authority, account) = (name, first?.authority, first?.account)
+      (scopes, parameters) = (first?.scopes ?? .none, first?.parameters ?? .none)
+      extraScopes = hasDefault ? options.extraScopes : options.extraScopes.union(joined)
+      self.routes = served.map(\.route)
     }
-  }
-
-  private init(
-    application: String, authority: Authority?, scopes: ScopeSet, extraScopes: ScopeSet, parameters: TokenParameters,
-    account: String?,
-    routes: [ShownName]
-  ) {
-    self.application = application
-    self.authority = authority
-    self.scopes = scopes
-    self.extraScopes = extraScopes
-    self.parameters = parameters
-    self.account = account
-    self.routes = routes
   }
 }
 

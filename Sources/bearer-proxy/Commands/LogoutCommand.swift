@@ -30,7 +30,7 @@ struct LogoutCommand {
     let store = try await context.openReadable(cache, network)
     if let name = options.application {
       guard let chosen = applications.first(where: { $0.name == name }) else {
-        throw .usage("\(options.configuration): \(unknownName("application", name, among: applications.map(\.name)))")
+        throw .unknown("application", name, among: applications.map(\.name), in: options.configuration)
       }
       applications.removeAll { $0.authority.authorizationServer != chosen.authority.authorizationServer }
     }

@@ -17,12 +17,7 @@ struct StatusCommand {
   private static let pause = Duration.milliseconds(200)
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let settings: Result<AdminSettings?, CommandError>
-    do throws(CommandError) {
-      settings = .success(try context.settings(options.configuration).admin)
-    } catch {
-      settings = .failure(error)
-    }
+    let settings = Result { () throws(CommandError) in try context.settings(options.configuration).admin }
     let network = try context.network()
     let answer = try await ask(settings, network.fetcher, in: context)
     if case .failure(let error) = settings {

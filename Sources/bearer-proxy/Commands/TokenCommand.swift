@@ -19,10 +19,7 @@ struct TokenCommand {
     }
     let configuration = try context.configuration(options.configuration)
     let settings = configuration.settings
-    guard let route = settings.routes.first(where: { $0.name == options.route }) else {
-      throw .usage(
-        "\(options.configuration): \(unknownName("route", options.route, among: settings.routes.map(\.name)))")
-    }
+    let route = try settings.route(options.route, in: options.configuration)
     if route.token.isCallers {
       throw .usage("route '\(route.name)' exchanges its callers' tokens (as: caller), and has none of its own to show")
     }

@@ -14,10 +14,7 @@ struct TokenHelper {
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
     let settings = try context.settings(options.configuration)
-    guard let route = settings.routes.first(where: { $0.name == options.route }) else {
-      throw .usage(
-        "\(options.configuration): \(unknownName("route", options.route, among: settings.routes.map(\.name)))")
-    }
+    let route = try settings.route(options.route, in: options.configuration)
     // git and docker ask every helper to keep and to forget what another one gave.
     if let operation = options.operation, operation != .get {
       return CommandAnswer(text: operation == .list ? "{}\n" : "", status: .done)
@@ -52,8 +49,7 @@ struct TokenHelper {
     if doors.isEmpty {
       throw .usage(
         "the running proxy gives tokens on a unix socket only: set admin: {address: "
-          + "\"unix:/run/bearer-proxy/admin.sock\"}"
-      )
+          + "\"unix:/run/bearer-proxy/admin.sock\"}")
     }
     let fetcher = try context.network().fetcher
     for door in doors {

@@ -18,10 +18,7 @@ struct LiveCheck {
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
     let configuration = try context.configuration(options.configuration)
-    let routes = configuration.settings.routes.map(\.name)
-    if let name = options.route, !routes.contains(name) {
-      throw .usage("\(options.configuration): \(unknownName("route", name, among: routes))")
-    }
+    if let name = options.route { _ = try configuration.settings.route(name, in: options.configuration) }
     let report = await report(configuration, try context.network(), in: context)
     return CommandAnswer(
       text: options.form == .json ? report.json : report.text, status: report.verdict.exitStatus, stream: .output)

@@ -142,10 +142,8 @@ struct ConfigurationSource: Sendable {
   private func load(
     _ settings: Result<Settings, ConfigurationError>, succeeding former: LoadedConfiguration?
   ) -> Result<LoadedConfiguration, ConfigurationError> {
-    do throws(ConfigurationError) {
-      return .success(try LoadedConfiguration(settings.get(), environment: environment, succeeding: former))
-    } catch {
-      return .failure(error)
+    Result { () throws(ConfigurationError) in
+      try LoadedConfiguration(settings.get(), environment: environment, succeeding: former)
     }
   }
 
@@ -159,12 +157,10 @@ struct ConfigurationSource: Sendable {
     repeat {
       state = State(files)
       var read: Set<String> = [file]
-      do throws(ConfigurationError) {
+      result = Result { () throws(ConfigurationError) in
         let settings = try Settings.load(
           file: file, environment: environment, files: .system(pipes: .refused), read: &read)
-        result = .success(try adapt?(settings) ?? settings)
-      } catch {
-        result = .failure(error)
+        return try adapt?(settings) ?? settings
       }
       looks += 1
       if read == files || looks == 3 { break }

@@ -47,12 +47,7 @@ struct BoundCertificateProof: Sendable {
         ])
     }
     if kept.isEmpty { return reading }
-    let result: Result<LoadedConfiguration, ConfigurationError>
-    do throws(ConfigurationError) {
-      result = .success(try next.keepingCertificates(of: kept, from: former))
-    } catch {
-      result = .failure(error)
-    }
+    let result = Result { () throws(ConfigurationError) in try next.keepingCertificates(of: kept, from: former) }
     return ConfigurationSource.Reading(result: result, state: reading.state, keptCertificates: kept)
   }
 

@@ -55,18 +55,13 @@ final class ProgramLaunch: Sendable {
       throw .usage(unknownName("program", options.program ?? "", among: names))
     }
     (name, shape) = (program.name, program.shape.withSecret)
-    do throws(CryptoError) {
-      secret = Secret(Base64URL.encode(try RandomBytes.make(32)))
-    } catch {
-      throw .failed("no secret can be made: \(error)")
+    let random = try attempt(try RandomBytes.make(32)) { (error: CryptoError) in
+      .failed("no secret can be made: \(error)")
     }
-    do throws(SystemError) {
-      guard let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: 0)), count: 1).first else {
-        throw SystemError("bind", EADDRNOTAVAIL)
-      }
-      self.socket = socket
-    } catch {
-      throw .failed("cannot listen on 127.0.0.1: \(error.reason)")
+    secret = Secret(Base64URL.encode(random))
+    let address = SocketAddress(.ipv4(0x7F00_0001, port: 0))
+    socket = try attempt(try BoundSocket.bind(address, count: 1)[0]) { (error: SystemError) in
+      .failed("cannot listen on 127.0.0.1: \(error.reason)")
     }
     var environment = context.environment
     let secrets = settings.secretVariables(of: environment)

@@ -17,9 +17,8 @@ struct RunCommand {
     if launch == nil { Machine.raiseDescriptorLimit() }
     var source = ConfigurationSource(file: options.configuration, environment: context.environment)
     if let launch { source.adapt = { settings throws(ConfigurationError) in try launch.adapt(settings) } }
-    let configuration: LoadedConfiguration
     let (read, state) = source.read()
-    do throws(ConfigurationError) { configuration = try read.get() } catch { throw .configuration(error) }
+    let configuration = try attempt(try read.get(), otherwise: CommandError.configuration)
     // Now there is one thread, and what it may not do none of its successors may.
     // A program that is started later would have lost the same rights.
     try launch?.start()
@@ -27,30 +26,23 @@ struct RunCommand {
       configuration.settings.admin == nil ? nil : RuntimeDirectory.make(environment: context.environment)
     let directories = configuration.settings.writableDirectories + (runtimeDirectory.map { [$0] } ?? [])
     let programs = configuration.settings.programs
-    let confinement = Machine.confine(
-      writableDirectories: directories, programs: runnable(programs))
+    let confinement = Machine.confine(writableDirectories: directories, programs: runnable(programs))
     let capabilityFailure = dropCapabilities(configuration.settings)
     // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one.
     // Callers who wait for a restart could take the last before that, so it comes before any connection is accepted.
     await Task.yield()
-    let machinery: Machinery
-    do throws(SystemError) {
-      machinery = try Machinery(
+    let machinery = try attempt(
+      try Machinery(
         options, loops: options.loops ?? configuration.settings.loops ?? Machine.processorCount,
         environment: context.environment,
-        confinedTo: confinement.isFull ? KeptRights(directories: Set(directories), programs: Set(programs)) : nil)
-    } catch {
-      throw .noEventLoop(error)
-    }
+        confinedTo: confinement.isFull ? KeptRights(directories: Set(directories), programs: Set(programs)) : nil),
+      otherwise: CommandError.noEventLoop)
     let heard = ProcessEvents(launch)
     var inherited = InheritedSockets(environment: launch == nil ? context.environment : [:])
     if let launch { inherited.add(launch.socket) }
-    let held: HeldResources
-    do throws(ConfigurationError) {
-      held = try HeldResources(configuration, machinery, inherited: &inherited, succeeding: nil)
-    } catch {
-      throw .configuration(error)
-    }
+    let held = try attempt(
+      try HeldResources(configuration, machinery, inherited: &inherited, succeeding: nil),
+      otherwise: CommandError.configuration)
     let composition = await Composition(configuration, machinery, held.listeners)
     confinement.write(to: composition.log)
     composition.log.warnOfRoot(isRoot: Machine.isRoot && launch == nil, dropping: capabilityFailure)
@@ -59,8 +51,8 @@ struct RunCommand {
     let generation = composition.generation(configuration, held, succeeding: nil)
     let notifier = ServiceNotifier(environment: launch == nil ? context.environment : [:])
     let record = runtimeDirectory.flatMap { InstanceRecord(of: options.configuration, in: $0) }
-    let loss = await RunningProxy(composition, generation, source, state, notifier, hearing: heard).run(
-      recording: record)
+    let proxy = RunningProxy(composition, generation, source, state, notifier, hearing: heard)
+    let loss = await proxy.run(recording: record)
     return CommandAnswer(text: "", status: loss == nil ? .done : .failed)
   }
 
