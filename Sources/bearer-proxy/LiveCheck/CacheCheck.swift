@@ -16,29 +16,20 @@ struct CacheCheck {
   /// Opens the cache on the way; what keeps it from being read is among the steps.
   func check() async -> (steps: [CheckStep], store: CacheStore) {
     var steps = await way()
-    let began = MonotonicTime.now
+    let reading = CheckTrial(.cacheReading)
     let store = await cache.open(loop: loop, resolver: resolver) { _ in }
     guard let place = cache.place, steps.allSatisfy({ $0.verdict == .ok }) else { return (steps, store) }
-    if let error = store.blindness {
-      steps.append(failure(.cacheReading, error, place, since: began))
-      return (steps, store)
-    }
+    if let error = store.blindness { return (steps + [failure(of: reading, error, place)], store) }
     let count = await store.snapshot().homeAccountIDs.count
     let people =
       store.isComplete ? (count == 1 ? "1 person" : "\(count) people") : "more than \(CacheStore.holdLimit) people"
-    steps.append(
-      CheckStep(
-        name: .cacheReading, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began),
-        detail: "\(place): \(people)"))
-    let lockBegan = MonotonicTime.now
+    steps.append(reading.end(.ok, "\(place): \(people)"))
+    let lock = CheckTrial(.cacheLock)
     do throws(CacheStoreError) {
       try await store.tryLock()
-      steps.append(
-        CheckStep(
-          name: .cacheLock, verdict: .ok, milliseconds: CheckStep.milliseconds(since: lockBegan),
-          detail: "taken, and given back"))
+      steps.append(lock.end(.ok, "taken, and given back"))
     } catch {
-      steps.append(failure(.cacheLock, error, place, since: lockBegan))
+      steps.append(failure(of: lock, error, place))
     }
     return (steps, store)
   }
@@ -55,12 +46,7 @@ struct CacheCheck {
     }
   }
 
-  private func failure(
-    _ name: CheckStep.Name, _ error: CacheStoreError, _ place: String, since began: MonotonicTime
-  ) -> CheckStep {
-    CheckStep(
-      name: name, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began),
-      detail: error.description(path: place),
-      advice: CacheCure.words(error))
+  private func failure(of trial: CheckTrial, _ error: CacheStoreError, _ place: String) -> CheckStep {
+    trial.end(.failed, error.description(path: place), advice: CacheCure.words(error))
   }
 }

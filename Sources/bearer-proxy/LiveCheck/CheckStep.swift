@@ -99,10 +99,23 @@ extension CheckStep {
     return steps
   }
 
-  /// The milliseconds from an instant until now.
-  static func milliseconds(since instant: MonotonicTime) -> Double { milliseconds(MonotonicTime.now - instant) }
+  fileprivate static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
+}
 
-  private static func milliseconds(_ time: TimeSpan) -> Double { Double(time.nanoseconds) / 1_000_000 }
+/// A step that has begun. Its end is measured.
+struct CheckTrial {
+  private let name: CheckStep.Name
+  private let began = MonotonicTime.now
+
+  init(_ name: CheckStep.Name) {
+    self.name = name
+  }
+
+  func end(_ verdict: CheckVerdict, _ detail: String, advice: String? = nil) -> CheckStep {
+    CheckStep(
+      name: name, verdict: verdict, milliseconds: CheckStep.milliseconds(MonotonicTime.now - began), detail: detail,
+      advice: advice)
+  }
 }
 
 struct CheckedRoute: Equatable {

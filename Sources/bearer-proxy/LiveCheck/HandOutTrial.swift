@@ -36,30 +36,27 @@ struct HandOutTrial: Sendable {
     guard let door = AdminDoor(address, secret: rules.header) else {
       return skipped("the port of \(address) is not known beforehand")
     }
-    let began = MonotonicTime.now
+    let trial = CheckTrial(.handOut)
     do throws(FetchError) {
       let response = try await door.fetch(fetcher, within: .seconds(30))(door.question(target))
-      return step(response, at: address, since: began)
+      return step(response, at: address, trial)
     } catch {
       return skipped("no bearer-proxy answers at \(address): \(error.detail)")
     }
   }
 
-  private func step(_ response: FetchResponse, at address: SocketAddress, since began: MonotonicTime) -> CheckStep {
-    let time = CheckStep.milliseconds(since: began)
+  private func step(_ response: FetchResponse, at address: SocketAddress, _ trial: CheckTrial) -> CheckStep {
     let words = JSONValue(json: response.body)?.members
     switch response.status {
     case 200:
       let seconds = response.value(of: "x-bearer-expires").flatMap { Int64($0) }
-      return CheckStep(
-        name: .handOut, verdict: .ok, milliseconds: time,
-        detail: "\(address) gives "
-          + (seconds.map { "a token, good for \(Tokens.words(seconds: $0))" } ?? "the field of the route"))
+      let given = seconds.map { "a token, good for \(Tokens.words(seconds: $0))" } ?? "the field of the route"
+      return trial.end(.ok, "\(address) gives \(given)")
     default:
       let title = words?["title"]?.text.map { ": \($0)" } ?? ""
-      return CheckStep(
-        name: .handOut, verdict: response.status == 401 ? .interactionRequired : .failed, milliseconds: time,
-        detail: "\(address) answers \(response.status)\(title)", advice: words?["detail"]?.text)
+      return trial.end(
+        response.status == 401 ? .interactionRequired : .failed, "\(address) answers \(response.status)\(title)",
+        advice: words?["detail"]?.text)
     }
   }
 

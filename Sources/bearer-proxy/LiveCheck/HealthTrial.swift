@@ -24,11 +24,7 @@ struct HealthTrial {
     let message = GRPCCall.prefix(0)
     var fields = [("te", "trailers")]
     hasToken = token != nil && Self.target.hasPrefix(upstream.target)
-    if hasToken, let token {
-      let name = token.otherField.map { String(decoding: $0, as: UTF8.self).lowercased() }
-      let value = token.bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-      fields.append((name ?? "authorization", value))
-    }
+    if hasToken, let token { fields.append(token.field) }
     var request = FetchRequest(.post(contentType: "application/grpc", body: message), url, fields: fields)
     request.takesTrailers = true
     self.request = request
@@ -81,5 +77,13 @@ struct HealthTrial {
     } catch {
       return nil
     }
+  }
+}
+
+extension BearerValue {
+  /// The field that carries it, in lower case, and its value.
+  var field: (String, String) {
+    let name = otherField.map { String(decoding: $0, as: UTF8.self).lowercased() }
+    return (name ?? "authorization", bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
   }
 }

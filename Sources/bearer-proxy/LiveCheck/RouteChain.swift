@@ -74,8 +74,7 @@ struct RouteChain: Sendable {
       steps.append(
         isPossible
           ? await self.probe(probe, token)
-          : CheckStep(
-            name: .probe, verdict: .skipped, detail: "not tried, for what it needs is not there"))
+          : CheckStep(name: .probe, verdict: .skipped, detail: "not tried, for what it needs is not there"))
     }
     if connection.allSatisfy({ $0.verdict == .ok }), let health = await health(token) { steps.append(health) }
     if let handOut { steps.append(await handOut.step(for: route)) }
@@ -83,32 +82,21 @@ struct RouteChain: Sendable {
   }
 
   private func authority(_ subscription: TokenSubscription) async -> (CheckStep, ProviderMetadata?) {
-    let began = MonotonicTime.now
+    let trial = CheckTrial(.authority)
     do throws(AcquisitionError) {
       let metadata = try await broker.discover(for: subscription)
-      let step = CheckStep(
-        name: .authority, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began),
-        detail: "\(subscription.key.authority), issuer \(metadata.issuer)")
-      return (step, metadata)
+      return (trial.end(.ok, "\(subscription.key.authority), issuer \(metadata.issuer)"), metadata)
     } catch {
-      let step = CheckStep(
-        name: .authority, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began), detail: error.detail,
-        advice: advisor.advice(error))
-      return (step, nil)
+      return (trial.end(.failed, error.detail, advice: advisor.advice(error)), nil)
     }
   }
 
   /// The application's credential: a provider compares it with the registered one.
   private func credential(_ subscription: TokenSubscription) async -> CheckStep {
-    let began = MonotonicTime.now
-    func step(_ verdict: CheckVerdict, _ detail: String, _ advice: String? = nil) -> CheckStep {
-      CheckStep(
-        name: .credential, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: detail,
-        advice: advice)
-    }
+    let trial = CheckTrial(.credential)
     do throws(AcquisitionError) {
       guard let claims = try await broker.proofClaims(for: subscription) else {
-        return step(.ok, "a token that does not say whom it is for")
+        return trial.end(.ok, "a token that does not say whom it is for")
       }
       let names = [
         ("issuer", claims.issuer), ("subject", claims.subject),
@@ -117,13 +105,13 @@ struct RouteChain: Sendable {
       let words = names.map { "\($0.0) \($0.1 ?? "(none)")" }.joined(separator: ", ")
       let left = claims.expiresAt.map { $0 - UnixTime.now }
       if let left, left <= 0 {
-        return step(
+        return trial.end(
           .failed, "a token that ended \(Tokens.words(seconds: -left)) ago: \(words)",
-          advisor.advice(expired: application?.assertionFile.map { .file(path: $0) } ?? .issuer))
+          advice: advisor.advice(expired: application?.assertionFile.map { .file(path: $0) } ?? .issuer))
       }
-      return step(.ok, "\(words)\(left.map { ", good for \(Tokens.words(seconds: $0))" } ?? "")")
+      return trial.end(.ok, "\(words)\(left.map { ", good for \(Tokens.words(seconds: $0))" } ?? "")")
     } catch {
-      return step(.failed, error.detail, advisor.advice(error))
+      return trial.end(.failed, error.detail, advice: advisor.advice(error))
     }
   }
 
@@ -133,7 +121,7 @@ struct RouteChain: Sendable {
     guard let application, case .account(_, _, let scopes) = route.token, let endpoint = metadata.authorizationEndpoint,
       !metadata.requiresPushedAuthorization
     else { return nil }
-    let began = MonotonicTime.now
+    let step = CheckTrial(.signIn)
     let pages = pageRedirectURIs(application.callback)
     let loopback = LoopbackRedirect(application.callback)
     let redirects = !pages.isEmpty ? pages : isNeeded ? [loopback.description] : []
@@ -161,14 +149,9 @@ struct RouteChain: Sendable {
           advisor.advice(redirectURI: redirect, isPage: !pages.isEmpty)
         )
       }
-      return CheckStep(
-        name: .signIn, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began), detail: found.detail,
-        advice: found.advice)
+      return step.end(.failed, found.detail, advice: found.advice)
     }
-    if known.isEmpty { return nil }
-    return CheckStep(
-      name: .signIn, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began),
-      detail: "the provider accepts \(known.joined(separator: " and "))")
+    return known.isEmpty ? nil : step.end(.ok, "the provider accepts \(known.joined(separator: " and "))")
   }
 
   /// The difference between this machine's clock and the provider's, if it matters.
@@ -181,7 +164,7 @@ struct RouteChain: Sendable {
   }
 
   private func token(_ subscription: TokenSubscription) async -> (CheckStep, BearerValue?) {
-    let began = MonotonicTime.now
+    let trial = CheckTrial(.token)
     do throws(AcquisitionError) {
       let value = try await broker.bearer(for: subscription)
       let owner = value.origin.account.map { " of \($0.name)" } ?? ""
@@ -189,16 +172,10 @@ struct RouteChain: Sendable {
       let detail =
         "a token\(owner) for \(value.scopes.isEmpty ? "no stated scope" : value.scopes.description) from \(source), "
         + "good for \(words(seconds: value.lifetime.expiresAt - UnixTime.now))"
-      return (
-        CheckStep(name: .token, verdict: .ok, milliseconds: CheckStep.milliseconds(since: began), detail: detail), value
-      )
+      return (trial.end(.ok, detail), value)
     } catch {
       let verdict = error.interactionRequired == nil ? CheckVerdict.failed : .interactionRequired
-      return (
-        CheckStep(
-          name: .token, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: error.detail,
-          advice: advisor.advice(error)), nil
-      )
+      return (trial.end(verdict, error.detail, advice: advisor.advice(error)), nil)
     }
   }
 
@@ -211,12 +188,7 @@ struct RouteChain: Sendable {
     else { return nil }
     // The API by its name as a resource, to which servers of MCP answer.
     if api.target.hasSuffix("/"), api.target.count > 1 { api.target.removeLast() }
-    let began = MonotonicTime.now
-    func step(_ verdict: CheckVerdict, _ detail: String, _ advice: String?) -> CheckStep {
-      CheckStep(
-        name: .description, verdict: verdict, milliseconds: CheckStep.milliseconds(since: began), detail: detail,
-        advice: advice)
-    }
+    let trial = CheckTrial(.description)
     var isNamed = false
     do throws(DiscoveryFault) {
       let fetch = route.fetch(fetcher, tls, within: .seconds(10))
@@ -230,18 +202,18 @@ struct RouteChain: Sendable {
         "resource \(found.resource), of \(found.issuers.joined(separator: ", ")), scopes "
         + (found.scopes.isEmpty ? "not said" : found.scopes.description)
       guard let issuer = found.issuers.first(where: { application.authority.value.isIssuer($0) }) else {
-        return step(.failed, detail, advisor.otherProvider(found.issuers))
+        return trial.end(.failed, detail, advice: advisor.otherProvider(found.issuers))
       }
       let gaps =
         found.gaps(of: subscription.key, allowed: route.tokenRules.scopesOnChallenge)
         + (try await providerGaps(issuer, subscription.key))
-      return step(.ok, detail, gaps.isEmpty ? nil : gaps.joined(separator: "; "))
+      return trial.end(.ok, detail, advice: gaps.isEmpty ? nil : gaps.joined(separator: "; "))
     } catch {
       switch error {
       // A server may answer anything at a path that it does not know.
       case .notJSON, .redirect, .tooLarge, .status, .unreached:
-        return isNamed ? step(.failed, error.words, advisor.descriptionAdvice) : nil
-      default: return step(.failed, error.words, advisor.descriptionAdvice)
+        return isNamed ? trial.end(.failed, error.words, advice: advisor.descriptionAdvice) : nil
+      default: return trial.end(.failed, error.words, advice: advisor.descriptionAdvice)
       }
     }
   }
@@ -275,7 +247,7 @@ struct RouteChain: Sendable {
   }
 
   private func probe(_ path: String, _ token: BearerValue?) async -> CheckStep {
-    let began = MonotonicTime.now
+    let trial = CheckTrial(.probe)
     var url = route.upstream.value
     url.target += path.drop { $0 == "/" }
     var fields = [("accept", "*/*")]
@@ -283,23 +255,18 @@ struct RouteChain: Sendable {
       fields.removeAll { $0.0 == name.lowercased() }
       fields.append((name.lowercased(), value))
     }
-    if let token {
-      let value = token.bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-      let name = token.otherField.map { String(decoding: $0, as: UTF8.self).lowercased() }
-      fields.append((name ?? "authorization", value))
-    }
+    if let token { fields.append(token.field) }
     do throws(FetchError) {
       let response = try await route.fetch(fetcher, tls)(FetchRequest(.get, url, fields: fields))
       let advice = advisor.advice(status: response.status)
       let challenge = response.status == 401 || response.status == 403 ? response.value(of: "www-authenticate") : nil
-      return CheckStep(
-        name: .probe, verdict: advice == nil ? .ok : .failed, milliseconds: CheckStep.milliseconds(since: began),
-        detail: "GET \(url.target.prefix { $0 != "?" }) is answered with \(response.status)"
+      return trial.end(
+        advice == nil ? .ok : .failed,
+        "GET \(url.target.prefix { $0 != "?" }) is answered with \(response.status)"
           + (challenge.map { ": \(Self.without(token, $0))" } ?? ""), advice: advice)
     } catch {
-      return CheckStep(
-        name: .probe, verdict: .failed, milliseconds: CheckStep.milliseconds(since: began),
-        detail: "the upstream gave no answer: \(error.detail)", advice: advisor.advice(probe: error))
+      return trial.end(
+        .failed, "the upstream gave no answer: \(error.detail)", advice: advisor.advice(probe: error))
     }
   }
 
@@ -307,13 +274,12 @@ struct RouteChain: Sendable {
   private func health(_ token: BearerValue?) async -> CheckStep? {
     let isSecured = route.upstream.value.scheme == .https
     guard route.versions == .http2 || route.versions == .auto && isSecured else { return nil }
-    let trial = HealthTrial(route.upstream.value, token)
-    let began = MonotonicTime.now
+    let health = HealthTrial(route.upstream.value, token)
+    let trial = CheckTrial(.health)
     do throws(FetchError) {
       let fetch = route.fetch(fetcher, tls, within: .seconds(10), versions: .http2)
-      var step = trial.step(try await fetch(trial.request))
-      step?.milliseconds = CheckStep.milliseconds(since: began)
-      return step
+      let step = health.step(try await fetch(health.request))
+      return step.map { trial.end($0.verdict, $0.detail, advice: $0.advice) }
     } catch {
       // Without HTTP/2, or with another service: no gRPC server.
       return nil
