@@ -277,7 +277,8 @@ struct ProblemDocument {
 
   /// The document as JSON. `route` and `requestID` are left out if empty, `sign_in` if there is no page to sign in.
   func json(route: String, requestID: String, signIn: String?, commands: OperatorCommands) -> [UInt8] {
-    var text = #"{"type":"urn:bearer-proxy:problem:\#(type.rawValue)","title":\#(Self.quoted(title)),"status":\#(status)"#
+    var text = #"{"type":"urn:bearer-proxy:problem:\#(type.rawValue)","title":\#(Self.quoted(title))"#
+    text += #","status":\#(status)"#
     let detail = interaction?.words(route: route, link: signIn, commands) ?? detail
     text += #","detail":\#(Self.quoted(detail))"#
     if !route.isEmpty { text += #","route":\#(Self.quoted(route))"# }
