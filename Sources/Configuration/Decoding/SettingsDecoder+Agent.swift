@@ -8,8 +8,7 @@ extension SettingsDecoder {
   mutating func agent(_ section: Section) -> String? {
     guard let scalar = scalar(section, .agent) else { return nil }
     if scalar.text.isGUID { return scalar.text.lowercased() }
-    report(scalar.place, "\(scalar.key) is the client id of an agent identity, a GUID, not '\(scalar.written)'")
-    return nil
+    return refuse(scalar, that: "is the client id of an agent identity, a GUID, not '\(scalar.written)'")
   }
 
   /// The agent's user account that `account` names: a user name or an object id. Nil is as above.
@@ -17,11 +16,10 @@ extension SettingsDecoder {
     guard let account else { return nil }
     if account.value.isGUID { return account.value.lowercased() }
     if account.value.contains("@") { return account.value }
-    report(
-      account.place,
-      "\(account.key): an agent's user is named by its user name, USER@DOMAIN, or its object id, not "
+    return refuse(
+      account,
+      "an agent's user is named by its user name, USER@DOMAIN, or its object id, not "
         + "'\(account.value)'")
-    return nil
   }
 
   /// Reports an agent beside a token that is not an agent's.
@@ -36,15 +34,15 @@ extension SettingsDecoder {
   ) -> Bool {
     if application.managedIdentity != nil {
       report(
-        reference.place,
-        "\(reference.key): '\(application.name)' is a managed identity, and agents are those of an application, which "
+        reference,
+        "'\(application.name)' is a managed identity, and agents are those of an application, which "
           + "'credential: {federated: {managed_identity: …}}' can prove")
       return false
     }
     guard application.isConfidential else {
       report(
-        reference.place,
-        "\(reference.key): application '\(application.name)' has no credential (client_secret_file, "
+        reference,
+        "application '\(application.name)' has no credential (client_secret_file, "
           + "client_assertion_file, credential), which an agent needs")
       return false
     }

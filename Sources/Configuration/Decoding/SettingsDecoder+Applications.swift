@@ -25,20 +25,20 @@ extension SettingsDecoder {
     guard let name = application.provingApplication else { return }
     guard let known = applications[name.value] else {
       report(
-        name.place, "\(name.key): there is no application '\(name.value)'",
+        name, "there is no application '\(name.value)'",
         suggestion: nearestWord(to: name.value, among: applications.keys.sorted()))
       return
     }
     if let other = known.settings, !other.isConfidential {
-      report(name.place, "\(name.key): application '\(name.value)' has no credential, so it has no tokens of its own")
+      report(name, "application '\(name.value)' has no credential, so it has no tokens of its own")
     }
     var names = [application.name]
     var next: String? = name.value
     while let name = next {
       if let start = names.firstIndex(of: name) {
         let chain = (names[start...] + [name]).joined(separator: ", ")
-        guard start == 0, let place = application.provingApplication else { return }
-        report(place.place, "\(place.key): applications prove one another in a circle: \(chain)")
+        guard start == 0, let reference = application.provingApplication else { return }
+        report(reference, "applications prove one another in a circle: \(chain)")
         return
       }
       names.append(name)
@@ -91,27 +91,23 @@ extension SettingsDecoder {
   private mutating func region(_ section: Section, _ authority: Authority?) -> AzureRegionChoice? {
     guard let scalar = scalar(section, .azureRegion) else { return nil }
     if let authority, !authority.hasRegions {
-      report(scalar.place, "\(scalar.key) is for Microsoft Entra's hosts; \(authority.url.host) has no regions")
+      report(scalar, that: "is for Microsoft Entra's hosts; \(authority.url.host) has no regions")
     }
     if !Key.credentials.contains(where: { section.members[$0] != nil }) {
-      report(scalar.place, "\(scalar.key) needs a credential: regions serve an application's own tokens alone")
+      report(scalar, that: "needs a credential: regions serve an application's own tokens alone")
     }
     if scalar.text == "auto" { return .automatic(environment: environment) }
     if let region = AzureRegion(scalar.text) { return .named(region) }
-    report(scalar.place, "\(scalar.key) is auto or a region such as westeurope, not '\(scalar.written)'")
-    return nil
+    return refuse(scalar, that: "is auto or a region such as westeurope, not '\(scalar.written)'")
   }
 
   private mutating func domainHint(_ section: Section, _ authority: Authority?) -> DomainHint? {
     guard let scalar = scalar(section, .domainHint) else { return nil }
     if let authority, !authority.takesDomainHints {
-      report(scalar.place, "\(scalar.key) is for Microsoft's providers; \(authority.url.host) knows no domain_hint")
+      report(scalar, that: "is for Microsoft's providers; \(authority.url.host) knows no domain_hint")
     }
     if let hint = DomainHint(scalar.text) { return hint }
-    report(
-      scalar.place,
-      "\(scalar.key) is a domain such as contoso.com, organizations or consumers, not '\(scalar.written)'")
-    return nil
+    return refuse(scalar, that: "is a domain such as contoso.com, organizations or consumers, not '\(scalar.written)'")
   }
 
   /// A machine's identity is registered nowhere: the machine's service says who it is.
@@ -185,21 +181,16 @@ extension SettingsDecoder {
     }
     guard let scalar = found ?? requiredScalar(section, .authority) else { return nil }
     if let copied = CopiedEndpoint(scalar.text) {
-      report(
-        scalar.place, "\(scalar.key): '\(scalar.written)' is \(copied.what), not the authority",
+      return refuse(
+        scalar, "'\(scalar.written)' is \(copied.what), not the authority",
         suggestion: copied.authority)
-      return nil
     }
     do throws(AuthorityError) {
       let authority = try Authority(scalar.text)
       guard isMetadataService(host: authority.url.host) else { return scalar.located(authority) }
-      report(
-        scalar.place,
-        "\(scalar.key): \(authority.url.host) hands out this machine's cloud credentials and is never a provider")
-      return nil
+      return refuse(scalar, "\(authority.url.host) hands out this machine's cloud credentials and is never a provider")
     } catch {
-      report(scalar.place, "\(scalar.key): \(reason(error, written: scalar.written))")
-      return nil
+      return refuse(scalar, reason(error, written: scalar.written))
     }
   }
 
@@ -211,6 +202,14 @@ extension SettingsDecoder {
     case .tenantMissing: "'\(written)' names no tenant: add its id or domain to the path"
     case .tenant(let tenant): "'\(tenant)' is not a tenant: neither an id, nor a domain"
     case .retired(let host): "\(host) was Microsoft's cloud in Germany, which was closed in 2021: its tenants are gone"
+    }
+  }
+
+  mutating func url(_ scalar: Scalar) -> HTTPURL? {
+    do throws(HTTPURLError) {
+      return try HTTPURL(scalar.text)
+    } catch {
+      return refuse(scalar, urlReason(error, written: scalar.written))
     }
   }
 

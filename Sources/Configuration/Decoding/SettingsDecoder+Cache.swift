@@ -40,7 +40,7 @@ extension SettingsDecoder {
   private mutating func cacheKeys(_ section: Section) -> [Secret] {
     guard let scalar = scalar(section, .keyFile) else { return [] }
     if section.members[.file] == nil, section.members[.redis] == nil {
-      report(scalar.place, "\(scalar.key) is about 'file' or 'redis', which \(section.path) does not have")
+      report(scalar, that: "is about 'file' or 'redis', which \(section.path) does not have")
     }
     guard let (path, bytes) = contents(of: scalar, limit: 4 << 10) else { return [] }
     reportExposure(of: path, scalar.located(path))
@@ -49,8 +49,8 @@ extension SettingsDecoder {
     let keys = lines.compactMap { Base64.decode($0) }.filter { $0.count == 32 }
     guard (1...2).contains(lines.count), keys.count == lines.count else {
       report(
-        scalar.place,
-        "\(scalar.key): \(path) must have one or two lines, each a key of 32 bytes in Base64 such as 'openssl rand "
+        scalar,
+        "\(path) must have one or two lines, each a key of 32 bytes in Base64 such as 'openssl rand "
           + "-base64 32' prints")
       return []
     }
@@ -75,30 +75,29 @@ extension SettingsDecoder {
       server = try RedisServer(scalar.text, defaultPort: section.members[.sentinel] == nil ? 6379 : 26379)
     } catch {
       // The text is not repeated: it may hold a password.
-      report(scalar.place, "\(scalar.key) \(error.reason)")
-      return nil
+      return refuse(scalar, that: error.reason)
     }
     server.arrangement = arrangement
     server.allowsPlaintext = boolean(section, .allowPlaintext)
     given[scalar.key]?.value = server.description
     if server.password != nil, scalar.written.contains("@"), scalar.written == scalar.text {
-      report(scalar.place, "\(scalar.key) has a password in it; use password_file, or a variable for the whole URL")
+      report(scalar, that: "has a password in it; use password_file, or a variable for the whole URL")
     }
     let members = [Key.password, .passwordFile, .user].compactMap { section.members[$0] }
     if server.password != nil, let member = members.first {
       report(member.place, "\(section.path) has a user or password in 'redis' and beside it; keep one")
     }
     if let entra, server.password != nil {
-      report(entra.place, "\(entra.key): 'redis' has a password; keep one")
+      report(entra, "'redis' has a password; keep one")
     }
     if server.places.count > 1, arrangement == .single {
-      report(scalar.place, "\(scalar.key) names several hosts, for which it needs 'sentinel' or 'cluster: true'")
+      report(scalar, that: "names several hosts, for which it needs 'sentinel' or 'cluster: true'")
     }
     if server.database != 0, arrangement == .cluster {
-      report(scalar.place, "\(scalar.key) ends in the number of a database, and a cluster has only one")
+      report(scalar, that: "ends in the number of a database, and a cluster has only one")
     }
     if let entra, !server.isSecure, let place = server.places.first(where: { !$0.isLoopback }) {
-      report(entra.place, "\(entra.key) needs rediss://: the token would travel in clear to '\(place.host)'")
+      report(entra, that: "needs rediss://: the token would travel in clear to '\(place.host)'")
     }
     if let entra, let key = [Key.password, .passwordFile].first(where: { section.members[$0] != nil }) {
       report(entra.place, "\(section.path) has both 'entra' and '\(key.rawValue)'; keep one")
@@ -106,15 +105,13 @@ extension SettingsDecoder {
     if let name, entra == nil, secret == nil, server.password == nil,
       section.members[.password] ?? section.members[.passwordFile] == nil
     {
-      report(name.place, "\(name.key) needs 'password' or 'password_file'")
+      report(name, that: "needs 'password' or 'password_file'")
     }
     if let tls, !server.isSecure {
       report(tls.place, "\(section.path(.tls)) is for rediss:// only")
     }
     if let place = server.exposed(server.places) {
-      report(
-        scalar.place,
-        "\(scalar.key): tokens would travel in clear to '\(place.host)'; use rediss://, or allow_plaintext: true")
+      report(scalar, "tokens would travel in clear to '\(place.host)'; use rediss://, or allow_plaintext: true")
     }
     if let name { server.user = name.text }
     if let secret { server.password = secret }
@@ -141,22 +138,19 @@ extension SettingsDecoder {
     }
     if isCluster { report(sentinel.place, "\(section.path) has both 'sentinel' and 'cluster'; keep one") }
     if let user, password == nil {
-      report(user.place, "\(user.key) needs 'sentinel_password' or 'sentinel_password_file'")
+      report(user, that: "needs 'sentinel_password' or 'sentinel_password_file'")
     }
     return .sentinels(.init(primary: sentinel.text, user: user?.text, password: password))
   }
 
   /// True if an application has tokens without the cache that they open.
   private mutating func reportTokens(of entra: Scalar, _ applications: [String: DecodedApplication]) {
-    guard let known = applications[entra.text] else {
-      return report(
-        entra.place, "\(entra.key): there is no application '\(entra.text)'",
-        suggestion: nearestWord(to: entra.text, among: applications.keys.sorted()))
+    guard let application = application(named: entra, among: applications)?.settings, !application.isConfidential else {
+      return
     }
-    guard let application = known.settings, !application.isConfidential else { return }
     report(
-      entra.place,
-      "\(entra.key): application '\(entra.text)' has no credential, so its tokens are those of people whose sign-ins "
+      entra,
+      "application '\(entra.text)' has no credential, so its tokens are those of people whose sign-ins "
         + "are in this cache, which they would have to open; name one with a credential")
   }
 }

@@ -25,10 +25,7 @@ extension SettingsDecoder {
     let chosen = choice(section, .grant, of: CallerGrantSettings.Word.self)
     if chosen == nil, section.members[.grant] != nil { return nil }
     guard let word = chosen ?? usualGrant(application.authority.value) else {
-      report(
-        section.place,
-        "\(section.path): \(application.authority.value.url.host) (Azure AD B2C) exchanges no tokens of callers")
-      return nil
+      return refuse(section, "\(application.authority.value.url.host) (Azure AD B2C) exchanges no tokens of callers")
     }
     var allowed: [Key] = [.grant]
     switch word {
@@ -75,12 +72,10 @@ extension SettingsDecoder {
       requestedType: word == .idJAG ? TokenTypeURN.identityAssertion : requested)
     // An ID token, or one for more tokens, is for no API.
     if word == .tokenExchange, let requested, ![TokenTypeURN.accessToken, TokenTypeURN.jwt].contains(requested) {
-      let place = section[.requestedTokenType]?.place ?? section.place
-      report(
-        place,
-        "\(section.path(.requestedTokenType)): '\(requested)' is no token for an API: write "
+      return refuse(
+        section, .requestedTokenType,
+        "'\(requested)' is no token for an API: write "
           + "\(TokenTypeURN.accessToken) or \(TokenTypeURN.jwt), or leave it out")
-      return nil
     }
     guard let inner = self.section(section, .actor) else { return section.members[.actor] == nil ? terms : nil }
     reportMissing(.file, in: inner)
@@ -94,8 +89,7 @@ extension SettingsDecoder {
   private mutating func tokenType(_ section: Section, _ key: Key) -> String? {
     guard let scalar = scalar(section, key) else { return nil }
     if scalar.text.contains(":"), scalar.text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) { return scalar.text }
-    report(scalar.place, "\(scalar.key) is a URI such as \(TokenTypeURN.accessToken), not '\(scalar.written)'")
-    return nil
+    return refuse(scalar, that: "is a URI such as \(TokenTypeURN.accessToken), not '\(scalar.written)'")
   }
 
   private mutating func resourceApplication(
@@ -105,20 +99,14 @@ extension SettingsDecoder {
       reportMissing(.resourceApplication, in: section)
       return nil
     }
-    guard let other = applications[scalar.text] else {
-      report(
-        scalar.place, "\(scalar.key): there is no application '\(scalar.written)'",
-        suggestion: nearestWord(to: scalar.text, among: applications.keys.sorted()))
-      return nil
-    }
+    guard let other = self.application(named: scalar, among: applications) else { return nil }
     if let settings = other.settings,
       settings.managedIdentity != nil || settings.authority.value == application.authority.value
     {
-      report(
-        scalar.place,
-        "\(scalar.key): '\(scalar.written)' has to be the application at the authorization server of the API, which is "
+      return refuse(
+        scalar,
+        "'\(scalar.written)' has to be the application at the authorization server of the API, which is "
           + "another one than \(application.authority.value)")
-      return nil
     }
     return scalar.text
   }

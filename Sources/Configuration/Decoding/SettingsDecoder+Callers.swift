@@ -38,7 +38,7 @@ extension SettingsDecoder {
   private mutating func peers(_ callers: Section, address: SocketAddress?) -> CallerRules.Peers? {
     guard let section = self.section(callers, .unix) else { return nil }
     if address?.ipAddress != nil {
-      report(section.place, "\(section.path) is for a unix socket; other callers show no user: take another rule")
+      report(section, that: "is for a unix socket; other callers show no user: take another rule")
     }
     let users = identifiers(section, .uids)
     let groups = identifiers(section, .gids)
@@ -52,7 +52,7 @@ extension SettingsDecoder {
       if let identifier = UInt32(scalar.text) {
         identifiers.insert(identifier)
       } else {
-        report(scalar.place, "\(scalar.key) is a user's or group's number, not '\(scalar.written)'")
+        report(scalar, that: "is a user's or group's number, not '\(scalar.written)'")
       }
     }
     return identifiers
@@ -65,19 +65,14 @@ extension SettingsDecoder {
     if section.members[.valueFile] == nil { reportMissing(.value, in: section) }
     guard let name, let value else { return nil }
     guard FieldName.isName(name.text) else {
-      report(name.place, "\(name.key): '\(name.written)' is not a field name")
-      return nil
+      return refuse(name, "'\(name.written)' is not a field name")
     }
     // A field with a meaning of its own would lose it: this one is taken out before the request goes on.
     guard FieldName(Array(name.text.utf8).span) == .other else {
-      report(name.place, "\(name.key): '\(name.written)' has another meaning already; take a name such as X-Proxy-Key")
-      return nil
+      return refuse(name, "'\(name.written)' has another meaning already; take a name such as X-Proxy-Key")
     }
     guard 16 <= value.count, value.isVisibleASCII else {
-      report(
-        section.place,
-        "\(section.path): the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
-      return nil
+      return refuse(section, "the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
     }
     return CallerRules.Header(name: name.text, value: value)
   }
@@ -86,7 +81,7 @@ extension SettingsDecoder {
     _ callers: Section, hasTLS: Bool
   ) -> (trust: Located<String>, names: Set<String>)? {
     guard let section = self.section(callers, .certificate) else { return nil }
-    if !hasTLS { report(section.place, "\(section.path) needs a listener that speaks TLS: give it 'tls'") }
+    if !hasTLS { report(section, that: "needs a listener that speaks TLS: give it 'tls'") }
     let subjects = Set((list(section, .subjects) ?? []).map(\.text))
     guard let caFile = readableFile(section, .caFile) else {
       reportMissing(.caFile, in: section)
@@ -121,10 +116,10 @@ extension SettingsDecoder {
         if url.origin == text {
           origins.insert(text)
         } else {
-          report(scalar.place, "\(scalar.key): '\(scalar.written)' is not an origin such as \(url.origin)")
+          report(scalar, "'\(scalar.written)' is not an origin such as \(url.origin)")
         }
       } catch {
-        report(scalar.place, "\(scalar.key): \(urlReason(error, written: scalar.written))")
+        report(scalar, urlReason(error, written: scalar.written))
       }
     }
     return origins

@@ -12,12 +12,10 @@ extension SettingsDecoder {
     let type = chosen(section, .type, of: ClientAssertionType.self)
     guard let scalars, let program = scalars.first else { return nil }
     guard program.text.hasPrefix("/") else {
-      report(
-        program.place, "\(program.key): '\(program.written)' is not the whole path of a program: begin it with '/'")
-      return nil
+      return refuse(program, "'\(program.written)' is not the whole path of a program: begin it with '/'")
     }
     if let problem = files.judgeProgram(program.text) {
-      report(program.place, "\(program.key): \(program.text) \(problem)")
+      report(program, "\(program.text) \(problem)")
     }
     let substituted = scalars.filter { !environmentReferences(in: $0.written).isEmpty }
     for scalar in substituted { given[scalar.key]?.value = ConfiguredValue.hidden }
@@ -31,8 +29,7 @@ extension SettingsDecoder {
   private mutating func words(_ section: Section, _ key: Key) -> [Scalar]? {
     guard let node = section[key] else { return nil }
     guard case .sequence(let elements) = node.content, !elements.isEmpty else {
-      report(node.place, "\(section.path(key)) takes a list: [/path/of/program, argument]; no shell reads it")
-      return nil
+      return refuse(node.place, "\(section.path(key)) takes a list: [/path/of/program, argument]; no shell reads it")
     }
     let scalars = elements.enumerated().map { scalar($1, path: "\(section.path(key))[\($0)]") }
     return scalars.contains { $0 == nil } ? nil : scalars.compactMap(\.self)
@@ -44,8 +41,8 @@ extension SettingsDecoder {
     for scalar in list(section, key) ?? [] {
       guard let value = environment[scalar.text] else {
         report(
-          scalar.place,
-          "\(scalar.key) names '\(scalar.written)', which the environment does not have: set it where the process "
+          scalar,
+          that: "names '\(scalar.written)', which the environment does not have: set it where the process "
             + "starts"
         )
         continue

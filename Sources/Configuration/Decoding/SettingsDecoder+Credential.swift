@@ -33,11 +33,10 @@ extension SettingsDecoder {
     guard let secret = secret(section, key, file: fileKey) else { return nil }
     if secret.count >= SentSecrets.shortest { return secret }
     guard let used = section.members[key] == nil ? fileKey : key as Key?, let node = section[used] else { return nil }
-    report(
+    return refuse(
       node.place,
       "\(section.path(used)): a client secret has at least \(SentSecrets.shortest) bytes; a shorter one is a mistake, "
         + "or the provider must give another")
-    return nil
   }
 
   private static func settings(
@@ -68,8 +67,7 @@ extension SettingsDecoder {
     let pod = self.section(section, .workloadIdentity).flatMap { workloadIdentity($0, workload) }
     if kinds.isEmpty {
       let names = section.shape.rows.map(\.key.rawValue).joined(separator: ", ")
-      report(section.place, "\(section.path) needs one of \(names)")
-      return nil
+      return refuse(section, that: "needs one of \(names)")
     }
     if reportSecond(of: kinds, in: section) { return nil }
     let decoded: [CredentialSettings?] = [
@@ -85,8 +83,7 @@ extension SettingsDecoder {
     do throws(WorkloadIdentityMistake) {
       return try WorkloadIdentity(environment: environment)
     } catch {
-      report(place, "\(path): \(reason(error))")
-      return nil
+      return refuse(place, "\(path): \(reason(error))")
     }
   }
 
@@ -103,8 +100,7 @@ extension SettingsDecoder {
         }
         proxy = TokenProxySettings(proxy: settings, caFile: caFile, place: place)
       } catch {
-        report(place.place, "\(place.key): \(reason(error))")
-        return nil
+        return refuse(place, reason(error))
       }
     }
     guard let workload else { return nil }
@@ -131,8 +127,7 @@ extension SettingsDecoder {
     let source = federatedSource(section)
     let audience = audience(section)
     if kinds.isEmpty {
-      report(section.place, "\(section.path) needs one of managed_identity, gcp, github_actions, application")
-      return nil
+      return refuse(section, that: "needs one of managed_identity, gcp, github_actions, application")
     }
     if reportSecond(of: kinds, in: section) { return nil }
     guard let source, audience != nil || section.members[.audience] == nil else { return nil }
@@ -146,8 +141,7 @@ extension SettingsDecoder {
       _ = try ScopeSet([scalar.text])
       return scalar.text
     } catch {
-      report(scalar.place, "\(scalar.key): '\(scalar.written)' is not one word without blanks, quotes and backslashes")
-      return nil
+      return refuse(scalar, "'\(scalar.written)' is not one word without blanks, quotes and backslashes")
     }
   }
 
@@ -181,8 +175,7 @@ extension SettingsDecoder {
         case .url(let name): "the environment's \(name) is no http or https URL"
         case .plaintext(let name): "the environment's \(name) is not https: the job's token would travel in clear"
         }
-      report(section.place, "\(section.path): \(reason)")
-      return nil
+      return refuse(section, "\(reason)")
     }
   }
 
@@ -191,10 +184,8 @@ extension SettingsDecoder {
     guard let inner = self.section(section, .managedIdentity), let settings = managedIdentity(inner) else { return nil }
     // On the others, the platform decides which identity it is.
     if settings.identity.id == .systemAssigned, [.imds, .appService, .arc].contains(settings.identity.host.source) {
-      report(
-        inner.place,
-        "\(inner.path) names no identity: as a credential only a user-assigned one is accepted; write its 'client_id'")
-      return nil
+      return refuse(
+        inner, that: "names no identity: as a credential only a user-assigned one is accepted; write its 'client_id'")
     }
     return .managedIdentity(settings)
   }
@@ -219,8 +210,7 @@ extension SettingsDecoder {
         identity: try ManagedIdentity(identityID, at: detection.host), detection: detection, isChosen: source != nil)
     } catch {
       let place = section[ids.first ?? .source]?.place ?? section.place
-      report(place, "\(section.path): \(reason(error))")
-      return nil
+      return refuse(place, "\(section.path): \(reason(error))")
     }
   }
 
@@ -253,7 +243,7 @@ extension SettingsDecoder {
       reportExposure(of: file.value, file)
       reportWriters(of: file.value, file.place, file.key)
     } catch {
-      report(file.place, "\(file.key): cannot read \(file.value): \(error.reason)")
+      report(file, "cannot read \(file.value): \(error.reason)")
     }
   }
 
@@ -295,8 +285,7 @@ extension SettingsDecoder {
     let files = credentialFiles(section)
     let hasBoundTokens = boolean(section, .boundTokens)
     if let authority, authority.url.scheme == .http {
-      report(section.place, "\(section.path) needs an authority with https:, whose handshake shows the certificate")
-      return nil
+      return refuse(section, that: "needs an authority with https:, whose handshake shows the certificate")
     }
     guard let (files, passphrase) = files else { return nil }
     return .mutualTLS(
@@ -328,8 +317,7 @@ extension SettingsDecoder {
     let archive = readableFile(section, .pfxFile)
     for secret in [key ?? certificate, archive].compactMap(\.self) { reportExposure(of: secret.value, secret) }
     if let node = section[.pfxFile], let other = [Key.certificateFile, .keyFile].first(where: { section[$0] != nil }) {
-      report(node.place, "\(section.path) has both '\(other.rawValue)' and 'pfx_file'; keep one")
-      return nil
+      return refuse(node.place, "\(section.path) has both '\(other.rawValue)' and 'pfx_file'; keep one")
     }
     if section[.pfxFile] != nil { return archive.map { .archive($0) } }
     reportMissing(.certificateFile, in: section)

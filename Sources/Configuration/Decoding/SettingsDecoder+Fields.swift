@@ -32,18 +32,16 @@ extension SettingsDecoder {
     if section.members[.valueFile] == nil { reportMissing(.value, in: section) }
     guard let header, let name = fieldName(header), let value else { return nil }
     guard name.carriesCredential else {
-      report(
-        header.place,
-        "\(header.key): '\(header.written)' has another meaning already; an API's key is in Authorization or in a "
+      return refuse(
+        header,
+        "'\(header.written)' has another meaning already; an API's key is in Authorization or in a "
           + "field of its own, such as X-API-Key")
-      return nil
     }
     guard isValue(value) else {
-      report(
+      return refuse(
         (section[.value] ?? section[.valueFile])?.place ?? section.place,
         "\(section.path): the value of '\(name.text)' is \(FixedCredential.shortest) to \(FixedCredential.longest) "
           + "ASCII characters without a blank at an end")
-      return nil
     }
     return FixedCredential(name, value)
   }
@@ -54,11 +52,10 @@ extension SettingsDecoder {
     if section.members[.passwordFile] == nil { reportMissing(.password, in: section) }
     guard let user, let password else { return nil }
     guard let credential = FixedCredential(user: user.text, password: password), isValue(credential.value) else {
-      report(
+      return refuse(
         user.place,
         "\(section.path): Basic credentials are a user name without ':' and a password, both without control "
           + "characters, together at most 3000 bytes (RFC 7617)")
-      return nil
     }
     return credential
   }
@@ -70,8 +67,7 @@ extension SettingsDecoder {
 
   private mutating func fieldName(_ scalar: Scalar) -> RouteFieldName? {
     if let name = RouteFieldName(scalar.text) { return name }
-    report(scalar.place, "\(scalar.key): '\(scalar.written)' is not a field name")
-    return nil
+    return refuse(scalar, "'\(scalar.written)' is not a field name")
   }
 
   // MARK: request_headers
@@ -79,7 +75,7 @@ extension SettingsDecoder {
   /// The fields that a route sets and removes; nil if there are none, or only together with an issue.
   mutating func requestFields(_ route: Section, beside token: RouteToken?) -> RequestFields? {
     guard let section = section(route, .requestHeaders) else { return nil }
-    if section.members.isEmpty { report(section.place, "\(section.path) needs 'set' or 'remove'") }
+    if section.members.isEmpty { report(section, that: "needs 'set' or 'remove'") }
     let set = values(section, .set).sorted { $0.key < $1.key }
     let removed = list(section, .remove) ?? []
     for (_, value) in set where !environmentReferences(in: value.written).isEmpty {
@@ -101,8 +97,7 @@ extension SettingsDecoder {
         case .value(let name):
           "the value of '\(name)' has a character that is not ASCII, or a blank at an end"
         }
-      report(section.place, "\(section.path): \(reason)")
-      return nil
+      return refuse(section, "\(reason)")
     }
   }
 
@@ -110,20 +105,17 @@ extension SettingsDecoder {
     _ text: String, _ place: Place, _ key: String, _ token: RouteToken?
   ) -> RouteFieldName? {
     guard let name = RouteFieldName(text) else {
-      report(place, "\(key): '\(text)' is not a field name")
-      return nil
+      return refuse(place, "\(key): '\(text)' is not a field name")
     }
     if name.isReserved {
-      report(
+      return refuse(
         place,
         "\(key): '\(text)' is not for a route to set or remove: framing, identity, path or the proxy itself depend "
           + "on it"
       )
-      return nil
     }
     if token?.fixed?.name.isAlike(name) == true {
-      report(place, "\(key): '\(text)' is the field of the route's 'token'")
-      return nil
+      return refuse(place, "\(key): '\(text)' is the field of the route's 'token'")
     }
     return name
   }

@@ -62,8 +62,7 @@ extension SettingsDecoder {
     do throws(ListenerAddressError) {
       return scalar.located(try SocketAddress(listener: scalar.text))
     } catch {
-      report(scalar.place, "\(scalar.key): '\(scalar.written)' \(error.reason)")
-      return nil
+      return refuse(scalar, "'\(scalar.written)' \(error.reason)")
     }
   }
 
@@ -95,8 +94,7 @@ extension SettingsDecoder {
       }
     }
     if isName || IPAddress(text) != nil { return text }
-    report(scalar.place, "\(scalar.key): '\(scalar.written)' is not a host name (no scheme, no port)")
-    return nil
+    return refuse(scalar, "'\(scalar.written)' is not a host name (no scheme, no port)")
   }
 
   private mutating func callerRules(_ section: Section, address: Located<SocketAddress>?) -> CallerSettings {

@@ -16,9 +16,7 @@ extension SettingsDecoder {
       for (name, section) in namedSections(section, .programs) {
         guard let section else { continue }
         if let place = places[name] {
-          report(
-            section.place,
-            "\(section.path): a program '\(name)' is on line \(place.line) already; choose another name")
+          report(section, "a program '\(name)' is on line \(place.line) already; choose another name")
         }
         places[name] = section.place
         if let program = program(section, name, listener, routes, applications) {
@@ -71,9 +69,7 @@ extension SettingsDecoder {
     if written == nil { reportMissing(.secretFile, in: section) }
     guard let secret else { return false }
     guard secret.count >= 16, secret.isVisibleASCII else {
-      report(
-        section.place,
-        "\(section.path): the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
+      report(section, "the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
       return false
     }
     return true
@@ -84,22 +80,22 @@ extension SettingsDecoder {
     let address = listener.address.value
     if !listener.callers.rules.isOpen {
       report(
-        section.place,
-        "\(section.path): with shape: imds every program that can connect gets tokens; write 'callers: {anyone: true}' "
+        section,
+        "with shape: imds every program that can connect gets tokens; write 'callers: {anyone: true}' "
           + "at the listener, or use shape: app_service, which has a secret")
       return false
     }
     if listener.hosts == .any {
       report(
-        section.place,
-        "\(section.path): with shape: imds and 'hosts: [\"*\"]' pages in browsers would get tokens; list the names of "
+        section,
+        "with shape: imds and 'hosts: [\"*\"]' pages in browsers would get tokens; list the names of "
           + "the listener, or none")
       return false
     }
     guard address.isLoopback || address.host == "169.254.169.254" else {
       report(
-        section.place,
-        "\(section.path): with shape: imds others than the program would reach \(address); listen at a loopback "
+        section,
+        "with shape: imds others than the program would reach \(address); listen at a loopback "
           + "address, at 169.254.169.254 in the program's network namespace, or use shape: app_service")
       return false
     }
@@ -119,14 +115,13 @@ extension SettingsDecoder {
     let scopes: ScopeSet
     if let name = scalar(section, .route) {
       if let other = section.members[.application] ?? section.members[.scopes] {
-        report(other.place, "\(section.path): a route has its own application and scopes; remove 'route' or these")
-        return nil
+        return refuse(
+          other.place, "\(section.path): a route has its own application and scopes; remove 'route' or these")
       }
       guard let route = routes.first(where: { $0.name == name.text }) else {
-        report(
-          name.place, "\(name.key): there is no route '\(name.written)'",
+        return refuse(
+          name, "there is no route '\(name.written)'",
           suggestion: nearestWord(to: name.text, among: routes.map(\.name)))
-        return nil
       }
       guard checkRoute(route, name, shape, listener) else { return nil }
       (source, scopes) = (.route(route.name), route.token.scopes)
@@ -143,11 +138,10 @@ extension SettingsDecoder {
       (source, scopes) = (.application(reference.value, wanted), wanted)
     }
     if shape != .tokenEndpoint, resources.isEmpty, ProgramToken.resources(of: scopes).isEmpty {
-      report(
-        section.place,
-        "\(section.path) needs 'resources': programs with shape: \(shape.rawValue) ask by resource, and no scope ends "
+      return refuse(
+        section,
+        that: "needs 'resources': programs with shape: \(shape.rawValue) ask by resource, and no scope ends "
           + "in /.default")
-      return nil
     }
     return ProgramSettings.Token(source: source, resources: resources, identities: identities)
   }
@@ -156,21 +150,21 @@ extension SettingsDecoder {
     _ route: RouteSettings, _ name: Scalar, _ shape: ProgramShape, _ listener: ListenerSettings
   ) -> Bool {
     if route.token.application == nil {
-      report(name.place, "\(name.key): route '\(route.name)' has no token")
+      report(name, "route '\(route.name)' has no token")
       return false
     }
     guard route.token.isCallers else { return true }
     if shape != .tokenEndpoint {
       report(
-        name.place,
-        "\(name.key): route '\(route.name)' exchanges callers' tokens (as: caller), and programs with shape: "
+        name,
+        "route '\(route.name)' exchanges callers' tokens (as: caller), and programs with shape: "
           + "\(shape.rawValue) bring none; use shape: token_endpoint")
       return false
     }
     if listener.callers.rules.bearer == nil {
       report(
-        name.place,
-        "\(name.key): route '\(route.name)' exchanges callers' tokens (as: caller); set 'callers: {bearer: …}' at the "
+        name,
+        "route '\(route.name)' exchanges callers' tokens (as: caller); set 'callers: {bearer: …}' at the "
           + "listener, which says whose subject_token is accepted")
       return false
     }

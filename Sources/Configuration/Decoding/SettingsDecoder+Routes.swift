@@ -40,9 +40,7 @@ extension SettingsDecoder {
     guard let scalar = requiredScalar(section, .name) else { return nil }
     guard checkName(scalar.text, place: scalar.place, key: scalar.key) else { return nil }
     if let place = places[scalar.text] {
-      report(
-        scalar.place,
-        "\(scalar.key): a route '\(scalar.written)' is already on line \(place.line); choose another name")
+      report(scalar, "a route '\(scalar.written)' is already on line \(place.line); choose another name")
     }
     places[scalar.text] = scalar.place
     return scalar.text
@@ -52,8 +50,7 @@ extension SettingsDecoder {
   mutating func displayName(_ section: Section) -> String? {
     guard let scalar = scalar(section, .displayName) else { return nil }
     if scalar.text.count <= 80, scalar.text.printable(limit: 400) == scalar.text { return scalar.text }
-    report(scalar.place, "\(scalar.key) is at most 80 characters on one line, not '\(scalar.written)'")
-    return nil
+    return refuse(scalar, that: "is at most 80 characters on one line, not '\(scalar.written)'")
   }
 
   /// Names appear in logs, metrics and URLs.
@@ -152,7 +149,7 @@ extension SettingsDecoder {
       if let upgrade = UpgradeProtocol(rawValue: scalar.text.lowercased()) {
         upgrades.insert(upgrade)
       } else {
-        report(scalar.place, "\(scalar.key): only websocket can be upgraded to, not '\(scalar.written)'")
+        report(scalar, "only websocket can be upgraded to, not '\(scalar.written)'")
       }
     }
     return upgrades
@@ -166,7 +163,7 @@ extension SettingsDecoder {
       } else {
         let names = EncodedPath.names.map(\.name)
         report(
-          scalar.place, "\(scalar.key) is one of \(names.joined(separator: ", ")), not '\(scalar.written)'",
+          scalar, that: "is one of \(names.joined(separator: ", ")), not '\(scalar.written)'",
           suggestion: nearestWord(to: scalar.written, among: names))
       }
     }
@@ -176,17 +173,13 @@ extension SettingsDecoder {
   private mutating func probe(_ section: Section) -> String? {
     guard let scalar = scalar(section, .probe) else { return nil }
     if isProbePath(scalar.text) { return scalar.text }
-    report(
-      scalar.place,
-      "\(scalar.key): '\(scalar.written)' is not a path without '..', blanks and fragment, such as me?$top=1")
-    return nil
+    return refuse(scalar, "'\(scalar.written)' is not a path without '..', blanks and fragment, such as me?$top=1")
   }
 
   private mutating func routePath(_ section: Section) -> String? {
     guard let scalar = requiredScalar(section, .path) else { return nil }
     if let reason = routePathReason(scalar.text) {
-      report(scalar.place, "\(scalar.key): '\(scalar.written)' \(reason)")
-      return nil
+      return refuse(scalar, "'\(scalar.written)' \(reason)")
     }
     return scalar.text
   }
@@ -219,13 +212,13 @@ extension SettingsDecoder {
     var methods: Set<String> = []
     for scalar in scalars {
       if scalar.text == "CONNECT" {
-        report(scalar.place, "\(scalar.key): CONNECT asks for a tunnel; this proxy makes none")
+        report(scalar, "CONNECT asks for a tunnel; this proxy makes none")
       } else if scalar.text.utf8.allSatisfy({ (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }) {
         methods.insert(scalar.text)
       } else {
         let upper = scalar.text.uppercased()
         report(
-          scalar.place, "\(scalar.key): '\(scalar.written)' is not a method in capital letters",
+          scalar, "'\(scalar.written)' is not a method in capital letters",
           suggestion: upper.utf8.allSatisfy { (0x41...0x5A).contains($0) } ? upper : nil)
       }
     }
@@ -233,24 +226,15 @@ extension SettingsDecoder {
   }
 
   private mutating func upstream(_ section: Section) -> Located<HTTPURL>? {
-    guard let scalar = requiredScalar(section, .upstream) else { return nil }
-    var url: HTTPURL
-    do throws(HTTPURLError) {
-      url = try HTTPURL(scalar.text)
-    } catch {
-      report(scalar.place, "\(scalar.key): \(urlReason(error, written: scalar.written))")
-      return nil
-    }
+    guard let scalar = requiredScalar(section, .upstream), var url = url(scalar) else { return nil }
     // The rest of a request's path is appended to whole segments.
     if !url.target.contains("?"), !url.target.hasSuffix("/") { url.target += "/" }
     if url.target.contains("?") {
-      report(scalar.place, "\(scalar.key): '\(scalar.written)' has a query; the caller's query is passed on instead")
+      report(scalar, "'\(scalar.written)' has a query; the caller's query is passed on instead")
     } else if isMetadataService(host: url.host) {
-      report(
-        scalar.place, "\(scalar.key): \(url.host) hands out this machine's cloud credentials and is never an upstream")
+      report(scalar, "\(url.host) hands out this machine's cloud credentials and is never an upstream")
     } else if !isNormal(url.target) {
-      report(
-        scalar.place, "\(scalar.key): '\(scalar.written)' has '.', '..' or a needless percent-encoding in its path")
+      report(scalar, "'\(scalar.written)' has '.', '..' or a needless percent-encoding in its path")
     } else {
       return scalar.located(url)
     }

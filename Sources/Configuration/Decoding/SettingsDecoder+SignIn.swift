@@ -16,8 +16,7 @@ extension SettingsDecoder {
         reportUnknownAddress(listener, address, node.place)
         return SignInSettings(publicURL: nil, limit: SignInSettings.usualLimit)
       default:
-        report(node.place, "\(listener.path(.signIn)) is \(Self.signInForms), not '\(written)'")
-        return nil
+        return refuse(node.place, "\(listener.path(.signIn)) is \(Self.signInForms), not '\(written)'")
       }
     }
     guard let section = section(listener, .signIn) else { return nil }
@@ -56,22 +55,13 @@ extension SettingsDecoder {
 
   /// The URL by which a listener is reached. Pages and metadata have their places at its root.
   mutating func publicURL(_ section: Section) -> HTTPURL? {
-    guard let scalar = self.scalar(section, .publicURL) else { return nil }
-    let url: HTTPURL
-    do throws(HTTPURLError) {
-      url = try HTTPURL(scalar.text)
-    } catch {
-      report(scalar.place, "\(scalar.key) \(urlReason(error, written: scalar.written))")
-      return nil
-    }
+    guard let scalar = self.scalar(section, .publicURL), let url = url(scalar) else { return nil }
     if url.target != "/" {
-      report(scalar.place, "\(scalar.key): '\(scalar.written)' has a path; write scheme and host alone")
-      return nil
+      return refuse(scalar, "'\(scalar.written)' has a path; write scheme and host alone")
     }
     // Codes and cookies would travel in the clear, and no provider sends a browser there.
     if url.scheme == .http, !url.isLoopback {
-      report(scalar.place, "\(scalar.key): '\(scalar.written)' is not https")
-      return nil
+      return refuse(scalar, "'\(scalar.written)' is not https")
     }
     return url
   }

@@ -25,28 +25,24 @@ extension SettingsDecoder {
   ) -> RouteToken? {
     let reference = self.application(route, among: applications)
     guard let node = route[.token] else {
-      report(route.place, "\(route.path) needs 'token': \(Self.forms)")
-      return nil
+      return refuse(route, that: "needs 'token': \(Self.forms)")
     }
     if case .scalar("none") = node.content {
       note(ConfiguredValue(route.path(.token), "none", .file(node.place, variables: [])))
       if let reference {
-        report(reference.place, "\(reference.key) has no meaning on a route with token: none")
+        report(reference, that: "has no meaning on a route with token: none")
       }
       return RouteToken.none
     }
     if case .scalar(let written) = node.content {
-      report(
+      return refuse(
         node.place, "\(route.path(.token)) is \(Self.forms), not '\(written)'",
         suggestion: nearestWord(to: written, among: ["none"]))
-      return nil
     }
     guard let section else { return nil }
     if let fixed = fixedKeys(section) {
       if let reference {
-        report(
-          reference.place,
-          "\(reference.key) has no meaning beside '\(fixed.rawValue)': no provider gives that credential")
+        report(reference, that: "has no meaning beside '\(fixed.rawValue)': no provider gives that credential")
       }
       return fixedCredential(section).map { .fixed($0) }
     }
@@ -54,7 +50,7 @@ extension SettingsDecoder {
     let scopes = self.scopes(section)
     if route.members[.application] == nil {
       let only = applications.count == 1 ? applications.keys.first : nil
-      report(route.place, "\(route.path) needs 'application': whose token it is", suggestion: only)
+      report(route, that: "needs 'application': whose token it is", suggestion: only)
     }
     guard let subject, let scopes, let reference else { return nil }
     // An application with mistakes of its own has been reported; the route is judged without it.
@@ -95,12 +91,20 @@ extension SettingsDecoder {
   mutating func application(
     _ route: Section, among applications: [String: DecodedApplication]
   ) -> Located<String>? {
-    guard let scalar = scalar(route, .application) else { return nil }
-    guard applications[scalar.text] == nil else { return scalar.located(scalar.text) }
-    report(
-      scalar.place, "\(scalar.key): there is no application '\(scalar.written)'",
-      suggestion: nearestWord(to: scalar.text, among: applications.keys.sorted()))
-    return nil
+    guard let scalar = scalar(route, .application), application(named: scalar, among: applications) != nil else {
+      return nil
+    }
+    return scalar.located(scalar.text)
+  }
+
+  /// The application of a name; nil together with an issue.
+  mutating func application(
+    named name: Scalar, among applications: [String: DecodedApplication]
+  ) -> DecodedApplication? {
+    if let known = applications[name.text] { return known }
+    return refuse(
+      name, "there is no application '\(name.written)'",
+      suggestion: nearestWord(to: name.text, among: applications.keys.sorted()))
   }
 
   private mutating func subject(_ section: Section) -> Subject? {
@@ -126,13 +130,13 @@ extension SettingsDecoder {
       reportCallersKeys(section)
       reportAgent(section)
       guard let account else { return .application }
-      report(account.place, "\(account.key) has no meaning with as: application: that token is no person's")
+      report(account, that: "has no meaning with as: application: that token is no person's")
     case "caller":
       guard let account else { return .caller }
-      report(account.place, "\(account.key) has no meaning with as: caller: the token is the caller's")
+      report(account, that: "has no meaning with as: caller: the token is the caller's")
     default:
       report(
-        scalar.place, "\(scalar.key) is account, agent, application or caller, not '\(scalar.written)'",
+        scalar, that: "is account, agent, application or caller, not '\(scalar.written)'",
         suggestion: nearestWord(to: scalar.written, among: section.row(.as).words))
     }
     return nil
@@ -144,11 +148,11 @@ extension SettingsDecoder {
     do throws(AuthorityError) {
       if let authority = try application.authority.value.forTenant(tenant.text) { return authority }
       report(
-        tenant.place,
-        "\(tenant.key) is for Entra's tenants; the authority \(application.authority.value) of application "
+        tenant,
+        that: "is for Entra's tenants; the authority \(application.authority.value) of application "
           + "'\(application.name)' has none")
     } catch {
-      report(tenant.place, "\(tenant.key): \(reason(error, written: tenant.written))")
+      report(tenant, reason(error, written: tenant.written))
     }
     return nil
   }
@@ -163,9 +167,7 @@ extension SettingsDecoder {
         words.append(scalar.text)
       } catch {
         areRight = false
-        report(
-          scalar.place,
-          "\(scalar.key): '\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
+        report(scalar, "'\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
       }
     }
     guard areRight else { return nil }
@@ -183,21 +185,19 @@ extension SettingsDecoder {
     var isRight = true
     if application.managedIdentity != nil, scopes.resource == nil {
       isRight = false
-      let place = section[.scopes]?.place ?? section.place
-      report(place, "\(section.path(.scopes)): a managed identity's token is for one resource: name one scope")
+      report(section, .scopes, "a managed identity's token is for one resource: name one scope")
     }
     do throws(ScopeRuleError) {
       try authority.checkForApplication(scopes)
     } catch {
       isRight = false
-      let place = section[.scopes]?.place ?? section.place
-      report(place, "\(section.path(.scopes)): \(reason(error, at: authority))")
+      report(section, .scopes, reason(error, at: authority))
     }
     if !application.isConfidential {
       isRight = false
       report(
-        reference.place,
-        "\(reference.key): application '\(application.name)' has no credential (client_secret_file, "
+        reference,
+        "application '\(application.name)' has no credential (client_secret_file, "
           + "client_assertion_file, credential), which as: application needs")
     }
     return isRight
@@ -207,15 +207,14 @@ extension SettingsDecoder {
     _ application: ApplicationSettings, _ authority: Authority, _ scopes: ScopeSet, _ section: Section
   ) -> Bool {
     if application.managedIdentity != nil {
-      report(section.place, "\(section.path): a managed identity has tokens of its own alone: write as: application")
+      report(section, "a managed identity has tokens of its own alone: write as: application")
       return false
     }
     do throws(AccountScopeError) {
       try authority.checkForAccount(scopes)
       return true
     } catch {
-      let place = section[.scopes]?.place ?? section.place
-      report(place, "\(section.path(.scopes)): \(reason(error, at: authority))")
+      report(section, .scopes, reason(error, at: authority))
       return false
     }
   }
@@ -242,15 +241,13 @@ extension SettingsDecoder {
     _ section: Section
   ) -> Bool {
     if application.managedIdentity != nil {
-      report(
-        reference.place,
-        "\(reference.key): '\(application.name)' is a managed identity, which exchanges no tokens of callers")
+      report(reference, "'\(application.name)' is a managed identity, which exchanges no tokens of callers")
       return false
     }
     if !application.isConfidential {
       report(
-        reference.place,
-        "\(reference.key): application '\(application.name)' has no credential (client_secret_file, "
+        reference,
+        "application '\(application.name)' has no credential (client_secret_file, "
           + "client_assertion_file, credential), which as: caller needs")
       return false
     }

@@ -15,8 +15,7 @@ extension SettingsDecoder {
     if choice.members[.values] == nil { reportMissing(.values, in: choice) }
     guard let field, let token else { return nil }
     guard FieldName.isName(field.text), FieldName(Array(field.text.utf8).span) == .other else {
-      report(field.place, "\(field.key): '\(field.written)' is no name for a field of your own, such as X-Account")
-      return nil
+      return refuse(field, "'\(field.written)' is no name for a field of your own, such as X-Account")
     }
     var tokens: [String: TokenChoiceSettings.Entry] = [:]
     for (name, section) in entries {
@@ -40,10 +39,9 @@ extension SettingsDecoder {
     let agent = self.agent(section)
     if section.members[.agent] != nil, agent == nil { return nil }
     guard account != nil || agent != nil || scopes != nil || authority != nil else {
-      report(
-        section.place, "\(section.path) says nothing else than the route: name an account, an agent, a tenant or scopes"
+      return refuse(
+        section, that: "says nothing else than the route: name an account, an agent, a tenant or scopes"
       )
-      return nil
     }
     var other = token
     switch token {
@@ -64,8 +62,7 @@ extension SettingsDecoder {
       other = .caller(application: name, grant: grant, scopes: scopes ?? usual)
     }
     if let account, !token.takesAccount {
-      report(account.place, "\(account.key) has a meaning with as: account and as: agent only")
-      return nil
+      return refuse(account, that: "has a meaning with as: account and as: agent only")
     }
     if agent != nil, other.agent == nil {
       reportAgent(section)

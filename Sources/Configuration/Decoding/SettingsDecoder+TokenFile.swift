@@ -8,8 +8,7 @@ extension SettingsDecoder {
     let allowsDisk = boolean(section, .allowDisk)
     switch token {
     case .some(.none), .fixed?, .caller?:
-      report(section.place, "\(section.path): the route has no token of its own that a file could have")
-      return nil
+      return refuse(section, "the route has no token of its own that a file could have")
     case .application?, .account?, .agent?, nil: break
     }
     guard let file else {

@@ -45,28 +45,24 @@ extension SettingsDecoder {
     let keys = [Key.audience, .resource, .parameters].filter { section.members[$0] != nil }
     guard let first = keys.first, let place = section[first]?.place else { return nil }
     if case .scalar("id_jag")? = section[.grant]?.content, let audience = section[.audience] {
-      report(
+      return refuse(
         audience.place,
         "\(section.path(.audience)) has no meaning with grant: id_jag, whose audience is the server of "
           + "'resource_application'")
-      return nil
     }
     let (audience, resource) = (scalar(section, .audience), scalar(section, .resource))
     var isExact = false
     let additional = values(section, .parameters)
     if case .scalar(let name)? = route[.application]?.content, let application = applications[name]?.settings {
       if application.managedIdentity != nil {
-        report(
+        return refuse(
           place, "\(section.path(first)) has no meaning with a managed identity, whose service takes a resource alone")
-        return nil
       }
       // AD FS compares identifiers as they are registered.
       if case .adfs = application.authority.value.kind { isExact = true }
       if let resource, application.authority.value.scopeRule == .oneResourceDefault {
-        report(
-          resource.place,
-          "\(resource.key): \(application.authority.value.url.host) is told the resource by 'scopes': leave it out")
-        return nil
+        return refuse(
+          resource, "\(application.authority.value.url.host) is told the resource by 'scopes': leave it out")
       }
     }
     do throws(TokenParameterError) {
@@ -85,8 +81,7 @@ extension SettingsDecoder {
           (additional[name] ?? audience, "the value of '\(name)' is longer than 2048 bytes, or has a control character")
         case .resource: (resource, "'\(resource?.written ?? "")' is not an absolute URI without a fragment (RFC 8707)")
         }
-      report(found?.place ?? place, "\(found?.key ?? section.path(first)): \(reason)")
-      return nil
+      return refuse(found?.place ?? place, "\(found?.key ?? section.path(first)): \(reason)")
     }
   }
 
@@ -104,12 +99,10 @@ extension SettingsDecoder {
       do throws(ScopeSetError) {
         words += try ScopeSet([scalar.text]).words
       } catch {
-        report(
-          scalar.place,
-          "\(scalar.key): '\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
+        report(scalar, "'\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
       }
       if let reserved = words.last, ScopeSet.reserved.contains(reserved) {
-        report(scalar.place, "\(scalar.key): '\(scalar.written)' is asked for with every sign-in and is no API's scope")
+        report(scalar, "'\(scalar.written)' is asked for with every sign-in and is no API's scope")
         words.removeLast()
       }
     }

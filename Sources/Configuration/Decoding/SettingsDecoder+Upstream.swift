@@ -54,17 +54,14 @@ extension SettingsDecoder {
       let address = try ProxyAddress(scalar.text)
       given[scalar.key]?.value = address.description
       if isMetadataService(host: address.host) {
-        report(
-          scalar.place,
-          "\(scalar.key): \(address.host) hands out this machine's cloud credentials and is never a proxy")
+        report(scalar, "\(address.host) hands out this machine's cloud credentials and is never a proxy")
       }
       if address.credential != nil, scalar.written == scalar.text {
-        report(
-          scalar.place, "\(scalar.key) has a password in it; use a variable, such as http://${PROXY_USER}@host:port")
+        report(scalar, that: "has a password in it; use a variable, such as http://${PROXY_USER}@host:port")
       }
       return .fixed(address)
     } catch {
-      report(scalar.place, "\(scalar.key) \(error.reason)")
+      report(scalar, that: error.reason)
       return .none
     }
   }

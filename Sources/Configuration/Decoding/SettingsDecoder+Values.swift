@@ -4,7 +4,7 @@
 import Bytes
 import Tokens
 
-struct Scalar {
+struct Scalar: Keyed {
   /// The value, variables replaced.
   let text: String
   /// The text in the file.
@@ -37,8 +37,7 @@ extension SettingsDecoder {
         let text = try substitutingEnvironment(in: written, environment: environment)
         if text != written, !path.hasSuffix(".\(Key.displayName.rawValue)"), let found = LookAlike.first(in: text) {
           // Not the value: it may be a secret's.
-          report(node.place, "\(path): what its variable holds contains \(found.words): set the variable again")
-          return nil
+          return refuse(node.place, "\(path): what its variable holds contains \(found.words): set the variable again")
         }
         if !text.isEmpty {
           let source = ValueSource.file(node.place, variables: environmentReferences(in: written))
@@ -76,7 +75,7 @@ extension SettingsDecoder {
     var seen: Set<String> = []
     return elements.enumerated().compactMap { index, element in
       guard let scalar = scalar(element, path: "\(section.path(key))[\(index)]") else { return nil }
-      if !seen.insert(scalar.text).inserted { report(scalar.place, "\(scalar.key) repeats '\(scalar.written)'") }
+      if !seen.insert(scalar.text).inserted { report(scalar, that: "repeats '\(scalar.written)'") }
       return scalar
     }
   }
@@ -103,7 +102,7 @@ extension SettingsDecoder {
     case "true": return true
     case "false": return false
     default:
-      report(scalar.place, "\(scalar.key) is true or false, not '\(scalar.written)'")
+      report(scalar, that: "is true or false, not '\(scalar.written)'")
       return standard
     }
   }
@@ -111,10 +110,8 @@ extension SettingsDecoder {
   mutating func integer(_ section: Section, _ key: Key) -> Int? {
     guard let scalar = scalar(section, key), case .integer(let range) = section.row(key).kind else { return nil }
     if let value = Int(scalar.text), range.contains(value) { return value }
-    report(
-      scalar.place,
-      "\(scalar.key) is a whole number from \(range.lowerBound) to \(range.upperBound), not '\(scalar.written)'")
-    return nil
+    return refuse(
+      scalar, that: "is a whole number from \(range.lowerBound) to \(range.upperBound), not '\(scalar.written)'")
   }
 
   mutating func duration(_ section: Section, _ key: Key) -> TimeSpan? {
@@ -127,15 +124,13 @@ extension SettingsDecoder {
     guard case .duration(let range, let orNone) = section.row(key).kind else { return nil }
     if orNone, scalar.text == "none" { return .some(nil) }
     guard let duration = parsedDuration(scalar.text), duration > .zero else {
-      report(scalar.place, "\(scalar.key) is a duration such as 500ms, 30s, 5m or 1h, not '\(scalar.written)'")
-      return nil
+      return refuse(scalar, that: "is a duration such as 500ms, 30s, 5m or 1h, not '\(scalar.written)'")
     }
     if range.contains(duration) { return duration }
     let (lower, upper) = (durationText(range.lowerBound), durationText(range.upperBound))
     let isOpen = range.lowerBound == Kind.shortestDuration
-    report(
+    return refuse(
       scalar.place, isOpen ? "\(scalar.key) is at most \(upper)" : "\(scalar.key) is between \(lower) and \(upper)")
-    return nil
   }
 
   mutating func size(_ section: Section, _ key: Key) -> Int? {
@@ -148,14 +143,11 @@ extension SettingsDecoder {
     guard case .size(let range, let orNone) = section.row(key).kind else { return nil }
     if orNone, scalar.text == "none" { return .some(nil) }
     guard let size = parsedSize(scalar.text) else {
-      report(scalar.place, "\(scalar.key) is a size such as 512B, 64KiB or 1MiB, not '\(scalar.written)'")
-      return nil
+      return refuse(scalar, that: "is a size such as 512B, 64KiB or 1MiB, not '\(scalar.written)'")
     }
     if range.contains(size) { return size }
-    report(
-      scalar.place,
-      "\(scalar.key) is from \(sizeText(range.lowerBound)) to \(sizeText(range.upperBound)), not '\(scalar.written)'")
-    return nil
+    return refuse(
+      scalar, that: "is from \(sizeText(range.lowerBound)) to \(sizeText(range.upperBound)), not '\(scalar.written)'")
   }
 
   /// One of an enumeration's words, else the default.
@@ -176,10 +168,9 @@ extension SettingsDecoder {
     guard let scalar = scalar(section, key) else { return nil }
     if let choice = Choice(rawValue: scalar.text) { return choice }
     let words = Choice.allCases.map(\.rawValue)
-    report(
-      scalar.place, "\(scalar.key) is one of \(words.joined(separator: ", ")), not '\(scalar.written)'",
+    return refuse(
+      scalar, that: "is one of \(words.joined(separator: ", ")), not '\(scalar.written)'",
       suggestion: nearestWord(to: scalar.written, among: words))
-    return nil
   }
 
   /// The path of a file that can be read now, made absolute or relative to the working directory.
@@ -198,8 +189,7 @@ extension SettingsDecoder {
   mutating func path(_ section: Section, _ key: Key) -> Located<String>? {
     guard let scalar = scalar(section, key) else { return nil }
     if scalar.text.hasSuffix("/") {
-      report(scalar.place, "\(scalar.key) names a file, not a directory: '\(scalar.written)'")
-      return nil
+      return refuse(scalar, that: "names a file, not a directory: '\(scalar.written)'")
     }
     let path = resolved(scalar.text)
     given[scalar.key]?.value = path
@@ -209,8 +199,7 @@ extension SettingsDecoder {
   /// A secret, given in place or in a file. The text's trailing line ends are not part of it.
   mutating func secret(_ section: Section, _ key: Key, file fileKey: Key) -> Secret? {
     if section.members[key] != nil, let other = section.members[fileKey] {
-      report(other.place, "\(section.path) has both '\(key.rawValue)' and '\(fileKey.rawValue)'; keep one")
-      return nil
+      return refuse(other.place, "\(section.path) has both '\(key.rawValue)' and '\(fileKey.rawValue)'; keep one")
     }
     if let scalar = scalar(section, key) {
       given[scalar.key]?.value = ConfiguredValue.hidden
@@ -230,12 +219,10 @@ extension SettingsDecoder {
   private mutating func secret(_ bytes: [UInt8], _ scalar: Scalar, _ name: String) -> Secret? {
     let text = SecretText(bytes[...])
     if bytes.isEmpty || text.bytes.isEmpty && name != scalar.key {
-      report(scalar.place, "\(name) is empty")
-      return nil
+      return refuse(scalar.place, "\(name) is empty")
     }
     if let mistake = text.mistake {
-      report(scalar.place, "\(name) \(mistake)")
-      return nil
+      return refuse(scalar.place, "\(name) \(mistake)")
     }
     if let suspicion = text.suspicion {
       warnings.append(ConfigurationIssue(scalar.place, "\(name) \(suspicion)"))
@@ -262,8 +249,8 @@ extension SettingsDecoder {
   private mutating func reportExposedText(_ scalar: Scalar, insteadOf fileKey: Key) {
     guard !allowsReadableSecrets, let mode = files.findExposure(file) else { return }
     report(
-      scalar.place,
-      "\(scalar.key): a secret is written in \(file), which everybody on this machine can read (mode "
+      scalar,
+      "a secret is written in \(file), which everybody on this machine can read (mode "
         + "0\(String(mode, radix: 8))); chmod o-r helps, or '\(fileKey.rawValue)' or a variable in its place, or "
         + "'allow_readable_secrets: true' if it has no other users")
   }
@@ -274,8 +261,7 @@ extension SettingsDecoder {
     do throws(UnreadableFile) {
       return (path, try files.read(path, limit))
     } catch {
-      report(scalar.place, "\(scalar.key): cannot read \(path): \(error.reason)")
-      return nil
+      return refuse(scalar, "cannot read \(path): \(error.reason)")
     }
   }
 

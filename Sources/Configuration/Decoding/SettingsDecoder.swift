@@ -3,13 +3,23 @@
 
 internal import Routing
 
+/// A part of the file with the path of keys that leads to it.
+protocol Keyed {
+  var place: Place { get }
+  var key: String { get }
+}
+
+extension Located: Keyed {}
+
 /// A mapping of the file whose keys are known.
-struct Section {
+struct Section: Keyed {
   /// The path of keys that leads here; empty for the file itself.
   let path: String
   let place: Place
   let shape: SectionShape
   let members: [Key: YAMLNode.Member]
+
+  var key: String { path }
 
   subscript(_ key: Key) -> YAMLNode? {
     assert(shape[key] != nil, "\(path) is asked for a key that its shape does not have")
@@ -54,6 +64,42 @@ struct SettingsDecoder {
 
   mutating func report(_ place: Place, _ message: String, suggestion: String? = nil) {
     issues.append(ConfigurationIssue(place, message, suggestion: suggestion))
+  }
+
+  /// Reports a mistake in what a key has: `KEY: reason`.
+  mutating func report(_ part: some Keyed, _ reason: String, suggestion: String? = nil) {
+    report(part.place, "\(part.key): \(reason)", suggestion: suggestion)
+  }
+
+  /// Reports a mistake in what a key has: `KEY is …`.
+  mutating func report(_ part: some Keyed, that predicate: String, suggestion: String? = nil) {
+    report(part.place, "\(part.key) \(predicate)", suggestion: suggestion)
+  }
+
+  /// Reports a mistake in what a section has, or lacks, under a key.
+  mutating func report(_ section: Section, _ key: Key, _ reason: String) {
+    report(section[key]?.place ?? section.place, "\(section.path(key)): \(reason)")
+  }
+
+  /// The same for values that are nil then.
+  mutating func refuse<Value>(_ place: Place, _ message: String, suggestion: String? = nil) -> Value? {
+    report(place, message, suggestion: suggestion)
+    return nil
+  }
+
+  mutating func refuse<Value>(_ part: some Keyed, _ reason: String, suggestion: String? = nil) -> Value? {
+    report(part, reason, suggestion: suggestion)
+    return nil
+  }
+
+  mutating func refuse<Value>(_ section: Section, _ key: Key, _ reason: String) -> Value? {
+    report(section, key, reason)
+    return nil
+  }
+
+  mutating func refuse<Value>(_ part: some Keyed, that predicate: String, suggestion: String? = nil) -> Value? {
+    report(part, that: predicate, suggestion: suggestion)
+    return nil
   }
 
   /// Keeps a value for `/config`.
@@ -105,8 +151,7 @@ struct SettingsDecoder {
     guard case .mapping(let written) = node.content else {
       let name = path.isEmpty ? "the configuration" : path
       let form = shape.rows.prefix(3).map { "\($0.key.rawValue): …" }.joined(separator: ", ")
-      report(node.place, "\(name) takes keys of its own (\(form))")
-      return nil
+      return refuse(node.place, "\(name) takes keys of its own (\(form))")
     }
     var members: [Key: YAMLNode.Member] = [:]
     for member in written {
