@@ -1,16 +1,19 @@
-/// Why a value with `$` in it has no meaning.
-enum EnvironmentReferenceError: Error, Equatable {
-  /// No variable of this name is set.
-  case missing(String)
-  /// A `$` that begins neither `${NAME}` nor `$$`.
-  case stray
+/// A text that is not the value that it should be.
+package struct UnusableText: Error {
+  /// Why, in words that read on after it.
+  let reason: String
+
+  init(_ reason: String) {
+    self.reason = reason
+  }
 }
 
 /// Replaces `${NAME}` by the variable's value and `$$` by one dollar. What a variable holds is not looked at again.
 func substitutingEnvironment(
   in text: String, environment: [String: String]
-) throws(EnvironmentReferenceError) -> String {
+) throws(UnusableText) -> String {
   guard text.utf8.contains(UInt8(ascii: "$")) else { return text }
+  let stray = UnusableText("has a '$' that is neither '${NAME}' nor '$$' (a dollar)")
   var result = ""
   var rest = text[...]
   while let dollar = rest.firstIndex(of: "$") {
@@ -21,10 +24,13 @@ func substitutingEnvironment(
       rest = rest.dropFirst()
       continue
     }
-    guard rest.first == "{", let close = rest.firstIndex(of: "}") else { throw .stray }
+    guard rest.first == "{", let close = rest.firstIndex(of: "}") else { throw stray }
     let name = String(rest[..<close].dropFirst())
-    guard isVariableName(name) else { throw .stray }
-    guard let value = environment[name] else { throw .missing(name) }
+    guard isVariableName(name) else { throw stray }
+    guard let value = environment[name] else {
+      throw UnusableText(
+        "refers to '\(name)', which the environment does not have: set it where the process starts")
+    }
     result += value
     rest = rest[rest.index(after: close)...]
   }

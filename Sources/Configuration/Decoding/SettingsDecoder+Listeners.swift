@@ -59,7 +59,7 @@ extension SettingsDecoder {
 
   private mutating func address(_ section: Section) -> Located<SocketAddress>? {
     guard let scalar = requiredScalar(section, .address) else { return nil }
-    do throws(ListenerAddressError) {
+    do throws(UnusableText) {
       return scalar.located(try SocketAddress(listener: scalar.text))
     } catch {
       return refuse(scalar, "'\(scalar.written)' \(error.reason)")
@@ -128,41 +128,30 @@ extension SettingsDecoder {
   }
 }
 
-/// Why a text is not an address to listen at.
-package enum ListenerAddressError: Error {
-  case form
-  case name
-  case port
-  case socketPath
-
-  var reason: String {
-    switch self {
-    case .form: "is not an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/bearer-proxy.sock"
-    case .name: "names a host; a listener takes an IP address such as 127.0.0.1 or [::1]"
-    case .port: "has no port from 0 to 65535 behind the address"
-    case .socketPath: "is not an absolute path of at most 107 bytes behind 'unix:'"
-    }
-  }
-}
-
 extension SocketAddress {
   /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
-  package init(listener text: String) throws(ListenerAddressError) {
+  package init(listener text: String) throws(UnusableText) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
-      guard path.hasPrefix("/"), path.utf8.count <= 107, !path.utf8.contains(0) else { throw .socketPath }
+      guard path.hasPrefix("/"), path.utf8.count <= 107, !path.utf8.contains(0) else {
+        throw UnusableText("is not an absolute path of at most 107 bytes behind 'unix:'")
+      }
       self.init(.unix(path: path))
       return
     }
-    guard let colon = text.lastIndex(of: ":") else { throw .form }
+    let form = UnusableText("is not an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/bearer-proxy.sock")
+    guard let colon = text.lastIndex(of: ":") else { throw form }
     var host = text[..<colon]
     let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
     if hasBrackets { host = host.dropFirst().dropLast() }
     guard let address = IPAddress(host), hasBrackets == host.contains(":") else {
-      throw hasBrackets || host.isEmpty || host.contains(":") ? .form : .name
+      if hasBrackets || host.isEmpty || host.contains(":") { throw form }
+      throw UnusableText("names a host; a listener takes an IP address such as 127.0.0.1 or [::1]")
     }
     let digits = text[text.index(after: colon)...]
-    guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(digits) else { throw .port }
+    guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(digits) else {
+      throw UnusableText("has no port from 0 to 65535 behind the address")
+    }
     self.init(address, port: port)
   }
 }

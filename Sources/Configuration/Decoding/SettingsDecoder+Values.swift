@@ -33,7 +33,7 @@ extension SettingsDecoder {
   mutating func scalar(_ node: YAMLNode, path: String) -> Scalar? {
     switch node.content {
     case .scalar(let written):
-      do throws(EnvironmentReferenceError) {
+      do throws(UnusableText) {
         let text = try substitutingEnvironment(in: written, environment: environment)
         if text != written, !path.hasSuffix(".\(Key.displayName.rawValue)"), let found = LookAlike.first(in: text) {
           // Not the value: it may be a secret's.
@@ -46,13 +46,7 @@ extension SettingsDecoder {
         }
         report(node.place, "\(path) is empty")
       } catch {
-        switch error {
-        case .missing(let name):
-          report(
-            node.place,
-            "\(path) refers to '\(name)', which the environment does not have: set it where the process starts")
-        case .stray: report(node.place, "\(path) has a '$' that is neither '${NAME}' nor '$$' (a dollar)")
-        }
+        report(node.place, "\(path) \(error.reason)")
       }
     case .empty: report(node.place, "\(path) has no value")
     case .sequence, .mapping: report(node.place, "\(path) takes one value")

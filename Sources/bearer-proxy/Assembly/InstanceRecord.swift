@@ -66,7 +66,7 @@ struct InstanceRecord: Sendable {
       guard let contents = try file.read(), let members = JSONValue(json: contents.bytes)?.members,
         members["configuration"]?.text == configuration, let text = members["admin"]?.text
       else { return nil }
-      do throws(ListenerAddressError) { return try SocketAddress(listener: text) } catch { return nil }
+      do throws(UnusableText) { return try SocketAddress(listener: text) } catch { return nil }
     } catch {
       return nil
     }
