@@ -245,9 +245,14 @@ package struct PoolState: Sendable {
 
   /// A connection that was just lent turned out to be closed. The exchange has not begun and asks again.
   package mutating func lentInVain(_ id: ID) -> Action {
-    guard case .busy(let exchanges) = connections[id.index].use else { return closedByPeer(id) }
-    close(to: id.index)
-    return leave(id.index, exchanges - 1)
+    switch connections[id.index].use {
+    case .busy(let exchanges):
+      close(to: id.index)
+      return leave(id.index, exchanges - 1)
+    // A look at it may have told before.
+    case .leaving(let exchanges): return leave(id.index, exchanges - 1)
+    case .none, .connecting, .idle, .reserved: return closedByPeer(id)
+    }
   }
 
   /// The caller that a reserved connection belongs to is gone.

@@ -223,6 +223,16 @@ import Testing
         Step(.lentInVain(0), "keep 0"), Step(.lease, "nothing"), Step(.ended(0, .unusable), "close 0"),
       ]
     ),
+    (
+      "a connection that the pool learns to be gone while it is lent in vain is closed",
+      [
+        Step(.connect, "lend 0"), Step(.made(0, capacity: 2), "lend 0"), Step(.ended(0), "keep 0", idle: 1),
+        Step(.lease, "lend 0"), Step(.closedByPeer(0), "keep 0"), Step(.lentInVain(0), "close 0"),
+        Step(.lease, "nothing"), Step(.connect, "lend 0"), Step(.made(0, capacity: 2), "lend 0"),
+        Step(.lease, "lend 0"), Step(.closedByPeer(0), "keep 0"), Step(.lentInVain(0), "keep 0"),
+        Step(.ended(0, .unusable), "close 0"),
+      ]
+    ),
   ]
 
   /// With an origin that may speak HTTP/2.
