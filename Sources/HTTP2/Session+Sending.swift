@@ -27,13 +27,15 @@ extension Session {
 
   /// Adds a line to the fields of the frame that is being made. libnghttp2 copies names, in lower case, and values.
   final func collect(_ line: FieldLine, _ bytes: Span<UInt8>) {
+    let isKept = IndexedFields.contain(line.known, bytes.extracting(line.name))
+    let flags = isKept ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_INDEX
     bytes.withUnsafeBufferPointer { bytes in
       guard let base = bytes.baseAddress else { return }
       let start = UnsafeMutablePointer(mutating: base)
       lines.append(
         nghttp2_nv(
           name: start + Int(line.name.start), value: start + Int(line.value.start), namelen: Int(line.name.count),
-          valuelen: Int(line.value.count), flags: 0))
+          valuelen: Int(line.value.count), flags: UInt8(flags.rawValue)))
     }
   }
 
