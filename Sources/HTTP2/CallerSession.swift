@@ -146,15 +146,20 @@ package final class CallerSession: Session {
   override func frameWasSent(_ frame: nghttp2_frame) {
     switch UInt32(frame.hd.type) {
     case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-      if UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = streams[frame.hd.stream_id] {
+      guard let stream = streams[frame.hd.stream_id] else { break }
+      if UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 {
         stream.isSent = true
         note(.writable, stream)
+      } else if stream.sendsInterim {
+        stream.sendsInterim = false
+        note(.writable, stream)
+        advance(stream)
       }
     case NGHTTP2_RST_STREAM.rawValue:
       if streams[frame.hd.stream_id]?.isGivenUp == true { break }
-      // One that no owner has asked for: a request beyond the limit, which libnghttp2 or we refuse, or an error of the
-      // peer's (CVE-2025-8671).
-      if frame.rst_stream.error_code == NGHTTP2_REFUSED_STREAM.rawValue { countReset() } else { countStreamError() }
+      // A refusal is no error of the peer's: it may not know the limit yet, and what counts towards that without it is
+      // what it has reset, which was counted. Others that no owner has asked for are (CVE-2025-8671).
+      if frame.rst_stream.error_code != NGHTTP2_REFUSED_STREAM.rawValue { countStreamError() }
     case NGHTTP2_GOAWAY.rawValue:
       // Behind the first one: its answer tells that the peer has read that.
       if frame.goaway.last_stream_id == Int32.max { nghttp2_submit_ping(handle, 0, nil) }

@@ -8,10 +8,13 @@ extension Session {
   /// Makes frames of what is there of a message.
   final func advance(_ stream: SessionStream) {
     while !stream.outgoing.hasHead {
+      // One after the other, so that all but one wait where there is a limit.
+      if stream.sendsInterim { return }
       let step = stream.outgoing.nextHead()
       if case .needsMore = step { return }
       guard submitHead(step, stream) else { return failToSend(stream) }
       stream.outgoing.dropHead()
+      if case .interim = step { stream.sendsInterim = true }
     }
     if stream.isDeferred {
       stream.isDeferred = false

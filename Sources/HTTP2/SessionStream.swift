@@ -37,6 +37,8 @@ package final class SessionStream {
   @exclusivity(unchecked) package internal(set) var isBroken = false
   /// True if the last frame of the outgoing message was written to the connection.
   @exclusivity(unchecked) package internal(set) var isSent = false
+  /// True if an interim head waits for its frame to be written.
+  @exclusivity(unchecked) var sendsInterim = false
   /// True if the frames of the outgoing message wait for more of it.
   @exclusivity(unchecked) var isDeferred = false
   /// True if it counts towards the limit of streams.
@@ -71,6 +73,7 @@ package final class SessionStream {
     head.removeAll()
     changes = []
     (hasHead, isBroken, isSent, isDeferred, isCounted) = (false, false, false, false, true)
+    sendsInterim = false
     (isGivenUp, mayBeReset, isFinished, lingering) = (false, false, false, nil)
     answer = AnswerProgress()
     incoming.begin(length: length)
@@ -82,7 +85,8 @@ package final class SessionStream {
 
   /// True if the connection has yet to get the rest of a message that is complete here.
   package var isOwed: Bool {
-    !isSent && !isBroken && !isFinished && outgoing.hasHead && !(isDeferred && outgoing.waitingCount == 0)
+    if isSent || isBroken || isFinished { return false }
+    return outgoing.hasHead ? !isDeferred || outgoing.waitingCount > 0 : sendsInterim && outgoing.waitingCount > 0
   }
 
   /// Moves the head of the incoming message behind `bytes`.

@@ -24,6 +24,8 @@ package struct AnswerProgress {
 
   package internal(set) var fault: Fault?
   var interimHeads = 0
+  /// Bytes of fields of the interim heads.
+  var interimBytes = 0
   /// True if the head of the request has left.
   var isRequested = false
   /// True if nothing more can be sent: the response is complete, and the upstream takes no more of the request.
@@ -38,8 +40,10 @@ package final class UpstreamSession: Session {
   package private(set) var permitsTunnels = false
   /// True if the peer serves no further streams.
   package private(set) var isLeaving = false
-  /// Interim heads that a response may have before its stream is reset. A relay accepts fewer.
+  /// Interim heads, and bytes of their fields, that a response may have before its stream is reset. A relay accepts
+  /// fewer.
   private static let interimLimit = 64
+  private static let interimBytes = 64 * 1024
 
   package override init(_ limits: SessionLimits) {
     super.init(limits)
@@ -122,7 +126,10 @@ package final class UpstreamSession: Session {
     }
     if fields.isInterim {
       stream.answer.interimHeads += 1
-      if endsStream || stream.answer.interimHeads > Self.interimLimit {
+      stream.answer.interimBytes += fields.byteCount
+      if endsStream || stream.answer.interimHeads > Self.interimLimit
+        || stream.answer.interimBytes > Self.interimBytes
+      {
         return refuse(stream, .malformed)
       }
       fields.writeResponseHead(isHead: false, hasContent: false, into: &stream.head)

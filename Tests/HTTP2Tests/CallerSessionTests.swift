@@ -59,6 +59,28 @@ import Testing
     #expect(fixture.streams[1]?.isSent == true)
   }
 
+  @Test func `interim responses that the caller does not take wait in a bounded place, and the last follows`() {
+    let fixture = CallerFixture()
+    fixture.feed(Frame.request(1))
+    let hint = "HTTP/1.1 103 Early Hints\r\nLink: \(String(repeating: "l", count: 30_000))\r\n\r\n"
+    let text = Array((String(repeating: hint, count: 32) + "HTTP/1.1 204 No Content\r\n\r\n").utf8)
+    guard let stream = fixture.streams[1] else { return }
+    var (offset, heads, pauses) = (0, 0, 0)
+    while offset < text.count, pauses < 100 {
+      let move = text[offset...].withUnsafeBytes { fixture.session.give($0, to: stream) }
+      if case .moved(let count) = move {
+        offset += count
+      } else {
+        #expect(stream.isOwed)
+        pauses += 1
+        heads += fixture.sent().filter { $0.type == 1 }.count
+      }
+    }
+    #expect((7..<100).contains(pauses))
+    let rest = fixture.sent().filter { $0.type == 1 }
+    #expect(heads + rest.count == 33 && rest.last?.flags == 5 && stream.isSent)
+  }
+
   @Test(arguments: [
     ("HTTP/1.1 204 No Content\r\n\r\n", "GET"), ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "GET"),
     ("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", "HEAD"),

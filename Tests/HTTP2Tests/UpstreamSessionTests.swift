@@ -192,6 +192,28 @@ import Testing
     }
   }
 
+  @Test func `interim heads are bounded by their decoded bytes`() {
+    let fixture = UpstreamFixture()
+    let stream = fixture.request()
+    // A field of 4000 bytes in the table, then its number again and again: 7 bytes are 27 KiB.
+    let first =
+      Frame.block([(":status", "103")]) + Frame.block([("x", String(repeating: "a", count: 3900))], indexed: true)
+    fixture.feed(Frame.frame(1, flags: 4, stream: 1, first))
+    var heads = 1
+    while stream.answer.fault == nil, heads < 64 {
+      fixture.feed(
+        Frame.frame(1, flags: 4, stream: 1, Frame.block([(":status", "103")]) + [UInt8](repeating: 0xBE, count: 7)))
+      heads += 1
+    }
+    #expect(stream.answer.fault == .malformed && heads <= 4)
+    #expect(stream.head.capacity <= 128 * 1024)
+    // Usual ones are far from the limit.
+    let (usual, other) = (UpstreamFixture(), [(":status", "103"), ("link", String(repeating: "l", count: 900))])
+    let waiting = usual.request()
+    for _ in 0..<32 { usual.feed(Frame.headers(1, other, ends: false)) }
+    #expect(waiting.answer.fault == nil)
+  }
+
   @Test func `a stream behind the last one of a GOAWAY was not processed, and the others go on`() {
     let fixture = UpstreamFixture()
     let (first, second) = (fixture.request(), fixture.request())
