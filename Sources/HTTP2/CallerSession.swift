@@ -47,11 +47,8 @@ package final class CallerSession: Session {
     }
   }
 
-  /// Refuses a stream that has just begun: nothing of it was processed. A flood of them is abuse.
-  package func refuse(_ stream: SessionStream) {
-    countReset()
-    end(stream, NGHTTP2_REFUSED_STREAM)
-  }
+  /// Refuses a stream that has just begun: nothing of it was processed.
+  package func refuse(_ stream: SessionStream) { end(stream, NGHTTP2_REFUSED_STREAM) }
 
   /// Ends a stream whose request needs HTTP/1.1, as connections do that a caller authenticates.
   package func demandHTTP11(_ stream: SessionStream) { end(stream, NGHTTP2_HTTP_1_1_REQUIRED) }

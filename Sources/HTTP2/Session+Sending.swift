@@ -64,6 +64,9 @@ extension Session {
     }
   }
 
+  /// Bytes of a frame that are worth its cost even if there is more to send.
+  private static var wholePiece: Int { 1024 }
+
   /// Fills a DATA frame. Returns its length, or an error of libnghttp2.
   final func readContent(
     _ id: Int32, into space: UnsafeMutableRawBufferPointer, _ flags: UnsafeMutablePointer<UInt32>
@@ -76,10 +79,11 @@ extension Session {
       note(.writable, stream)
       return Int(NGHTTP2_ERR_DEFERRED.rawValue)
     case .moved(let count):
-      contentWasWritten(stream)
+      // A frame that a small window cut pays for no further opening of that.
+      contentWasWritten(stream, isProgress: count < space.count || count >= Self.wholePiece)
       return count
     case .ended(let count, let hasTrailers):
-      contentWasWritten(stream)
+      contentWasWritten(stream, isProgress: true)
       flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
       if hasTrailers {
         flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue

@@ -52,6 +52,10 @@ package class Session {
   final var isMalformed = false
   /// The number of answers to our PING that have arrived.
   package internal(set) final var pongCount = 0
+  /// The number of frames that have arrived.
+  package private(set) final var frameCount = 0
+  /// True if the peer has yet to end a stream, or to read that one has ended.
+  package final var hasStreams: Bool { !streams.isEmpty }
   /// True if any bytes of the peer have arrived.
   private(set) final var hasReceived = false
   /// The abuse for which the session was ended.
@@ -201,8 +205,8 @@ package class Session {
     nghttp2_submit_rst_stream(handle, 0, stream.id, code.rawValue)
   }
 
-  final func contentWasWritten(_ stream: SessionStream) {
-    meter.contentMoved()
+  final func contentWasWritten(_ stream: SessionStream, isProgress: Bool) {
+    if isProgress { meter.contentMoved() }
     note(.writable, stream)
   }
 
@@ -228,6 +232,7 @@ package class Session {
 
   /// Counts a frame that begins, if it may be one of a flood. False: the session ends.
   final func frameBegins(_ header: nghttp2_frame_hd) -> Bool {
+    frameCount += 1
     switch UInt32(header.type) {
     case NGHTTP2_DATA.rawValue:
       // What is padding alone is empty, too; content pays this back.

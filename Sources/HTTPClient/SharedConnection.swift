@@ -34,8 +34,6 @@ final class SharedConnection {
 
   /// Bytes that wait for the socket at which no more frames are made.
   private static let outputLimit = 64 * 1024
-  /// Bytes received in one turn at most.
-  private static let receivingTurn = 256 * 1024
 
   init(_ socket: ByteStream, _ id: PoolState.ID, of pool: OriginPool, head: HeadLimits, isAlone: Bool) {
     self.socket = socket
@@ -131,11 +129,14 @@ final class SharedConnection {
   func serve() async {
     turn()
     while !isLost {
-      waiter.watch(socket.channel, socket.receiveInterest)
-      if !output.isEmpty { waiter.watch(socket.channel, socket.sendInterest) }
-      // TLS may hold records of which the socket says nothing.
-      if socket.mayReceive { waiter.signal() }
-      _ = await waiter.wait(until: streams.isEmpty ? .distantFuture : liveness.due)
+      // More has arrived than one turn reads: the others come first.
+      if socket.mayReceive {
+        await Task.yield()
+      } else {
+        waiter.watch(socket.channel, socket.receiveInterest)
+        if !output.isEmpty { waiter.watch(socket.channel, socket.sendInterest) }
+        _ = await waiter.wait(until: streams.isEmpty ? .distantFuture : liveness.due)
+      }
       turn()
     }
     waiter.close()
@@ -143,7 +144,9 @@ final class SharedConnection {
 
   /// Learns of what has arrived, before the loop hears of it.
   func lookOnceMore() {
-    if !isLost, socket.channel.looksOnceMore() { turn() }
+    guard !isLost, socket.channel.looksOnceMore() else { return }
+    turn()
+    if socket.mayReceive { waiter.signal() }
   }
 
   /// Moves what can be moved, and tells streams and pool.
@@ -161,15 +164,16 @@ final class SharedConnection {
   }
 
   private func receive() -> Bool {
-    var left = Self.receivingTurn
-    while left > 0 {
+    var allowance = TurnAllowance()
+    while !allowance.isSpent {
       input.reserve(16 * 1024)
       switch input.receive(from: socket) {
       case .moved(let count):
-        left -= count
         liveness.heardSomething(at: waiter.loop.now)
+        let frames = session.frameCount
         let isFine = input.withBytes { session.receive($0, at: waiter.loop.now.nanoseconds) }
         input.removeAll()
+        allowance.spend(bytes: count, frames: session.frameCount - frames)
         if isFine { continue }
         // The reason, as far as the socket takes it.
         if session.abuse == nil { _ = flush() } else { sayCalm() }
@@ -178,7 +182,6 @@ final class SharedConnection {
       case .endOfStream, .failed: return false
       }
     }
-    waiter.signal()
     return true
   }
 

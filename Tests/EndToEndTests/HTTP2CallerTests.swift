@@ -175,6 +175,46 @@ struct HTTP2CallerTests {
     #expect(stage.proxy.process.errors.contains("HTTP/2 connection ended for abuse"))
   }
 
+  @Test func `content in frames of one byte on many streams keeps no other from its turn`() async throws {
+    let stage = try await Stage(top: "loops: 1")
+    let words = try await stage.peer("http2_attacks.py", ["small-data"]).split(separator: " ").map(String.init)
+    let meanwhile = words.firstIndex(of: "meanwhile").flatMap { Int(words[$0 + 1]) } ?? 0
+    #expect(words.first == "open" && meanwhile >= 10, "\(words)")
+  }
+
+  @Test func `a caller that has its answer and does not read it is asked for its place once`() async throws {
+    let stage = try await Stage(top: "loops: 1\nlimits: {connections: 1}")
+    let script = """
+      import sys, time
+      sys.path.insert(0, sys.argv[1])
+      from http2_cases import *
+      connection = Connection(int(sys.argv[2]), settings=struct.pack(">HI", 4, 0x7FFF_FFFF))
+      connection.send(window(0, 0x7FFF_0000))
+      # More than the kernel keeps for both ends: the proxy keeps the rest, and reads on when that is read.
+      for stream in range(1, 4000, 2):
+          connection.send(headers(stream, fields(path="/bytes/16000")))
+          if stream % 20 == 1: time.sleep(0.03)
+      print("listening 1", flush=True)
+      time.sleep(600)
+      """
+    let caller = try ChildProcess(
+      "caller", [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(stage.proxy.port)"],
+      in: stage.directory)
+    _ = try await announcedPort(of: caller)
+    let newcomer = try ChildProcess("newcomer", ["curl", "-s", stage.proxy.url("/seen")], in: stage.directory)
+    func asked() async throws -> Int {
+      let metrics = try await stage.proxy.admin("/metrics").body
+      return metrics.firstMatch(of: #/limits_hit_total\{limit="connections"\} (\d+)/#).flatMap { Int($0.1) } ?? 0
+    }
+    #expect(try await eventually { try await asked() > 2 })
+    let before = try await asked()
+    try await Task.sleep(for: .seconds(2))
+    // Every 50 ms.
+    #expect(try await asked() - before < 200)
+    caller.send(SIGKILL)
+    #expect(try await newcomer.wait(within: .seconds(60)) == 0)
+  }
+
   @Test func `a caller that reads nothing is ended, and others are served`() async throws {
     let stage = try await Stage(top: "limits: {caller_rate: 1KiB}\ndefaults: {timeouts: {idle: 2s}}")
     let script = """
@@ -227,6 +267,44 @@ struct HTTP2CallerTests {
     #expect(try await caller.wait(within: .seconds(60)) == 0)
     #expect(
       caller.output.hasSuffix("['goaway 2147483647 0', 'goaway 1 0', 'answered', 'closed']\n"), "\(caller.output)")
+    #expect(try await stage.proxy.process.wait() == 0)
+  }
+
+  @Test func `the end of the process waits for a request that its caller has not ended`() async throws {
+    let stage = try await Stage(top: "shutdown: {grace: 60s, limit: 120s}")
+    let script = """
+      import sys, time
+      sys.path.insert(0, sys.argv[1])
+      from http2_cases import *
+      connection = Connection(int(sys.argv[2]))
+      # Refused at once; the caller goes on with its content.
+      connection.send(headers(1, fields("POST", more=[("sec-fetch-site", "cross-site")]), 4))
+      seen = []
+      def look(seconds):
+          for frame in connection.frames(time.monotonic() + seconds):
+              if frame is None: return seen.append("closed")
+              if isinstance(frame, frames.PingFrame) and "ACK" not in frame.flags:
+                  connection.send(raw(6, 1, 0, frame.opaque_data))
+              if isinstance(frame, frames.GoAwayFrame):
+                  seen.append(f"goaway {frame.last_stream_id}")
+                  if frame.last_stream_id == 1: return
+              if "END_STREAM" in frame.flags:
+                  seen.append("answered")
+                  print("listening 1", flush=True)
+      look(60)
+      look(2)
+      connection.send(data(1))
+      look(60)
+      print(seen)
+      """
+    let caller = try ChildProcess(
+      "caller", [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(stage.proxy.port)"],
+      in: stage.directory)
+    _ = try await announcedPort(of: caller)
+    stage.proxy.process.send(SIGTERM)
+    #expect(try await caller.wait(within: .seconds(200)) == 0)
+    #expect(
+      caller.output.hasSuffix("['answered', 'goaway 2147483647', 'goaway 1', 'closed']\n"), "\(caller.output)")
     #expect(try await stage.proxy.process.wait() == 0)
   }
 }

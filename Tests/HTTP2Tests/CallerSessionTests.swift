@@ -181,18 +181,6 @@ import Testing
     #expect(fixture.feed(Frame.window(0, 1000)) && fixture.feed(Frame.ping))
   }
 
-  @Test func `streams that are refused for another limit count, too`() {
-    let fixture = CallerFixture()
-    var id: UInt32 = 1
-    while fixture.session.abuse == nil, id < 9000 {
-      fixture.feed(Frame.request(id))
-      if let stream = fixture.streams[Int32(id)] { fixture.session.refuse(stream) }
-      _ = fixture.sent()
-      id += 2
-    }
-    #expect(fixture.session.abuse == .resets)
-  }
-
   @Test func `a peer that goes on beyond the limit loses its connection`() {
     let fixture = CallerFixture(SessionLimits(streams: 1))
     var id: UInt32 = 1

@@ -86,6 +86,41 @@ struct FloodCase: Sendable, CustomTestStringConvertible {
     #expect(fixture.goesOn && fixture.session.abuse == nil)
   }
 
+  @Test func `streams that are refused for lack of room are no abuse`() {
+    let fixture = CallerFixture()
+    for count: UInt32 in 0..<3000 {
+      fixture.feed(Frame.request(2 * count + 1))
+      guard let stream = fixture.streams[Int32(2 * count + 1)] else { break }
+      fixture.session.refuse(stream)
+      #expect(fixture.sent().contains { $0.type == 3 && $0.code == 7 })
+    }
+    #expect(fixture.streams.count == 3000)
+    #expect(fixture.goesOn && fixture.session.abuse == nil)
+    // A caller that does not know the limit yet.
+    let eager = SessionFixture(CallerSession(SessionLimits(streams: 1)))
+    eager.feed(Frame.preface + Frame.settings)
+    for count: UInt32 in 0..<3000 { eager.feed(Frame.request(2 * count + 1)) }
+    #expect(eager.sent().filter { $0.type == 3 && $0.code == 7 }.count == 2999)
+    #expect(eager.goesOn && eager.session.abuse == nil)
+  }
+
+  /// Windows that open by so much, and what becomes of the session.
+  @Test(arguments: [(1, true), (1023, true), (1024, false)])
+  func `a window that opens by little again and again ends the session`(_ step: UInt32, _ isAbuse: Bool) {
+    let fixture = CallerFixture()
+    fixture.feed(Frame.setting(4, 0) + Frame.request(1))
+    let content = String(repeating: "x", count: 60_000)
+    _ = fixture.answer(1, "HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n")
+    var count = 0
+    while fixture.goesOn, count < 3000 {
+      _ = fixture.answer(1, content)
+      fixture.feed(Frame.window(0, step) + Frame.window(1, step))
+      #expect(!fixture.goesOn || fixture.sent().contains { $0.type == 0 && $0.payload.count == step })
+      count += 1
+    }
+    #expect(fixture.session.abuse == (isAbuse ? .idleFrames : nil))
+  }
+
   @Test func `a header block that grows when decoded ends the session`() {
     let fixture = CallerFixture()
     // A field of 4000 bytes in the table, then its number again and again.

@@ -42,6 +42,11 @@ struct SharedConnectionTests {
           let path = text.split(separator: " ")[1]
           switch path {
           case "/held": break
+          case "/crumbs":
+            // A head, then frames of one byte, as many as the window allows.
+            output.append([0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88])
+            for _ in 0..<crumbs { output.append([0, 0, 1, 0, 0, 0, 0, 0, 1, 0x78]) }
+            output.append([0, 0, 0, 0, 1, 0, 0, 0, 1])
           case "/refused": session.refuse(request)
           case "/leave":
             session.refuseMore()
@@ -59,6 +64,8 @@ struct SharedConnectionTests {
       }
     }
   }
+
+  private static let crumbs = 250_000
 
   private static func withPool(
     streams: Int = 100, _ body: @escaping @Sendable (OriginPool, EventLoop, Locked<Int>) async throws -> Void
@@ -143,6 +150,38 @@ struct SharedConnectionTests {
       #expect(accepted.withLock { $0 } == 2)
       pool.giveBack(held, .unusable)
       #expect(pool.idleCount == 2)
+    }
+  }
+
+  @Test func `a connection that brings frames of one byte leaves turns to others`() async throws {
+    try await Self.withPool { pool, loop, accepted in
+      let waiter = Waiter(loop)
+      defer { waiter.close() }
+      let connection = try await pool.connect(waiter, until: .now + .seconds(60))
+      let stream = connection.stream
+      _ = Array("GET /crumbs HTTP/1.1\r\nHost: h\r\n\r\n".utf8).withUnsafeBytes { stream.send($0) }
+      var input = ByteBuffer(capacity: 1 << 20)
+      var (content, turns, hasEnded) = (0, 0, false)
+      while !hasEnded {
+        input.reserve(1 << 20)
+        switch input.receive(from: stream) {
+        case .moved:
+          // Each time others of the loop had their turn.
+          turns += 1
+          input.withBytes { bytes in
+            for index in bytes.indices where bytes[index] == 0x78 { content += 1 }
+            hasEnded = bytes.count >= 5 && bytes[bytes.count - 5] == 0x30 && bytes[bytes.count - 1] == 0x0A
+          }
+          input.removeAll()
+          await Task.yield()
+        case .wouldBlock:
+          waiter.watch(stream.channel, .read)
+          if await waiter.wait(until: .now + .seconds(60)) == .timedOut { hasEnded = true }
+        case .endOfStream, .failed: hasEnded = true
+        }
+      }
+      #expect(content == Self.crumbs && turns > 60, "\(content) \(turns)")
+      pool.giveBack(connection, .reusable)
     }
   }
 

@@ -53,6 +53,18 @@ import Testing
     #expect(times.leaves(isEnding: true, mustEnd: true, isAnswered: false, limits, at: at(1)) == .final)
   }
 
+  @Test func `a connection that has served all waits the grace for requests that their caller has not ended`() {
+    var times = SessionTimes(at: at(0))
+    let welcome = times.ends(isServed: true, isAwaited: false, limits, at: at(1))
+    _ = times.leaves(isEnding: true, mustEnd: true, isAnswered: false, limits, at: at(1))
+    let serving = times.ends(isServed: false, isAwaited: true, limits, at: at(2))
+    let served = times.ends(isServed: true, isAwaited: true, limits, at: at(5))
+    #expect(!welcome && !serving && !served && times.deadline(limits, isEnding: true) == at(6))
+    let over = times.ends(isServed: true, isAwaited: false, limits, at: at(5))
+    let late = times.ends(isServed: true, isAwaited: true, limits, at: at(6))
+    #expect(over && late)
+  }
+
   @Test func `a head that does not end, and bytes that are not read, end the connection`() {
     var times = SessionTimes(at: at(0))
     times.note(isUnused: false, isInHead: true, hasOutput: true, at: at(1))

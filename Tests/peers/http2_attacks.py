@@ -3,7 +3,7 @@
     http2_attacks.py PORT ATTACK
 
 Prints how the connection of the attack ended ("goaway CODE", "reset CODE", "closed", "open"), and how many of the
-other's requests were answered meanwhile, as "END others N of N".
+other's requests were answered while it was sent and in all, as "END meanwhile N others N of N".
 """
 
 import socket
@@ -28,6 +28,11 @@ def made_reset(ids):
     return headers(stream, fields(path="/slow/2"), 4) + window(stream, 0x7FFF_FFFF)
 
 
+def small_data(ids):
+    """Frames of one byte on twenty streams: as much content as their windows allow."""
+    return b"".join(data(stream, b"x", 0) * 500 for stream in range(1, 40, 2))
+
+
 def malformed(ids):
     return headers(next(ids), fields(more=[("connection", "close")]))
 
@@ -41,6 +46,7 @@ ATTACKS = {
     "priority": (b"", lambda ids: raw(2, 0, 1, b"\0\0\0\0\x10")),
     "window": (b"", lambda ids: window(0, 1)),
     "empty-data": (post(1), lambda ids: data(1, b"", 0)),
+    "small-data": (b"".join(post(stream) for stream in range(1, 40, 2)), small_data),
     "over": (headers(1) + reset(1), lambda ids: headers(1)),
     "continuation": (headers(1, flags=1), lambda ids: raw(9, 0, 1, block([("x", "y")], huffman=False))),
     "hpack-bomb": (
@@ -68,12 +74,12 @@ def serve_others(port, stop, counts):
         time.sleep(0.01)
 
 
-def attack(port, name, count=20000):
+def attack(port, name, counts):
     first, flood = ATTACKS[name]
     connection = Connection(port)
     ids = stream_ids()
     connection.send(first)
-    end = []
+    end, before = [], counts[1]
 
     def read():
         for frame in connection.frames(time.monotonic() + 60):
@@ -86,13 +92,19 @@ def attack(port, name, count=20000):
 
     reader = threading.Thread(target=read)
     reader.start()
-    sent = 0
-    while sent < count and reader.is_alive():
-        connection.send(b"".join(flood(ids) for _ in range(50)))
-        sent += 50
+    if name == "small-data":
+        # What the windows hold, as fast as the proxy reads it.
+        pieces = [flood(ids) * 130]
+    else:
+        pieces = (b"".join(flood(ids) for _ in range(50)) for _ in range(400))
+    for piece in pieces:
+        if reader.is_alive():
+            connection.send(piece)
+    meanwhile = counts[1] - before
     reader.join(timeout=5)
-    connection.socket.close()
-    return end[0] if end else "open"
+    connection.end()
+    reader.join()
+    return (end[0] if end else "open") + f" meanwhile {meanwhile}"
 
 
 if __name__ == "__main__":
@@ -102,7 +114,7 @@ if __name__ == "__main__":
     other.start()
     while counts[1] == 0 and other.is_alive():
         time.sleep(0.01)
-    end = attack(port, name)
+    end = attack(port, name, counts)
     answered = counts[1]
     while counts[1] == answered and other.is_alive():
         time.sleep(0.01)

@@ -76,6 +76,12 @@ class Connection:
         except OSError:
             pass
 
+    def end(self):
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
     def frames(self, until):
         """The frames that arrive until then; None for the end of the connection."""
         while True:

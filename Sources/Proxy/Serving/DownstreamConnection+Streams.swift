@@ -12,8 +12,6 @@ internal import Telemetry
 extension DownstreamConnection {
   /// Bytes that wait for the socket at which no more frames are made, and none are read.
   private static let outputLimit = 64 * 1024
-  /// Bytes received in one turn at most.
-  private static let receivingTurn = 256 * 1024
 
   /// Serves the connection to its end. `buffers` may hold what has arrived of it.
   func serveStreams(_ buffers: CallerBuffers) async {
@@ -28,14 +26,18 @@ extension DownstreamConnection {
       at: home.loop.now)
     var buffers = buffers
     var end = turn(multiplexer, buffers)
-    while end == .none {
-      // None are held while there is nothing to send.
-      let isKept = !buffers.output.isEmpty
-      let wait = beginPause(multiplexer, buffers)
-      if !isKept { home.lent.giveBack(buffers) }
-      _ = await waiter.wait(until: wait.until)
-      endPause(wait)
-      if !isKept { buffers = home.lent.takeBuffers(limits.head) }
+    while end == .none || end == .more {
+      if end == .more {
+        await Task.yield()
+      } else {
+        // None are held while there is nothing to send.
+        let isKept = !buffers.output.isEmpty
+        let wait = beginPause(multiplexer, buffers)
+        if !isKept { home.lent.giveBack(buffers) }
+        _ = await waiter.wait(until: wait.until)
+        endPause(wait)
+        if !isKept { buffers = home.lent.takeBuffers(limits.head) }
+      }
       end = turn(multiplexer, buffers)
     }
     multiplexer.session.breakAll()
@@ -47,6 +49,8 @@ extension DownstreamConnection {
 
   private enum End {
     case none
+    /// None, and more has arrived than one turn reads: others get theirs first.
+    case more
     /// Behind frames that are to arrive before it.
     case inOrder
     case lost
@@ -58,27 +62,30 @@ extension DownstreamConnection {
   private func turn(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> End {
     let session = multiplexer.session
     if multiplexer.times.isStalled(limits, at: home.loop.now) { return .lost }
-    var left = Self.receivingTurn
+    var allowance = TurnAllowance()
     while true {
       if !buffers.input.isEmpty {
+        let (bytes, frames) = (buffers.input.count, session.frameCount)
         let isFine = buffers.input.withBytes { session.receive($0, at: home.loop.now.nanoseconds) }
         buffers.input.removeAll()
         dispatch(multiplexer)
         if !isFine || session.abuse != nil { return endSession(multiplexer, buffers) }
+        allowance.spend(bytes: bytes, frames: session.frameCount - frames)
       }
-      guard left > 0, buffers.output.count < Self.outputLimit else { break }
+      guard !allowance.isSpent, buffers.output.count < Self.outputLimit else { break }
       buffers.input.reserve(16 * 1024)
-      guard case .moved(let count) = receive(buffers) else { break }
-      left -= count
+      guard case .moved = receive(buffers) else { break }
     }
     if stream.channel.descriptor < 0 || hasEnded { return .lost }
     note(multiplexer, buffers)
     leave(multiplexer)
     if isCutOff { multiplexer.abandon() }
     guard flush(multiplexer, buffers) else { return .lost }
-    if !buffers.output.isEmpty { return .none }
-    let isLast = isCutOff || multiplexer.times.leave == .final
-    return session.isOver || isLast && multiplexer.streams.isEmpty ? .inOrder : .none
+    let isServed = multiplexer.streams.isEmpty && buffers.output.isEmpty
+    let mayEnd = multiplexer.times.ends(
+      isServed: isServed, isAwaited: session.hasStreams && !mustEnd, limits, at: home.loop.now)
+    if buffers.output.isEmpty, session.isOver || mayEnd || isServed && isCutOff { return .inOrder }
+    return allowance.isSpent && stream.mayReceive && buffers.output.count < Self.outputLimit ? .more : .none
   }
 
   private func receive(_ buffers: CallerBuffers) -> IOOutcome {
@@ -135,8 +142,11 @@ extension DownstreamConnection {
       if stream.mayReceive { waiter.signal() }
       waiter.watch(stream.channel, stream.receiveInterest)
     }
-    let headSince = multiplexer.streams.isEmpty ? times.headSince : nil
-    if let headSince {
+    // Asked for its place once: it ends when the caller has read what it gets.
+    let headSince = multiplexer.streams.isEmpty && !isEvicted ? times.headSince : nil
+    if isEvicted {
+      waitingSince = nil
+    } else if let headSince {
       beginsUnfinished(since: headSince)
     } else if let idleSince = times.idleSince {
       waitingSince = times.isNew ? idleSince + Self.newcomersTime : idleSince

@@ -55,6 +55,8 @@ struct SessionTimes {
   /// The time when the socket took bytes that it had not taken before; nil if none wait.
   private(set) var blockedSince: MonotonicTime?
   private(set) var leave = Leave.none
+  /// Since when nothing is to be done but to end, which a caller may await that has not ended its requests.
+  private var servedSince: MonotonicTime?
   /// True if no request has begun yet.
   private(set) var isNew = true
 
@@ -96,11 +98,25 @@ struct SessionTimes {
     return leave
   }
 
+  /// True if a session that has taken leave ends. `isServed`: the socket has taken the last response. `isAwaited`: the
+  /// peer has not ended every request. Some callers forget a whole response if the connection ends before they have,
+  /// hence the grace.
+  mutating func ends(isServed: Bool, isAwaited: Bool, _ limits: ServiceLimits, at now: MonotonicTime) -> Bool {
+    guard leave == .final, isServed else {
+      servedSince = nil
+      return false
+    }
+    let since = servedSince ?? now
+    servedSince = since
+    return !isAwaited || now >= since + limits.grace
+  }
+
   /// The end of the present wait.
   func deadline(_ limits: ServiceLimits, isEnding: Bool) -> MonotonicTime {
     var deadline = MonotonicTime.distantFuture
     if let headSince { deadline = min(deadline, headSince + limits.requestHead) }
     if let blockedSince { deadline = min(deadline, blockedSince + limits.idle) }
+    if let servedSince { deadline = min(deadline, servedSince + limits.grace) }
     switch leave {
     case .none: if let idleSince { deadline = min(deadline, idleSince + (isEnding ? limits.grace : limits.idle)) }
     case .announced(let since): deadline = min(deadline, since + limits.grace)
