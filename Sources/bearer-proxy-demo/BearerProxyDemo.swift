@@ -8,13 +8,14 @@ import Platform
 struct BearerProxyDemo {
   static func main() {
     CryptoLibrary.outlastExit()
-    switch DemoArguments(Array(CommandLine.arguments.dropFirst())) {
-    case .help:
-      finish(DemoArguments.helpText, .standardOutput, status: 0)
-    case .wrong(let reason):
-      finish("bearer-proxy-demo: error: \(reason)\nTry 'bearer-proxy-demo --help'.\n", .standardError, status: 2)
-    case .run(let options):
-      run(options)
+    do throws(DemoOptions.Stop) {
+      run(try DemoOptions(CommandLine.arguments.dropFirst()))
+    } catch {
+      switch error {
+      case .help: finish(DemoOptions.helpText, status: 0)
+      case .wrong(let reason):
+        finish("bearer-proxy-demo: error: \(reason)\nTry 'bearer-proxy-demo --help'.\n", .standardError, status: 2)
+      }
     }
   }
 
@@ -27,12 +28,12 @@ struct BearerProxyDemo {
       ProcessSignal(name) {
         terminal.line("\nEnding.", .quiet)
         demonstration.end()
-        finish("", .standardOutput, status: options.endsAfterTour ? 130 : 0)
+        finish(status: options.endsAfterTour ? 130 : 0)
       }
     }
     do throws(DemonstrationError) {
       let status = try withExtendedLifetime(signals) { () throws(DemonstrationError) in try demonstration.perform() }
-      finish("", .standardOutput, status: status)
+      finish(status: status)
     } catch {
       demonstration.end()
       OutputFile.standardOutput.flush()
@@ -40,18 +41,25 @@ struct BearerProxyDemo {
     }
   }
 
-  private static func finish(_ text: String, _ file: OutputFile, status: Int32) -> Never {
+  private static func finish(_ text: String = "", _ file: OutputFile = .standardOutput, status: Int32) -> Never {
     file.write(text: text)
     file.flush()
     exit(status)
   }
 }
 
-/// The meaning of the command's words.
-enum DemoArguments: Equatable {
-  case run(DemoOptions)
-  case help
-  case wrong(String)
+/// The options of a demonstration.
+struct DemoOptions {
+  /// A reason not to run.
+  enum Stop: Error, Equatable {
+    case help
+    case wrong(String)
+  }
+
+  var endsAfterTour = false
+  var isVerbose = false
+  var directory: String?
+  var proxyPath: String?
 
   static let helpText = """
     bearer-proxy-demo shows the proxy at work, on this machine alone.
@@ -69,35 +77,21 @@ enum DemoArguments: Equatable {
 
     """
 
-  init(_ words: [String]) {
-    var options = DemoOptions()
-    var rest = words[...]
+  init(_ words: ArraySlice<String>) throws(Stop) {
+    var rest = words
+    func value(of word: String) throws(Stop) -> String {
+      guard let value = rest.popFirst(), !value.isEmpty else { throw .wrong("\(word) needs a value") }
+      return value
+    }
     while let word = rest.popFirst() {
       switch word {
-      case "-h", "--help":
-        self = .help
-        return
-      case "--once": options.endsAfterTour = true
-      case "--verbose": options.isVerbose = true
-      case "--directory", "--proxy":
-        guard let value = rest.popFirst(), !value.isEmpty else {
-          self = .wrong("\(word) needs a value")
-          return
-        }
-        if word == "--proxy" { options.proxyPath = value } else { options.directory = value }
-      default:
-        self = .wrong("'\(word)' is not an option")
-        return
+      case "-h", "--help": throw .help
+      case "--once": endsAfterTour = true
+      case "--verbose": isVerbose = true
+      case "--directory": directory = try value(of: word)
+      case "--proxy": proxyPath = try value(of: word)
+      default: throw .wrong("'\(word)' is not an option")
       }
     }
-    self = .run(options)
   }
-}
-
-/// The options of a demonstration.
-struct DemoOptions: Equatable {
-  var endsAfterTour = false
-  var isVerbose = false
-  var directory: String?
-  var proxyPath: String?
 }

@@ -31,17 +31,19 @@ final class ChildProcess: Sendable {
     defer { for argument in arguments { free(argument) } }
     var process: pid_t = 0
     let status = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
-    guard status == 0 else { throw .start(program: words[0], SystemError("posix_spawn", status)) }
+    guard status == 0 else {
+      throw DemonstrationError("cannot start \(words[0]): \(SystemError("posix_spawn", status))")
+    }
     identifier = process
   }
 
   /// The exit status if the program has ended, or 128 plus the signal that ended it.
   func poll() -> Int32? {
     ended.withLock { known in
-      if let known { return known }
       var status: Int32 = 0
-      guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
-      known = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+      if known == nil, waitpid(identifier, &status, WNOHANG) == identifier {
+        known = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+      }
       return known
     }
   }
@@ -64,47 +66,40 @@ final class ChildProcess: Sendable {
   }
 }
 
+/// A command that has run.
 struct CommandRun {
-  var status: Int32 = 0
+  let status: Int32
   /// Both outputs.
-  var text = ""
+  let text: String
   /// The time between its first and its last output.
-  var spread = Duration.zero
+  let spread: Duration
 
   /// Runs `words` to the end. Calls `hear` with each piece of output as it comes, and the time since the start.
-  static func run(
-    _ words: [String], hear: (String, Duration) -> Void = { _, _ in }
-  ) throws(DemonstrationError) -> CommandRun {
+  init(_ words: [String], hear: (String, Duration) -> Void = { _, _ in }) throws(DemonstrationError) {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw .start(program: words[0], SystemError("pipe")) }
+    guard pipe(&ends) == 0 else { throw DemonstrationError("cannot start \(words[0]): \(SystemError("pipe"))") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
     let child: ChildProcess
-    do throws(DemonstrationError) {
+    do {
+      defer { close(ends[1]) }
       child = try ChildProcess(words, output: ends[1])
-    } catch {
-      close(ends[1])
-      throw error
     }
-    close(ends[1])
     let start = MonotonicTime.now
-    var first: Duration?
+    var times: [Duration] = []
     var bytes: [UInt8] = []
-    var run = CommandRun()
     var piece = [UInt8](repeating: 0, count: 16 * 1024)
     while true {
       let count = read(ends[0], &piece, piece.count)
       if count == 0 || (count < 0 && errno != EINTR) { break }
       guard count > 0 else { continue }
-      let time = Duration(MonotonicTime.now - start)
-      run.spread = time - (first ?? time)
-      first = first ?? time
+      times.append(Duration(MonotonicTime.now - start))
       bytes += piece[..<count]
-      hear(String(decoding: piece[..<count], as: UTF8.self), time)
+      hear(String(decoding: piece[..<count], as: UTF8.self), times[times.count - 1])
     }
-    run.status = child.wait(seconds: 30) ?? -1
-    run.text = String(decoding: bytes, as: UTF8.self)
-    return run
+    status = child.wait(seconds: 30) ?? -1
+    text = String(decoding: bytes, as: UTF8.self)
+    spread = (times.last ?? .zero) - (times.first ?? .zero)
   }
 
   /// The status of a response that `curl -i` printed, in numbers and words.

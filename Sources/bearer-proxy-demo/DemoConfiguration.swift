@@ -6,8 +6,8 @@ import DemoProvider
 struct DemoPlaces {
   /// The absolute path of the folder.
   var directory: String
-  var proxyPort: UInt16
-  var adminPort: UInt16
+  var proxyPort: UInt16 = 8080
+  var adminPort: UInt16 = 9901
   /// The first of the two further proxies.
   var gatewayOrigin: String
   var providerOrigin: String
@@ -52,11 +52,8 @@ func hopConfiguration(_ name: String, client: String, scope: String, upstream: S
     tls: {ca_file: \(DemoPlaces.authority)}
   # The next one gets a token in the caller's name, in exchange for what the caller brought.
   routes:
-    - name: next
-      path: /
-      upstream: \(upstream)
-      application: \(name)
-      token: {as: caller, grant: on_behalf_of, scopes: ["\(scope)"]}
+    - {name: next, path: /, upstream: "\(upstream)", application: \(name),
+       token: {as: caller, grant: on_behalf_of, scopes: ["\(scope)"]}}
 
   """
 }
@@ -69,123 +66,86 @@ func demoProgram(_ places: DemoPlaces) -> String {
   answer=$(printf 'X-IDENTITY-HEADER: %s' "$IDENTITY_HEADER" | curl -sS -H @- "$IDENTITY_ENDPOINT?$question")
   token=$(printf %s "$answer" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   printf 'Authorization: Bearer %s' "$token" \\
-    | curl -sS -H @- --cacert \(DemoPlaces.authority) \(places.apiOrigin)/api/me | grep '"application" :'
+    | curl -sS -H @- --cacert \(DemoPlaces.authority) \(places.apiOrigin)/api/me | grep '"application":'
 
   """
 }
 
 /// The configuration of the proxy that the tour calls.
 func demoConfiguration(_ places: DemoPlaces) -> String {
-  """
-  # Written by bearer-proxy-demo at every start. config/full.yaml explains every key.
+  typealias Sample = DemoDirectory.Sample
+  let trust = "tls: {ca_file: \(DemoPlaces.authority)}"
+  let (orders, ledger) = ("\"\(places.apiOrigin)/api/\"", "\"\(places.apiOrigin)/ledger/\"")
+  let own = "token: {as: application, scopes: [\"\(Sample.ordersURI)/.default\"]}"
+  let hers = "token: {account: \(Sample.alice), scopes:"
+  return """
+    # Written by bearer-proxy-demo at every start. config/full.yaml explains every key.
 
-  # Where the app calls. Loopback only: any other address needs a rule for who may call.
-  listeners:
-    - address: 127.0.0.1:\(places.proxyPort)
-      # Pages below /.bearer/ where people sign in.
-      sign_in: true
-    # Programs with connections of their own get tokens here; the system chooses the port.
-    - address: 127.0.0.1:0
-      programs:
-        # It believes that it runs on Azure App Service.
-        reports:
-          shape: app_service
-          secret_file: reports-secret
-          tokens: [{route: orders}]
+    # Where the app calls. Loopback only: any other address needs a rule for who may call.
+    listeners:
+      - address: 127.0.0.1:\(places.proxyPort)
+        # Pages below /.bearer/ where people sign in.
+        sign_in: true
+      # Programs with connections of their own get tokens here; the system chooses the port.
+      - address: 127.0.0.1:0
+        programs:
+          # It believes that it runs on Azure App Service.
+          reports: {shape: app_service, secret_file: reports-secret, tokens: [{route: orders}]}
 
-  # Health, readiness and metrics.
-  admin:
-    address: 127.0.0.1:\(places.adminPort)
+    # Health, readiness and metrics.
+    admin: {address: "127.0.0.1:\(places.adminPort)"}
 
-  # One application registration per identity that the proxy may act as.
-  applications:
-    portal:
-      authority: \(places.issuer)
-      client_id: \(DemoDirectory.Sample.portal)
-      client_secret_file: client-secret
-      tls:
-        ca_file: \(DemoPlaces.authority)
-    # Registered too, and granted nothing: the API answers it with 403.
-    visitor:
-      authority: \(places.issuer)
-      client_id: \(DemoDirectory.Sample.visitor)
-      client_secret_file: client-secret
-      tls:
-        ca_file: \(DemoPlaces.authority)
+    # One application registration per identity that the proxy may act as.
+    applications:
+      portal:
+        authority: \(places.issuer)
+        client_id: \(Sample.portal)
+        client_secret_file: client-secret
+        \(trust)
+      # Registered too, and granted nothing: the API answers it with 403.
+      visitor:
+        authority: \(places.issuer)
+        client_id: \(Sample.visitor)
+        client_secret_file: client-secret
+        \(trust)
+      # Without a secret: a certificate proves this one, with a signed JWT for each token request.
+      nightly:
+        authority: \(places.issuer)
+        client_id: \(Sample.nightly)
+        credential: {certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}}
+        \(trust)
+      # With nothing to keep at all: the machine's own service hands out tokens for its identity.
+      machine: {credential: {managed_identity: {source: imds}}}
+      # A public application: it keeps no secret, and people sign in to it.
+      desk:
+        # What people read on pages.
+        display_name: Orders desk
+        authority: \(places.issuer)
+        client_id: \(Sample.desk)
+        # It can answer claims challenges.
+        client_capabilities: [cp1]
+        \(trust)
 
-    # Without a secret: a certificate proves this one, with a signed JWT for each token request.
-    nightly:
-      authority: \(places.issuer)
-      client_id: \(DemoDirectory.Sample.nightly)
-      credential:
-        certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}
-      tls:
-        ca_file: \(DemoPlaces.authority)
-    # With nothing to keep at all: the machine's own service hands out tokens for its identity.
-    machine:
-      credential: {managed_identity: {source: imds}}
+    # Tokens and accounts, in the file that every MSAL reads and writes.
+    cache: {file: \(DemoPlaces.cache)}
 
-    # A public application: it keeps no secret, and people sign in to it.
-    desk:
-      # What people read on pages.
-      display_name: Orders desk
-      authority: \(places.issuer)
-      client_id: \(DemoDirectory.Sample.desk)
-      # It can answer claims challenges.
-      client_capabilities: [cp1]
-      tls:
-        ca_file: \(DemoPlaces.authority)
+    # The APIs' certificate is verified against the demonstration's own authority.
+    defaults: {\(trust)}
 
-  # Tokens and accounts, in the file that every MSAL reads and writes.
-  cache:
-    file: \(DemoPlaces.cache)
+    routes:
+      # /orders/me becomes \(places.apiOrigin)/api/me, with a token of the application's own.
+      - {name: orders, path: /orders/, upstream: \(orders), application: portal, \(own)}
+      - {name: visitor, path: /visitor/, upstream: \(orders), application: visitor, \(own)}
+      - {name: nightly, path: /nightly/, upstream: \(orders), application: nightly, \(own)}
+      - {name: machine, path: /machine/, upstream: \(orders), application: machine, \(own)}
+      # With the token of a person who has signed in once: another one for each API.
+      - {name: my-orders, display_name: Your orders, path: /my/orders/, upstream: \(orders), application: desk,
+         \(hers) ["\(Sample.ordersURI)/Orders.Read"]}}
+      - {name: my-ledger, display_name: Your ledger, path: /my/ledger/, upstream: \(ledger), application: desk,
+         \(hers) ["\(Sample.ledgerURI)/Ledger.Read"]}}
+      # Orders again, by way of two more proxies: gateway.yaml and branch.yaml.
+      - {name: chain, path: /chain/, upstream: "\(places.gatewayOrigin)/", application: desk,
+         \(hers) ["\(Sample.gatewayURI)/Gateway.Access"]}}
 
-  # The APIs' certificate is verified against the demonstration's own authority.
-  defaults:
-    tls:
-      ca_file: \(DemoPlaces.authority)
-
-  # /orders/me becomes \(places.apiOrigin)/api/me, with a token of the application's own.
-  routes:
-    - name: orders
-      path: /orders/
-      upstream: \(places.apiOrigin)/api/
-      application: portal
-      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
-    - name: visitor
-      path: /visitor/
-      upstream: \(places.apiOrigin)/api/
-      application: visitor
-      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
-    - name: nightly
-      path: /nightly/
-      upstream: \(places.apiOrigin)/api/
-      application: nightly
-      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
-    - name: machine
-      path: /machine/
-      upstream: \(places.apiOrigin)/api/
-      application: machine
-      token: {as: application, scopes: ["\(DemoDirectory.Sample.ordersURI)/.default"]}
-    # With the token of a person who has signed in once: another one for each API.
-    - name: my-orders
-      display_name: Your orders
-      path: /my/orders/
-      upstream: \(places.apiOrigin)/api/
-      application: desk
-      token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ordersURI)/Orders.Read"]}
-    - name: my-ledger
-      display_name: Your ledger
-      path: /my/ledger/
-      upstream: \(places.apiOrigin)/ledger/
-      application: desk
-      token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.ledgerURI)/Ledger.Read"]}
-    # Orders again, by way of two more proxies: gateway.yaml and branch.yaml.
-    - name: chain
-      path: /chain/
-      upstream: \(places.gatewayOrigin)/
-      application: desk
-      token: {account: \(DemoDirectory.Sample.alice), scopes: ["\(DemoDirectory.Sample.gatewayURI)/Gateway.Access"]}
-
-  """
+    """
 }

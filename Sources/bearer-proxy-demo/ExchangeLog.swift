@@ -6,7 +6,7 @@ import FoundationEssentials
 import Glibc
 import Platform
 
-/// The exchanges of the identity provider and the API, in order: collected during the tour, shown at once after it.
+/// The exchanges of the services, in order: collected during the tour, shown at once after it.
 final class ExchangeLog: Sendable {
   private let pending = Locked<[DemoExchange]?>([])
   private let terminal: Terminal
@@ -16,11 +16,7 @@ final class ExchangeLog: Sendable {
   }
 
   func append(_ exchange: DemoExchange) {
-    let isLive = pending.withLock { pending in
-      pending?.append(exchange)
-      return pending == nil
-    }
-    if isLive { terminal.indented(exchange.line, .quiet) }
+    pending.withLock { $0?.append(exchange) ?? terminal.indented(exchange.line, .quiet) }
   }
 
   /// Removes and returns the exchanges since the last call.
@@ -32,9 +28,7 @@ final class ExchangeLog: Sendable {
   }
 
   /// From now on, shows every exchange as it happens.
-  func goLive() {
-    pending.withLock { $0 = nil }
-  }
+  func goLive() { pending.withLock { $0 = nil } }
 }
 
 extension DemoExchange {
@@ -56,22 +50,11 @@ extension DemoExchange {
 
 /// The proxy's log record of one request.
 struct AccessRecord: Decodable {
-  var message: String
   var method: String
   var path: String
   var status: Int
   var total_ms: Double
   var token_source: String?
-
-  /// Reads a line of the log; nil for records of other events, which lack the fields of a request.
-  init?(line: Substring) {
-    do {
-      self = try JSONDecoder().decode(AccessRecord.self, from: Data(line.utf8))
-    } catch {
-      return nil
-    }
-    if message != "request" { return nil }
-  }
 
   var line: String {
     let source = token_source.map { ", token: \($0)" } ?? ""
@@ -85,7 +68,7 @@ struct AccessRecord: Decodable {
   }
 }
 
-/// The access records of a log file, each read once.
+/// The access records of the proxy's log, each read once.
 struct AccessRecords {
   private var linesRead = 0
 
@@ -95,10 +78,15 @@ struct AccessRecords {
     for _ in 0..<50 {
       // The text after the last line end is not complete yet.
       let lines = textOfFile(DemoPlaces.log).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      let fresh = lines.dropFirst(linesRead).compactMap(AccessRecord.init(line:))
-      if let record = fresh.last(where: { status == 0 || $0.status == status }) {
-        linesRead = lines.count
-        return record
+      for line in lines.dropFirst(linesRead).reversed() where line.contains(#""message":"request""#) {
+        do {
+          let record = try JSONDecoder().decode(AccessRecord.self, from: Data(line.utf8))
+          guard status == 0 || record.status == status else { continue }
+          linesRead = lines.count
+          return record
+        } catch {
+          preconditionFailure("the record of a request lacks fields: \(line)")
+        }
       }
       usleep(20_000)
     }

@@ -7,7 +7,7 @@ import Platform
 /// Writes to standard output.
 struct Terminal: Sendable {
   /// The meaning of a text.
-  enum Style: String, Sendable {
+  enum Style: String {
     case title = "1;7"
     case heading = "1"
     case command = "36"
@@ -35,7 +35,7 @@ struct Terminal: Sendable {
     waitsForReader = isTerminal && isatty(STDIN_FILENO) == 1 && !options.endsAfterTour && !isVerbose
   }
 
-  /// Writes a line, or several.
+  /// Writes lines.
   func line(_ text: String = "", _ style: Style = .plain) {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let styled = isColourful && style != .plain && !part.isEmpty ? "\u{1B}[\(style.rawValue)m\(part)\u{1B}[0m" : part
@@ -52,9 +52,8 @@ struct Terminal: Sendable {
 
   /// Writes text in lines that fit; those after the first begin behind a margin as wide as `start`.
   func wrapped(_ text: String, after start: String, _ style: Style = .plain) {
-    let margin = String(repeating: " ", count: start.count)
     for (index, part) in text.inLines(of: Self.columns - start.count).enumerated() {
-      line((index == 0 ? start : margin) + part, style)
+      line((index == 0 ? start : "".padded(start.count)) + part, style)
     }
   }
 
@@ -65,23 +64,16 @@ struct Terminal: Sendable {
 
   /// Waits for Enter. Returns false if the reader wants the rest in one go, or has closed the input.
   func askForNext() -> Bool {
-    line()
-    line("Press Enter for the next part, or a and Enter for all the rest.", .quiet)
-    flush()
-    guard let typed = readLine() else { return false }
-    return !typed.hasPrefix("a")
-  }
-
-  /// Waits until everything is written.
-  func flush() {
+    line("\nPress Enter for the next part, or a and Enter for all the rest.", .quiet)
     OutputFile.standardOutput.flush()
+    return readLine().map { !$0.hasPrefix("a") } ?? false
   }
 }
 
 extension OutputFile {
   /// Queues a text that ends with a line end.
   func write(text: String) {
-    Array(text.utf8).withUnsafeBytes { write($0) }
+    write(text.utf8Span.span)
   }
 }
 
@@ -90,32 +82,24 @@ extension String {
   func inLines(of width: Int) -> [String] {
     var lines = [""]
     for word in split(separator: " ") {
-      let line = lines[lines.count - 1]
-      if line.isEmpty {
-        lines[lines.count - 1] = String(word)
-      } else if line.count + 1 + word.count <= width {
-        lines[lines.count - 1] += " \(word)"
+      let line = lines.removeLast()
+      if line.isEmpty || line.count + 1 + word.count <= width {
+        lines.append(line + (line.isEmpty ? "" : " ") + word)
       } else {
-        lines.append(String(word))
+        lines += [line, String(word)]
       }
     }
     return lines
   }
 
   /// The text, or its beginning and an ellipsis if it is longer than `width` characters.
-  func shortened(to width: Int) -> String {
-    count <= width ? self : prefix(width - 1) + "…"
-  }
+  func shortened(to width: Int) -> String { count <= width ? self : prefix(width - 1) + "…" }
 
   /// The text with spaces behind it, up to `width` characters.
-  func padded(_ width: Int) -> String {
-    self + String(repeating: " ", count: max(width - count, 0))
-  }
+  func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
 
   /// The text without line ends behind it.
-  var trimmed: Substring {
-    self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)]
-  }
+  var trimmed: Substring { self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)] }
 
   /// The text between the first `start` and the next `end`.
   func between(_ start: String, _ end: String) -> String? {

@@ -10,14 +10,7 @@ import Tokens
 @Suite struct AgentGrantTests {
   typealias Sample = DemoFixture.Sample
 
-  private static let provider = Result {
-    let key = try DemoFixture.key.get()
-    let machine = FederatedCredential(
-      issuer: DemoFixture.issuer, subject: Sample.machineObject,
-      keys: JWKSet(keys: [try TokenSigner(key: key).publicKey]))
-    return try IdentityProvider(
-      origin: DemoFixture.origin, directory: .sample(secret: Secret("s3cret+&="), machine: machine), key: key)
-  }
+  private static let provider = Result { try DemoFixture.provider() }
 
   private func ask(_ form: String) throws -> [String: any Sendable] {
     let answer = try Self.provider.get().answer(DemoFixture.tokenRequest(form), now: DemoFixture.now)

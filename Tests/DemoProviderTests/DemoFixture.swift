@@ -18,28 +18,19 @@ enum DemoFixture {
   static let issuer = "\(origin)/\(Sample.tenant)/v2.0"
   static let key = Result { try RSAKey.generate() }
 
-  static func provider() throws -> IdentityProvider {
-    try IdentityProvider(origin: origin, directory: .sample(secret: Secret("s3cret+&=")), key: key.get())
-  }
-
   /// The issuer that vouches for the sample portal, beside its secret.
   static let cluster = Result { try FederatedIssuer() }
 
-  /// A provider that lets the cluster's service account speak for the portal.
-  static func federatedProvider() throws -> IdentityProvider {
+  static func provider() throws -> IdentityProvider {
     let issuer = try cluster.get()
-    let credential = FederatedCredential(issuer: issuer.name, subject: issuer.subject, keys: issuer.keys)
     return try IdentityProvider(
-      origin: origin, directory: .sample(secret: Secret("s3cret+&="), federated: [credential]), key: key.get())
+      origin: origin, key: key.get(), secret: Secret("s3cret+&="),
+      federated: [FederatedCredential(issuer: issuer.name, subject: issuer.subject, keys: issuer.keys)])
   }
 
-  /// An API; one that evaluates tokens continuously if it gets a provider of events.
+  /// An API that hears of a provider's events.
   static func api(_ kind: SampleAPI.Kind = .orders, of told: IdentityProvider? = nil) throws -> SampleAPI {
-    let provider = try told ?? provider()
-    return SampleAPI(
-      kind, issuers: [issuer, "\(origin)/\(Sample.fabrikam)/v2.0"], keySet: provider.keySet,
-      authorizationURI: "\(origin)/\(Sample.tenant)/oauth2/v2.0/authorize",
-      countFrom: provider.tokensCountFrom)
+    try SampleAPI(kind: kind, provider: told ?? provider())
   }
 
   /// A request to the token endpoint with a form body.
@@ -62,7 +53,7 @@ enum DemoFixture {
   }
 
   static func json(_ answer: DemoAnswer) throws -> [String: any Sendable] {
-    guard case .whole(let bytes) = answer.body else { return [:] }
+    guard case .whole(let bytes) = answer.response.content else { return [:] }
     return try json(bytes)
   }
 
@@ -92,8 +83,13 @@ enum DemoFixture {
 }
 
 extension DemoAnswer {
+  var status: Int { response.status }
+
   var text: String {
-    guard case .whole(let bytes) = body else { return "" }
+    guard case .whole(let bytes) = response.content else { return "" }
     return String(decoding: bytes, as: UTF8.self)
   }
+
+  /// The first field of this lower-case name.
+  func field(_ name: String) -> String? { response.fields.first { $0.name.lowercased() == name }?.value }
 }

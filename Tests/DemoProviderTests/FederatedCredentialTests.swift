@@ -19,7 +19,7 @@ import Tokens
     let form =
       "grant_type=client_credentials&client_id=\(client)&scope=api%3A%2F%2Forders%2F.default&client_assertion=\(assertion)"
       + "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3A\(type)\(more)"
-    return try DemoFixture.federatedProvider().answer(DemoFixture.tokenRequest(form), now: DemoFixture.now)
+    return try DemoFixture.provider().answer(DemoFixture.tokenRequest(form), now: DemoFixture.now)
   }
 
   @Test func `the service account's token brings the application's own`() throws {

@@ -55,7 +55,7 @@ final class PersonAtBrowser {
       request.body = .whole(Array(Self.encoded(form).utf8))
     }
     let answer = provider.answer(request, now: now)
-    for (name, value) in answer.fields where name == "set-cookie" {
+    for (name, value) in answer.response.fields where name == "set-cookie" {
       cookie = Browser.name(inCookies: String(value.prefix { $0 != ";" }))
     }
     return answer
@@ -146,9 +146,9 @@ final class PersonAtBrowser {
   }
 
   /// Does a task of the testing endpoint.
-  func testing(_ task: TestingTask, _ json: String) {
+  func testing(_ task: Endpoint, _ json: String) {
     let answer = provider.answer(
-      DemoRequest(method: "POST", path: "/testing/\(task.rawValue)", body: .whole(Array(json.utf8))), now: now)
+      DemoRequest(method: "POST", path: task.path(), body: .whole(Array(json.utf8))), now: now)
     #expect(answer.status == 200, "\(answer.text)")
   }
 }

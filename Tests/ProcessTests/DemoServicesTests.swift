@@ -42,12 +42,12 @@ import Tokens
       let metadata = try await curl(trust + ["\(services.issuer)/.well-known/openid-configuration"])
       #expect(metadata.status == 200)
       #expect(metadata["date"]?.hasSuffix(" GMT") == true)
-      #expect(metadata.body.contains("\"issuer\" : \"\(services.issuer)\""))
+      #expect(metadata.body.contains("\"issuer\": \"\(services.issuer)\""))
       #expect(metadata.body.contains("\(services.providerOrigin)/\(Sample.tenant)/discovery/v2.0/keys"))
       let token = try await token(services, settings)
       let me = try await curl(trust + ["-H", "Authorization: Bearer \(token)", "\(services.apiOrigin)/api/me"])
       #expect(me.status == 200)
-      #expect(me.body.contains("\"application\" : \"\(Sample.portal)\""))
+      #expect(me.body.contains("\"application\": \"\(Sample.portal)\""))
       #expect(!me.body.contains(token))
     }
   }
@@ -89,7 +89,7 @@ import Tokens
           "\(services.apiOrigin)/api/uploads",
         ])
       #expect(answer.status == 200)
-      #expect(answer.body.contains("\"bytes\" : 3200000"))
+      #expect(answer.body.contains("\"bytes\": 3200000"))
       #expect(answer.body.contains(digest))
     }
   }
@@ -154,7 +154,7 @@ import Tokens
 extension String {
   /// The first member of this name in a JSON text of ours, if it is a text.
   fileprivate func member(_ name: String) -> String? {
-    guard let start = firstRange(of: "\"\(name)\" : \"") else { return nil }
+    guard let start = firstRange(of: "\"\(name)\": \"") else { return nil }
     return String(self[start.upperBound...].prefix { $0 != "\"" })
   }
 }

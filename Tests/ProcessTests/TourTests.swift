@@ -108,16 +108,17 @@ import Testing
     #expect(result.errors.contains("bearer-proxy did not become ready"))
   }
 
-  @Test(
-    arguments: [
-      ([], DemoArguments.run(DemoOptions())), (["--once"], .run(DemoOptions(endsAfterTour: true))),
-      (["--verbose"], .run(DemoOptions(isVerbose: true))),
-      (["--directory", "d", "--proxy", "p"], .run(DemoOptions(directory: "d", proxyPath: "p"))),
-      (["--once", "--help"], .help), (["--proxy"], .wrong("--proxy needs a value")),
+  @Test func `words become options`() throws {
+    let plain = try DemoOptions([])
+    #expect(!plain.endsAfterTour && !plain.isVerbose && plain.directory == nil && plain.proxyPath == nil)
+    let options = try DemoOptions(["--once", "--verbose", "--directory", "d", "--proxy", "p"])
+    #expect(options.endsAfterTour && options.isVerbose && options.directory == "d" && options.proxyPath == "p")
+    for (words, stop) in [
+      (["--once", "--help"], DemoOptions.Stop.help), (["--proxy"], .wrong("--proxy needs a value")),
       (["--twice"], .wrong("'--twice' is not an option")),
-    ] as [([String], DemoArguments)]) func `words become options`(words: [String], expected: DemoArguments)
-  {
-    #expect(DemoArguments(words) == expected)
+    ] {
+      #expect(throws: stop) { try DemoOptions(words[...]) }
+    }
   }
 
   @Test(arguments: [

@@ -1,146 +1,130 @@
-// A tenant of the sample directory: its people, its applications, and the APIs they may call.
+// The tenants of the sample directory, their people and applications, and the APIs.
 
 internal import Bytes
-internal import Platform
-package import Tokens
+internal import HTTP
 
-struct Tenant: Sendable {
+/// Every tenant, person, application and API that the identity provider knows. `sample` makes it.
+package struct DemoDirectory: Sendable {
+  var tenants: [Tenant]
+  var people: [Person]
+  var applications: [Application]
+  var apis: [API]
+
+  /// The tenant of a path's segment; nil if the segment leaves it to the person who signs in.
+  func tenant(_ segment: String) throws(Refusal) -> Tenant? {
+    let name = segment.lowercased()
+    if ["common", "organizations"].contains(name) { return nil }
+    guard let tenant = tenants.first(where: { $0.identifier == name || $0.domain == name }) else {
+      throw .unknownTenant(segment)
+    }
+    return tenant
+  }
+
+  func person(userName: String) -> Person? {
+    people.first { $0.userName == userName.lowercased() && $0.password != nil }
+  }
+
+  /// The application of a `client_id`, in any letter case.
+  func application(_ client: String, in tenant: Tenant?) throws(Refusal) -> Application {
+    let found = applications.first { $0.client == client.lowercased() }
+    guard let found, tenant.map({ found.tenants.contains($0.identifier) }) ?? true else {
+      throw .unknownApplication(client, tenant?.name ?? "organizations")
+    }
+    return found
+  }
+
+  /// The API of an identifier URI, with or without a slash at its end, or of a `client_id`.
+  func api(_ resource: String) throws(Refusal) -> API {
+    let name = resource.hasSuffix("/") ? String(resource.dropLast()) : resource
+    guard let api = apis.first(where: { $0.uri == name || $0.client == name.lowercased() }) else {
+      throw .unknownResource(resource)
+    }
+    return api
+  }
+}
+
+struct Tenant: Sendable, Hashable {
   /// A GUID: `tid`, and the path of its issuer.
   var identifier: String
-  /// The name on pages and in error messages.
-  var displayName: String
-  /// Verified domains, which a request's path may have in place of the GUID.
-  var domains: [String]
-  var applications: [RegisteredApplication]
-  /// APIs that tokens can be for.
-  var apis: [RegisteredAPI]
-  /// People at home here.
-  var users: [RegisteredUser]
-  /// People from elsewhere: their `oid` here by their `oid` at home.
-  var guests: [String: String] = [:]
-
-  /// The application with this client identifier, in any letter case.
-  func application(_ clientIdentifier: String) -> RegisteredApplication? {
-    applications.first { $0.clientIdentifier == clientIdentifier.lowercased() }
-  }
-
-  /// The API of an identifier URI, with or without a slash at the end, or of a client identifier.
-  func api(_ resource: String) -> RegisteredAPI? {
-    let name = resource.hasSuffix("/") ? String(resource.dropLast()) : resource
-    return apis.first { $0.identifierURI == name || $0.clientIdentifier == name.lowercased() }
-  }
+  var name: String
+  /// A request's path may have it in place of the GUID.
+  var domain: String
 }
 
-/// A user at home in one tenant.
-struct RegisteredUser: Sendable {
-  /// `oid` in the home tenant: a GUID in lower case.
-  var object: String
-  /// `preferred_username`, which is typed to sign in.
+struct Person: Sendable {
+  /// `preferred_username`, in lower case.
   var userName: String
-  var displayName: String
+  var name: String
   /// Nil for the account of an agent: it has no sign-in.
   var password: Secret?
+  var home: Tenant
+  /// The `oid` in each tenant that knows the person: at home, and as a guest.
+  var objects: [String: String]
   /// The `client_id` of the agent identity with this account.
   var agent: String?
+
+  /// The `oid` at home.
+  var object: String { objects[home.identifier] ?? "" }
 }
 
-struct RegisteredApplication: Sendable {
+struct Application: Sendable {
   /// `client_id`, a GUID in lower case.
-  var clientIdentifier: String
-  /// `oid`: the service principal's object in the tenant.
+  var client: String
+  /// `oid` of its service principal.
   var object: String
   /// The name in logs and on the consent page.
-  var displayName: String
-  /// Secrets that prove it; several while one is being replaced.
-  var secrets: [Secret] = []
-  /// Certificates that prove it in place of a secret.
-  var certificates: [RegisteredCertificate] = []
-  /// Issuers whose tokens prove it in place of a secret.
-  var federatedCredentials: [FederatedCredential] = []
-  /// App roles granted by an administrator, per API's client identifier.
-  var grantedRoles: [String: [String]] = [:]
-  /// Scopes that an administrator has consented to for everyone, per API's client identifier.
-  var delegatedScopes: [String: [String]] = [:]
-  /// `http://localhost` and `http://127.0.0.1` allow every port.
-  var redirectURIs: [String] = []
+  var name: String
+  /// True if it cannot keep a secret: it proves nothing, and must use PKCE.
+  var isPublic = false
   /// True for a machine's identity: only the machine's service hands out its tokens.
   var isMachine = false
+  var secret: Secret?
+  var certificate: RegisteredCertificate?
+  /// Issuers whose tokens prove it.
+  var federated: [FederatedCredential] = []
   /// The `client_id` of the blueprint whose tokens prove this agent identity.
   var blueprint: String?
+  /// App roles granted by an administrator, by the API's `client_id`.
+  var roles: [String: [String]] = [:]
+  /// Scopes that an administrator has consented to for everyone, by the API's `client_id`.
+  var delegatedScopes: [String: [String]] = [:]
+  var redirectURIs: [String] = []
+  /// The tenants that know it.
+  var tenants = [DemoDirectory.Sample.tenant]
 
-  /// True if it cannot keep a secret: it proves nothing, and must use PKCE.
-  var isPublic: Bool { secrets.isEmpty && certificates.isEmpty && federatedCredentials.isEmpty && !isMachine }
-}
-
-/// Another issuer's tokens that prove an application.
-package struct FederatedCredential: Sendable {
-  package var issuer: String
-  /// The one subject, such as `system:serviceaccount:orders:legacy-app`.
-  package var subject: String
-  /// The audience that its tokens must have.
-  package var audience: String
-  /// The issuer's public keys. A provider on the network would fetch them.
-  package var keys: JWKSet
-
-  /// The audience that Entra demands.
-  package static let exchange = "api://AzureADTokenExchange"
-
-  package init(issuer: String, subject: String, audience: String = exchange, keys: JWKSet) {
-    (self.issuer, self.subject, self.audience, self.keys) = (issuer, subject, audience, keys)
-  }
-
-  /// The subject of a blueprint's token for one of its agents.
-  static func subject(of agent: String, of blueprint: String, in tenant: String) -> String {
-    "/eid1/c/pub/t/\(tenant)/a/\(blueprint)/\(agent)"
-  }
-
-  /// True if an assertion is one of these tokens, and valid now.
-  func accepts(_ assertion: SignedJWT, now: UnixTime) throws(JWTRefusal) -> Bool {
-    let rule = JWTValidation(issuer: issuer, audiences: [audience], leeway: 0)
-    let claims = try rule.accept(assertion, now: now) { token, _ in keys.verdict(token) }
-    return claims.subject == subject
-  }
-}
-
-extension JWKSet {
-  /// The verdict on an RSA signature by one of these keys.
-  func verdict(_ token: SignedJWT, _ algorithm: RSASignatureAlgorithm = .rs256) -> SignatureVerdict {
-    let candidates = candidates(for: token.header)
-    let isSigned = candidates.contains { key in
-      do throws(CryptoError) {
-        return try RSAPublicKey(modulus: key.modulus, exponent: key.exponent)
-          .verifies(token.signature.span, of: token.signingInput.span, algorithm)
+  /// True if `uri` is registered. One on loopback permits every port (RFC 8252 §7.3; Entra does the same with and
+  /// without TLS), and, without a path, the one with a slash.
+  func allows(redirectURI uri: String) -> Bool {
+    func loopback(_ text: String) -> HTTPURL? {
+      do throws(HTTPURLError) {
+        let url = try HTTPURL(text)
+        return url.isLoopback ? url : nil
       } catch {
-        return false
+        return nil
       }
     }
-    return isSigned ? .valid : candidates.isEmpty ? .unknownKey : .invalid
+    guard let asked = loopback(uri) else { return redirectURIs.contains(uri) }
+    return redirectURIs.compactMap(loopback).contains {
+      $0.scheme == asked.scheme && $0.host == asked.host && $0.target == asked.target
+    }
   }
 }
 
 /// An API that tokens can be for.
-struct RegisteredAPI: Sendable {
-  /// A permission that a user can give to an application.
-  struct Scope: Sendable, Hashable {
-    /// The word in `scp`, such as `Orders.Read`.
-    var name: String
-    /// The explanation on the consent page.
-    var description: String
+struct API: Sendable {
+  /// A GUID: the audience of its tokens.
+  var client: String
+  /// The beginning of its scopes.
+  var uri: String
+  var name: String
+  /// The scopes that people can consent to, each with its explanation on the consent page.
+  var scopes: [(name: String, text: String)]
 
-    init(_ name: String, _ description: String) {
-      (self.name, self.description) = (name, description)
-    }
-  }
-
-  /// The API's own client identifier, a GUID: the audience of its tokens.
-  var clientIdentifier: String
-  /// The beginning of its scopes, such as `api://orders`, without a slash at the end.
-  var identifierURI: String
-  /// The name on the consent page.
-  var displayName: String
-  /// The scopes that users can consent to.
-  var scopes: [Scope]
-
-  /// The scope of this name, in any letter case.
-  func scope(_ name: String) -> Scope? { scopes.first { $0.name.lowercased() == name.lowercased() } }
+  /// OpenID Connect's words, which people consent to as to an API's scopes.
+  static let openID = API(
+    client: "openid", uri: "openid", name: "Your account",
+    scopes: [
+      ("openid", "Sign you in"), ("profile", "See your name and user name"), ("email", "See your e-mail address"),
+      ("offline_access", "Keep the access you give while you are away"),
+    ])
 }

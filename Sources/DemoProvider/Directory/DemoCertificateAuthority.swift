@@ -1,6 +1,7 @@
 // A small certificate authority for demonstrations and tests: one root, and certificates for loopback servers and
 // for callers. It keeps nothing on disk, revokes nothing, and is no source of trust for anything but its own maker.
 
+internal import Bytes
 internal import COpenSSL
 package import Platform
 
@@ -14,17 +15,11 @@ package struct CertificateAndKey: Sendable {
 
 /// A root certificate with its key, which signs certificates for other keys.
 package final class DemoCertificateAuthority {
-  package enum Purpose: Sendable, Hashable {
-    /// A TLS server reached under these names: DNS names, or IP addresses.
+  package enum Purpose {
+    /// A TLS server reached under these names: DNS names, or IP addresses. Its key is on the curve P-256.
     case server(names: [String])
+    /// A caller. Its key has 2048 bits of RSA.
     case client
-  }
-
-  package enum KeyKind: Sendable, Hashable {
-    /// On the curve P-256.
-    case p256
-    /// RSA with 2048 bits.
-    case rsa
   }
 
   private let key: KeyHandle
@@ -32,8 +27,7 @@ package final class DemoCertificateAuthority {
 
   /// A fresh root called `name`, with a P-256 key, valid for `days` from now.
   package init(name: String, days: Int) throws(CryptoError) {
-    let key = try Self.freshKey(.p256)
-    self.key = key
+    key = try KeyHandle.generate("EC") { EVP_PKEY_CTX_set_group_name($0, "P-256") }
     root = try Self.certificate(
       name: name, for: key, signedBy: key, issuer: nil, days: days,
       extensions: [
@@ -46,56 +40,31 @@ package final class DemoCertificateAuthority {
     X509_free(root)
   }
 
-  /// The root certificate as PEM: what those who shall trust this authority are given.
+  /// The root certificate as PEM.
   package func certificate() throws(CryptoError) -> [UInt8] {
     try Self.pem(of: root)
   }
 
   /// A certificate for a fresh key, valid for `days` from now.
-  package func issue(
-    name: String, _ purpose: Purpose, key kind: KeyKind = .p256, days: Int
-  ) throws(CryptoError) -> CertificateAndKey {
-    let subjectKey = try Self.freshKey(kind)
+  package func issue(name: String, _ purpose: Purpose, days: Int) throws(CryptoError) -> CertificateAndKey {
+    let subjectKey: KeyHandle
     var extensions: [(Int32, String)] = [
       (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
       (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
     ]
     switch purpose {
     case .server(let names):
-      guard !names.isEmpty, names.allSatisfy({ $0.utf8.allSatisfy(Self.isNameByte) }) else {
-        throw .certificate(reason: "a name that no certificate can carry")
-      }
-      let alternatives = names.map { Self.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }
-      extensions.append((NID_ext_key_usage, "serverAuth"))
-      extensions.append((NID_subject_alt_name, alternatives.joined(separator: ",")))
+      subjectKey = try KeyHandle.generate("EC") { EVP_PKEY_CTX_set_group_name($0, "P-256") }
+      let alternatives = names.map { IPAddress($0) == nil ? "DNS:\($0)" : "IP:\($0)" }.joined(separator: ",")
+      extensions += [(NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, alternatives)]
     case .client:
+      subjectKey = try KeyHandle.generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, 2048) }
       extensions.append((NID_ext_key_usage, "clientAuth"))
     }
     let certificate = try Self.certificate(
       name: name, for: subjectKey, signedBy: key, issuer: root, days: days, extensions: extensions)
     defer { X509_free(certificate) }
     return try CertificateAndKey(certificate: Self.pem(of: certificate), key: subjectKey.pem())
-  }
-
-  private static func freshKey(_ kind: KeyKind) throws(CryptoError) -> KeyHandle {
-    switch kind {
-    case .p256: try KeyHandle.generate("EC") { EVP_PKEY_CTX_set_group_name($0, "P-256") }
-    case .rsa: try KeyHandle.generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, 2048) }
-    }
-  }
-
-  /// True if a DNS name or an IP address may contain a byte: none that OpenSSL's extension syntax would act on.
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x30...0x39,
-      UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "*"):
-      true
-    default: false
-    }
-  }
-
-  private static func isAddress(_ name: String) -> Bool {
-    name.contains(":") || name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
   }
 
   private static func pem(of certificate: OpaquePointer) throws(CryptoError) -> [UInt8] {
@@ -110,12 +79,17 @@ package final class DemoCertificateAuthority {
     name: String, for subject: KeyHandle, signedBy signer: KeyHandle, issuer: OpaquePointer?, days: Int,
     extensions: [(Int32, String)]
   ) throws(CryptoError) -> OpaquePointer {
-    let serial = try RandomBytes.make(16)
-    guard let certificate = X509_new() else { throw .certificate(reason: takeOpenSSLReason()) }
+    // Positive and at most 20 octets (RFC 5280 §4.1.2.2): 16 octets with the sign bit cleared.
+    var serial = try RandomBytes.make(16)
+    serial[0] = serial[0] & 0x3F | 0x40
+    guard let certificate = X509_new(), let number = BN_bin2bn(serial, 16, nil) else {
+      throw .certificate(reason: takeOpenSSLReason())
+    }
+    defer { BN_free(number) }
     let issuer = issuer ?? certificate
     let written =
       X509_set_version(certificate, 2) == 1
-      && set(serial: serial, of: certificate)
+      && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
       && X509_gmtime_adj(X509_getm_notBefore(certificate), -300) != nil
       && X509_time_adj_ex(X509_getm_notAfter(certificate), Int32(clamping: days), 0, nil) != nil
       && X509_NAME_add_entry_by_txt(
@@ -129,15 +103,6 @@ package final class DemoCertificateAuthority {
       throw .certificate(reason: takeOpenSSLReason())
     }
     return certificate
-  }
-
-  private static func set(serial: [UInt8], of certificate: OpaquePointer) -> Bool {
-    // Positive and at most 20 octets (RFC 5280 §4.1.2.2): 16 octets with the sign bit cleared.
-    var bytes = serial
-    bytes[0] = bytes[0] & 0x3F | 0x40
-    guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { return false }
-    defer { BN_free(number) }
-    return BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
   }
 
   private static func add(

@@ -1,0 +1,146 @@
+// Requests and answers of the services without their sockets, and the handler that carries them.
+
+internal import Bytes
+internal import HTTP
+internal import HTTPServer
+internal import Platform
+internal import Tokens
+
+/// A request, whole and small.
+struct DemoRequest: Sendable {
+  var method: String
+  var path: String
+  /// Without its question mark.
+  var query = ""
+  /// In order, names in lower case.
+  var fields: [(name: String, value: String)] = []
+  var body = ReceivedContent.whole([])
+
+  /// The first field of this lower-case name.
+  subscript(field name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// The number behind `name=` in the query.
+  func number(_ name: String) -> Int? {
+    query.split(separator: "&").first { $0.hasPrefix("\(name)=") }.flatMap { Int($0.dropFirst(name.count + 1)) }
+  }
+
+  /// The form that was posted, or that the query is.
+  func form() throws(Refusal) -> ReplyForm {
+    do throws(ReplyForm.Problem) {
+      return try ReplyForm(method == "POST" ? body.bytes : Array(query.utf8))
+    } catch {
+      throw .malformed
+    }
+  }
+}
+
+extension DemoRequest {
+  fileprivate init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
+    let path = Self.text(bytes.extracting(head.target.path))
+    self.init(
+      method: Self.text(bytes.extracting(head.methodName)), path: path.isEmpty ? "/" : path,
+      query: Self.text(bytes.extracting(head.target.query)))
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      fields.append((Self.text(bytes.extracting(line.name)).lowercased(), Self.text(bytes.extracting(line.value))))
+    }
+  }
+
+  private static func text(_ bytes: Span<UInt8>) -> String {
+    bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension ReplyForm {
+  func required(_ name: String) throws(Refusal) -> String {
+    guard let value = self[name] else { throw .missingParameter(name) }
+    return value
+  }
+
+  /// The words of a parameter; none if it is absent.
+  func words(_ name: String) -> [String] { (self[name] ?? "").split(separator: " ").map(String.init) }
+}
+
+/// An answer, and a few words for the demonstration's log: never a token or a secret.
+struct DemoAnswer: Sendable {
+  var response: ServerResponse
+  var note = ""
+
+  init(_ response: ServerResponse, note: String = "") {
+    (self.response, self.note) = (response, note)
+  }
+
+  init(_ status: Int = 200, _ document: Members, note: String = "") {
+    var writer = JSONWriter(.indentedASCII)
+    writer.append(JSONValue(document))
+    let fields = [(name: "content-type", value: "application/json")]
+    self.init(ServerResponse(status: status, fields: fields, content: .whole(writer.bytes + [0x0A])), note: note)
+  }
+
+  /// The answer with a further field.
+  func adding(_ name: String, _ value: String?) -> DemoAnswer {
+    var answer = self
+    if let value { answer.response.fields.append((name, value)) }
+    return answer
+  }
+}
+
+/// Members of a JSON object. Those without a value, and empty lists, are left out.
+typealias Members = [String: (any JSONMember)?]
+
+/// A type whose values JSON has.
+protocol JSONMember { var json: JSONValue { get } }
+
+extension String: JSONMember { var json: JSONValue { .string(self) } }
+extension Int64: JSONMember { var json: JSONValue { .integer(self) } }
+extension JSONValue: JSONMember { var json: JSONValue { self } }
+extension Array: JSONMember where Element: JSONMember { var json: JSONValue { .array(map(\.json)) } }
+
+extension JSONValue {
+  init(_ members: Members) {
+    self = .object(members.compactMapValues { $0?.json }.filter { $0.value != .array([]) })
+  }
+
+  /// The texts of an array.
+  var texts: [String] { if case .array(let values) = self { values.compactMap(\.text) } else { [] } }
+}
+
+/// One finished exchange, for the demonstration's log.
+package struct DemoExchange: Sendable {
+  /// `provider`, `api` or `identity`.
+  package var service: String
+  package var method: String
+  package var path: String
+  package var status: Int
+  /// A few words about it: never a token or a secret.
+  package var note: String
+}
+
+/// A service, which answers requests at one address.
+struct DemoService: RequestHandler {
+  var name: String
+  /// True for a request whose content is digested as it arrives, and may be of any size.
+  var digests: @Sendable (DemoRequest) -> Bool = { _ in false }
+  var log: @Sendable (DemoExchange) -> Void
+  var answer: @Sendable (DemoRequest, _ now: UnixTime) -> DemoAnswer
+
+  func read(
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: ServerPeer
+  ) -> RequestReading<DemoRequest> {
+    let request = DemoRequest(head, bytes)
+    return .accepted(request, digests(request) ? .digested : .kept(limit: 64 * 1024))
+  }
+
+  func answer(_ request: DemoRequest, _ content: ReceivedContent) async -> ServerResponse {
+    var request = request
+    request.body = content
+    let answer = answer(request, UnixTime(WallClock.now.seconds))
+    let (status, note) = (answer.response.status, answer.note)
+    log(DemoExchange(service: name, method: request.method, path: request.path, status: status, note: note))
+    return answer.response
+  }
+
+  func refusal(_ status: Int) -> ServerResponse? {
+    DemoAnswer(status, ["error": "the request cannot be read"]).response
+  }
+}

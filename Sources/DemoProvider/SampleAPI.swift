@@ -1,0 +1,200 @@
+// The sample APIs: who gets in, what the others are told (RFC 6750 §3.1, RFC 9470 §3, Entra's claims challenges), and
+// the answers.
+
+internal import Bytes
+internal import HTTPServer
+internal import Platform
+internal import Tokens
+
+/// An API that trusts only tokens of its issuers, for itself, signed by keys it was given.
+struct SampleAPI: Sendable {
+  enum Kind: String, CaseIterable {
+    case orders = "/api"
+    case ledger = "/ledger"
+  }
+
+  /// What a token must show beyond a permission.
+  enum Assurance {
+    case none
+    /// It names this authentication context: Entra's way.
+    case context(String)
+    /// Its sign-in was at this level, at most so many seconds ago: RFC 9470's way.
+    case recent(level: String, seconds: Int)
+  }
+
+  /// An operation: its path below the API's own, and the app role or delegated scope that its callers must have.
+  private struct Operation {
+    var path: String
+    var methods = ["GET", "HEAD"]
+    var permission: [Kind: String] = [:]
+    var assurance = Assurance.none
+  }
+
+  private static let operations = [
+    Operation(path: "/me"),
+    Operation(path: "/list", permission: [.orders: "Orders.Read", .ledger: "Ledger.Read"]),
+    Operation(path: "/ticks", permission: [.orders: "Orders.Read", .ledger: "Ledger.Read"]),
+    Operation(path: "/drafts", permission: [.orders: "Orders.Write", .ledger: "Ledger.Post"]),
+    Operation(
+      path: "/uploads", methods: ["POST", "PUT"], permission: [.orders: "Orders.Write", .ledger: "Ledger.Post"]),
+    Operation(path: "/approvals", methods: ["POST"], permission: [.orders: "Orders.Approve", .ledger: "Ledger.Post"]),
+    Operation(path: "/payouts", methods: ["GET", "HEAD", "POST"], assurance: .context("c1")),
+    Operation(path: "/statements", assurance: .recent(level: Authentication.twofold, seconds: 600)),
+  ]
+
+  /// A challenge, and the words of the content.
+  private struct Denial: Error {
+    var status = 401
+    var parameters = ""
+    var words: String
+
+    static func error(_ code: String, _ parameters: String = "", status: Int = 401, _ words: String) -> Denial {
+      Denial(status: status, parameters: ", error=\"\(code)\"\(parameters)", words: "\(code): \(words)")
+    }
+
+    static func invalid(_ reason: String) -> Denial {
+      error("invalid_token", ", error_description=\"\(reason)\"", reason)
+    }
+
+    /// The token must be replaced by one with these claims. Only an application that can do that is told which; another
+    /// one is not asked to try.
+    static func claims(_ name: String, _ value: String, isCapable: Bool) -> Denial {
+      let claims = ClaimsAsked.demand(name, value)
+      return isCapable
+        ? error("insufficient_claims", ", claims=\"\(Base64.encode(Array(claims.utf8)))\"", claims)
+        : error("insufficient_claims", status: 403, "the application has no capability cp1")
+    }
+  }
+
+  let kind: Kind
+  /// The API trusts its tenants.
+  let provider: IdentityProvider
+
+  /// True if a request's body is digested as it arrives instead of kept.
+  func digests(_ request: DemoRequest) -> Bool { operation(request)?.path == "/uploads" }
+
+  func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
+    guard let operation = operation(request) else {
+      return DemoAnswer(404, ["error": "there is nothing here"])
+    }
+    do throws(Denial) {
+      return answer(operation, request, try judge(request, operation, now: now), now: now)
+    } catch {
+      let page = provider.origin + Endpoint.authorize.path(DemoDirectory.Sample.tenant)
+      return DemoAnswer(error.status, ["error": error.words], note: error.words).adding(
+        "www-authenticate", "Bearer realm=\"\(kind)\", authorization_uri=\"\(page)\"\(error.parameters)")
+    }
+  }
+
+  private func operation(_ request: DemoRequest) -> Operation? {
+    Self.operations.first { request.path == kind.rawValue + $0.path && $0.methods.contains(request.method) }
+  }
+
+  /// The token of a request that is allowed.
+  private func judge(_ request: DemoRequest, _ operation: Operation, now: UnixTime) throws(Denial) -> SignedJWT {
+    let field = request[field: "authorization"] ?? ""
+    // Nothing about an error if no credentials were sent (RFC 6750 §3.1).
+    guard field.lowercased().hasPrefix("bearer ") else { throw Denial(words: "a bearer token is needed") }
+    let token = try proven(field.dropFirst("bearer ".count), now: now)
+    let (claims, members) = (token.claims, token.members(1))
+    let isCapable = (members["xms_cc"]?.texts ?? []).contains { $0.lowercased() == "cp1" }
+    if let since = claims.object.flatMap(provider.tokensCountFrom), claims.notBefore ?? since - 1 < since {
+      throw isCapable ? .claims("nbf", "\(since.seconds)", isCapable: true) : .invalid("the token was revoked")
+    }
+    if let permission = operation.permission[kind], !(claims.roles + claims.scopes).contains(permission) {
+      throw .error(
+        "insufficient_scope", ", scope=\"\(api.uri)/\(permission)\"", status: 403, "\(permission) is needed")
+    }
+    switch operation.assurance {
+    case .none: break
+    case .context(let context):
+      guard members["acrs"]?.texts.contains(context) == true else {
+        throw .claims("acrs", context, isCapable: isCapable)
+      }
+    case .recent(let level, let seconds):
+      let age = claims.authenticatedAt.map { now - $0 } ?? .max
+      guard members["acr"]?.text == level, age <= Int64(seconds) else {
+        throw .error(
+          "insufficient_user_authentication",
+          ", error_description=\"a more recent or stronger sign-in is needed\", acr_values=\"\(level)\", "
+            + "max_age=\"\(seconds)\"", "\(level), at most \(seconds) seconds old")
+      }
+    }
+    return token
+  }
+
+  /// A token of one of the provider's tenants for this API.
+  private func proven(_ text: Substring, now: UnixTime) throws(Denial) -> SignedJWT {
+    let issuers = provider.directory.tenants.map { IdentityProvider.issuer(provider.origin, $0.identifier) }
+    do throws(JWTRefusal) {
+      let token = try SignedJWT(text)
+      guard let issuer = token.claims.issuer, issuers.contains(issuer) else { throw .issuer(nil) }
+      let rule = JWTValidation(issuer: issuer, audiences: [api.client, api.uri], leeway: 60)
+      _ = try rule.accept(token, now: now) { provider.keySet.verdict($0, $1) }
+      return token
+    } catch {
+      switch error {
+      case .audience: throw .invalid("the token is for another audience")
+      case .expired(let time): throw .invalid("the token expired \(now - time) seconds ago")
+      default: throw .invalid("the token is no valid JWT of the issuer")
+      }
+    }
+  }
+
+  private var api: API {
+    provider.directory.apis.first { $0.uri == "api://\(kind)" } ?? API.openID
+  }
+
+  // MARK: Answers
+
+  private func answer(
+    _ operation: Operation, _ request: DemoRequest, _ token: SignedJWT, now: UnixTime
+  ) -> DemoAnswer {
+    let claims = token.claims
+    let user = token.members(1)["preferred_username"]?.text
+    // Facts of the token and the request, never the token.
+    var document: Members = [
+      "caller": JSONValue([
+        "kind": claims.scopes.isEmpty ? "application" : "user", "user": user, "application": claims.application,
+        "object": claims.object, "tenant": claims.tenant, "roles": claims.roles, "scopes": claims.scopes,
+      ]),
+      "token": JSONValue([
+        "issuer": claims.issuer, "audience": claims.audiences, "identifier": claims.tokenIdentifier,
+        "expires_in": claims.expiresAt.map { $0 - now },
+      ]),
+    ]
+    let note = "caller \(user ?? claims.application ?? "?")"
+    switch operation.path {
+    case "/list" where kind == .orders:
+      document["orders"] = [
+        JSONValue(["id": "41", "item": "a towel"]), JSONValue(["id": "42", "item": "an answer"]),
+      ]
+    case "/list":
+      document["entries"] = [
+        JSONValue(["order": "41", "amount": "12.50 EUR"]), JSONValue(["order": "42", "amount": "42.00 EUR"]),
+      ]
+    case "/ticks":
+      let count = min(max(request.number("count") ?? 5, 0), 1000)
+      let pause = min(max(request.number("pause_ms") ?? 300, 0), 10_000)
+      let fields = [(name: "content-type", value: "text/event-stream"), ("cache-control", "no-store")]
+      let ticks = ServerResponse.Content.paced(count: count, pause: .milliseconds(pause)) {
+        Array("id: \($0 + 1)\ndata: {\"tick\": \($0 + 1)}\n\n".utf8)
+      }
+      return DemoAnswer(ServerResponse(status: 200, fields: fields, content: ticks), note: note)
+    case "/uploads":
+      guard case .digest(let byteCount, let sha256) = request.body else {
+        preconditionFailure("the server digests the content of uploads")
+      }
+      let digits = sha256.flatMap { [$0 >> 4, $0 & 15].map(ASCII.hexadecimalDigit) }
+      document = ["bytes": Int64(byteCount), "sha256": String(decoding: digits, as: UTF8.self)]
+    default:
+      let shown = request.fields.filter { $0.name != "authorization" && $0.name != "cookie" }
+      let fields = Dictionary(shown.map { ($0.name, $0.value) }) { "\($0), \($1)" }
+      document["request"] = JSONValue([
+        "method": request.method, "path": request.path, "fields": JSONValue(fields),
+        "query": request.query.isEmpty ? nil : request.query,
+      ])
+    }
+    return DemoAnswer(200, document, note: note)
+  }
+}
