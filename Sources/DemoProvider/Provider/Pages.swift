@@ -16,7 +16,7 @@ extension IdentityProvider {
     page.footer = footer.map { "Demonstration provider. \($0)" } ?? "Demonstration provider"
     page.formAction = formAction
     page.submitsItself = submitsItself
-    // With `no-referrer`, browsers would hide the origin of our own forms from us.
+    // The provider's own forms tell their origin to it; other sites learn nothing.
     page.referrerPolicy = "same-origin"
     return DemoAnswer(page.response(status), note: note)
   }
