@@ -18,10 +18,37 @@ struct CheckTests {
     return lines
   }
 
-  @Test func `a question is answered with the token, by the route's name or by the request that it describes`()
+  @Test func `an engine with its proof gets tokens for questions, without it and for what is no question it gets none`()
     async throws
   {
     let stage = try await EngineStage()
+    // More than is read before the caller is judged.
+    let long = "12807d" + String(repeating: "00", count: 16_000)
+    let denials = try await Self.ask(
+      stage,
+      [
+        "{\(Self.http)}", #"{"metadata": {"x-proxy-key": "wrong"}, \#(Self.http)}"#,
+        #"{"metadata": {"x-proxy-key": "\#(EngineStage.secret)", "origin": "https://evil.example"}, \#(Self.http)}"#,
+        #"{"metadata": {"x-proxy-key": "wrong"}, "raw": "\#(long)", "times": 9}"#,
+      ])
+    for answer in denials {
+      #expect(answer.contains(#""status": {"code": 403}}, "status": {"code": 7}"#), "\(answer)")
+      #expect(answer.contains(#"{"key": "Content-Type", "value": "application/problem+json"}"#))
+      #expect(!answer.contains("allowed") && !answer.contains("plain."))
+    }
+    let body = String(repeating: "x", count: 1000)
+    let mistakes = try await Self.ask(
+      stage,
+      [
+        #"{\#(Self.secret), "raw": "0a"}"#, #"{\#(Self.secret), "raw": "ffffffffffffffffffff01"}"#,
+        #"{\#(Self.secret), "raw": "0b0c"}"#, #"{\#(Self.secret), "compressed": true, "http": {"body": "\#(body)"}}"#,
+        // A field that is skipped.
+        #"{\#(Self.secret), "raw": "\#(long)", "times": 9}"#,
+      ])
+    let expected = ["INTERNAL", "INTERNAL", "INTERNAL", "INTERNAL", "RESOURCE_EXHAUSTED"]
+    for (answer, code) in zip(mistakes, expected) { #expect(answer.contains(#"{"code": "\#(code)""#), "\(answer)") }
+    #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 0)
+
     let answers = try await Self.ask(
       stage,
       [
@@ -40,6 +67,13 @@ struct CheckTests {
     #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 3)
     // The record is written after the answer.
     #expect(try await eventually { stage.proxy.process.output.contains(#""path":"/.bearer/authorize/orders""#) })
+    let report = #"""
+      {"metadata": {"x-proxy-key": "\#(EngineStage.secret)", "x-bearer-refused": "Bearer plain.1.",
+       "x-bearer-status": "401", "x-bearer-challenge": "Bearer error=\"invalid_token\""}, \#(Self.http)}
+      """#
+    #expect(try await Self.ask(stage, [report])[0].contains(#""value": "Bearer plain.2."}"#))
+    // Other listeners know no such method: there it is a path like any other.
+    #expect(try await stage.ask().status == 200)
   }
 
   @Test func `fields that must not reach the API are named, and a caller's own reports are not believed`() async throws
@@ -87,61 +121,5 @@ struct CheckTests {
     }
     #expect(answers[0].contains(#"{"key": "WWW-Authenticate", "value": "Bearer realm="#), "\(answers[0])")
     #expect(stage.api.requests == 0)
-  }
-
-  @Test func `an engine without its proof is denied, so that its caller gets the reason`() async throws {
-    let stage = try await EngineStage()
-    // More than is read before the caller is judged.
-    let long = "12807d" + String(repeating: "00", count: 16_000)
-    let answers = try await Self.ask(
-      stage,
-      [
-        "{\(Self.http)}", #"{"metadata": {"x-proxy-key": "wrong"}, \#(Self.http)}"#,
-        #"{"metadata": {"x-proxy-key": "\#(EngineStage.secret)", "origin": "https://evil.example"}, \#(Self.http)}"#,
-        #"{"metadata": {"x-proxy-key": "wrong"}, "raw": "\#(long)", "times": 9}"#,
-      ])
-    for answer in answers {
-      #expect(answer.contains(#""status": {"code": 403}}, "status": {"code": 7}"#), "\(answer)")
-      #expect(answer.contains(#"{"key": "Content-Type", "value": "application/problem+json"}"#))
-      #expect(!answer.contains("allowed") && !answer.contains("plain."))
-    }
-    #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 0)
-  }
-
-  @Test func `a call that is no question is a status of gRPC`() async throws {
-    let stage = try await EngineStage()
-    let body = String(repeating: "x", count: 1000)
-    // A field that is skipped.
-    let long = "12807d" + String(repeating: "00", count: 16_000)
-    let answers = try await Self.ask(
-      stage,
-      [
-        #"{\#(Self.secret), "raw": "0a"}"#, #"{\#(Self.secret), "raw": "ffffffffffffffffffff01"}"#,
-        #"{\#(Self.secret), "raw": "0b0c"}"#, #"{\#(Self.secret), "compressed": true, "http": {"body": "\#(body)"}}"#,
-        #"{\#(Self.secret), "raw": "\#(long)", "times": 9}"#,
-      ])
-    let expected = ["INTERNAL", "INTERNAL", "INTERNAL", "INTERNAL", "RESOURCE_EXHAUSTED"]
-    for (answer, code) in zip(answers, expected) { #expect(answer.contains(#"{"code": "\#(code)""#), "\(answer)") }
-    #expect(try await metricSum(stage.proxy, "bearer_proxy_tokens_handed_out_total") == 0)
-    // Other listeners know no such method: there it is a path like any other.
-    #expect(try await stage.ask().status == 200)
-  }
-
-  @Test func `a refused token in the call's metadata brings another one`() async throws {
-    let stage = try await EngineStage()
-    #expect(try await stage.ask().status == 200)
-    let report = #"""
-      {"metadata": {"x-proxy-key": "\#(EngineStage.secret)", "x-bearer-refused": "Bearer plain.1.",
-       "x-bearer-status": "401", "x-bearer-challenge": "Bearer error=\"invalid_token\""}, \#(Self.http)}
-      """#
-    let answer = try await Self.ask(stage, [report])[0]
-    #expect(answer.contains(#""value": "Bearer plain.2."}"#), "\(answer)")
-  }
-
-  @Test func `without the provider the caller gets the 503 whole`() async throws {
-    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
-    let answer = try await Self.ask(stage, ["{\(Self.secret), \(Self.http)}"])[0]
-    #expect(answer.contains(#""status": {"code": 503}}, "status": {"code": 14}"#), "\(answer)")
-    #expect(answer.contains(#"{"key": "Retry-After", "value": ""#))
   }
 }

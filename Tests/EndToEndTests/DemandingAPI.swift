@@ -54,8 +54,7 @@ final class DemandingAPI: Sendable {
 
   /// - Parameter isContent: whether a token that proves what a path demands is taken.
   /// - Parameter hasConsent: whether the application may have tokens for the API.
-  /// - Parameter delay: the time that the provider takes for a token.
-  init(isContent: Bool = true, hasConsent: Bool = true, delay: Duration? = nil) throws {
+  init(isContent: Bool = true, hasConsent: Bool = true) throws {
     let record = Record()
     self.record = record
     loops = (try EventLoop(), try EventLoop())
@@ -74,7 +73,6 @@ final class DemandingAPI: Sendable {
             #"{"error": "invalid_grant", "suberror": "consent_required", "error_description": "AADSTS65001: no"}"#,
             status: "400 Bad Request")
         } else if path == "/token" {
-          if let delay { try? await Task.sleep(for: delay) }
           await stream.answer(Self.token(content, record))
         } else if path.hasPrefix("/.well-known") {
           await stream.answer(#"{"issuer": "\#(issuer)", "token_endpoint": "\#(issuer)/token"}"#)

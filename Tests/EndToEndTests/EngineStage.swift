@@ -19,16 +19,15 @@ struct EngineStage {
 
   /// - Parameter issuer: the provider, if it is not the API's own.
   /// - Parameter hasConsent: whether the application may have tokens for the API.
-  /// - Parameter delay: the time that the API's provider takes for a token.
   /// - Parameter changes: what else is another one than in the recipe.
   /// - Parameter upstream: the API, if it is another one.
   init(
-    issuer: String? = nil, hasConsent: Bool = true, delay: Duration? = nil, _ upstream: String? = nil,
+    issuer: String? = nil, hasConsent: Bool = true, _ upstream: String? = nil,
     _ changes: [(from: String, to: String)] = []
   ) async throws {
     directory = try TemporaryDirectory()
     origin = "http://127.0.0.1:\(try freePort())"
-    api = try DemandingAPI(hasConsent: hasConsent, delay: delay)
+    api = try DemandingAPI(hasConsent: hasConsent)
     socket = directory.file("tokens.sock")
     let recipe = textOfFile(testsDirectory + "/../config/recipes/engines/proxies.yaml")
     let secret = try directory.write("s3cret\n", to: "contoso.secret")

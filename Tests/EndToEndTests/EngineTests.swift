@@ -10,45 +10,68 @@ struct EngineTests {
   private static let envoys = [RunningEngine.Kind.envoy, .envoyExtAuthz, .envoyGRPC, .envoyExtProc, .envoyTwoListeners]
 
   @Test(arguments: RunningEngine.Kind.allCases)
-  func `one token serves an engine's callers, and a challenge that no token answers reaches them`(
+  func `whatever an engine's callers send, one token goes to the route's API, and nowhere else`(
     kind: RunningEngine.Kind
   ) async throws {
     let stage = try await EngineStage()
     let engine = try await RunningEngine(kind, stage)
-    for _ in 0..<3 { #expect(try await engine.get("free").status == 200) }
-    #expect(stage.api.asked.count == 1)
-    let refused = try await engine.get("anew")
-    #expect(refused.status == 401)
-    #expect(refused["www-authenticate"]?.contains("insufficient_user_authentication") == true)
-    #expect(refused["authorization"] == nil)
-    #expect(stage.api.asked.count == 1)
-  }
-
-  @Test(arguments: RunningEngine.Kind.allCases)
-  func `a name that a web page gave to an engine's address reaches no API`(kind: RunningEngine.Kind) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
+    // A name that a web page gave to the engine's address, and pages of other sites.
     for name in ["attacker.example", "localhost.attacker.example", "127.0.0.1.attacker.example"] {
       let answer = try await engine.get("free", ["-H", "Host: \(name):\(engine.port)"])
       #expect([404, 421].contains(answer.status), "\(answer.status)")
     }
+    for field in ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site"] {
+      #expect(try await engine.get("free", ["-H", field]).status == 403, "\(field)")
+    }
     #expect(stage.api.requests == 0)
+    // Paths that lead out of the route.
+    for path in [
+      "../free", "../../free", "%2e%2e/free", "..%2ffree", "%2E%2E%2Ffree", "x/../../free", "..;/free", "..%5cfree",
+      "..\\free", ".%2e/%2e./free", "../orders/../free",
+    ] {
+      _ = try await engine.get(path)
+      #expect(stage.api.climbed == [], "\(path)")
+    }
+    let requests = stage.api.requests
+    for fields in [
+      [], ["X-Bearer-Refused: Bearer x", "X-Bearer-Status: 402", "X-Bearer-Unavailable: 200"],
+      ["X-Bearer-Answer: refusal"], ["Authorization: Bearer own"],
+    ] {
+      #expect(try await engine.get("free", fields.flatMap { ["-H", $0] }).status == 200, "\(fields)")
+    }
     #expect(try await curl(["http://localhost:\(engine.port)/orders/free", "-4"]).status == 200)
+    #expect(stage.api.requests == requests + 5)
+    let refused = try await engine.get("anew")
+    #expect(refused.status == 401)
+    #expect(refused["www-authenticate"]?.contains("insufficient_user_authentication") == true)
+    #expect(refused["authorization"] == nil)
+    let direct = try await stage.ask()
+    #expect(direct["cache-control"] == "no-store")
+    #expect(stage.api.asked.count == 1)
+    let token = try #require(direct["authorization"]?.dropFirst("Bearer ".count).description)
+    for path in ["/metrics", "/status?format=json", "/config"] {
+      #expect(!(try await stage.proxy.admin(path)).body.contains(token), "\(path)")
+    }
+    #expect(try await eventually { stage.proxy.accessRecords.count >= 3 })
+    #expect(!stage.proxy.everythingWritten.contains(token))
+    #expect(!engine.process.output.contains(token) && !engine.process.errors.contains(token))
   }
 
-  @Test(arguments: RunningEngine.Kind.allCases, [true, false])
-  func `a refusal of ours reaches an engine's callers whole`(kind: RunningEngine.Kind, hasConsent: Bool) async throws {
-    let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
-    let stage = try await EngineStage(hasConsent: hasConsent, nil, hasConsent ? [person] : [])
+  @Test(arguments: RunningEngine.Kind.allCases)
+  func `a provider's refusal reaches an engine's callers whole`(kind: RunningEngine.Kind) async throws {
+    let stage = try await EngineStage(hasConsent: false)
     let engine = try await RunningEngine(kind, stage)
     let direct = try await stage.ask()
     let answer = try await engine.get("free")
-    #expect(direct.status == (hasConsent ? 401 : 502))
-    #expect(answer.status == (hasConsent ? 401 : kind.statusForRejection))
+    #expect(direct.status == 502 && answer.status == kind.statusForRejection)
+    Self.expectWhole(answer, direct)
+    #expect(stage.api.requests == 0)
+  }
+
+  private static func expectWhole(_ answer: Answer, _ direct: Answer) {
     #expect(answer["www-authenticate"] == direct["www-authenticate"])
     #expect(answer["content-type"] == "application/problem+json")
     #expect(answer.body.between("\"title\":", ",") == direct.body.between("\"title\":", ","))
-    #expect(stage.api.requests == 0)
   }
 
   /// As the recipes say, without the lines by which requests of browsers get no token.
@@ -71,8 +94,9 @@ struct EngineTests {
         ("applications:\n", "  - {address: \"127.0.0.1:\(port)\", sign_in: true}\napplications:\n"),
       ])
     let engine = try await RunningEngine(kind, stage, changing: Self.passingBrowsers)
-    let answer = try await engine.get("free")
-    #expect(answer.status == 401)
+    let (direct, answer) = (try await stage.ask(), try await engine.get("free"))
+    #expect(direct.status == 401 && answer.status == 401)
+    Self.expectWhole(answer, direct)
     #expect(answer.body.contains("\"sign_in\":\"\(pages)/.bearer/sign-in"), "\(answer.body)")
     // These send every field of their callers along.
     let window = ["-H", "Sec-Fetch-Site: none", "-H", "Sec-Fetch-Mode: navigate"]
@@ -81,52 +105,6 @@ struct EngineTests {
     #expect(page.status == 401)
     #expect(page["content-type"]?.hasPrefix("text/html") == true, "\(page.fields)")
     #expect(page.body.contains("href=\"\(pages)/.bearer/sign-in"), "\(page.body)")
-  }
-
-  @Test(arguments: RunningEngine.Kind.allCases)
-  func `without the provider an engine's callers get our 503, and without us its own answer`(
-    kind: RunningEngine.Kind
-  ) async throws {
-    let stage = try await EngineStage(issuer: "http://127.0.0.1:\(try freePort())")
-    let engine = try await RunningEngine(kind, stage)
-    let unavailable = try await engine.get("free")
-    #expect(unavailable.status == 503)
-    #expect(unavailable["retry-after"] != nil)
-    #expect(unavailable.body.contains("identity-provider-unavailable"))
-    stage.proxy.process.send(SIGKILL)
-    _ = try await stage.proxy.process.wait()
-    #expect(try await engine.get("free").status == kind.statusWithoutUs)
-    #expect(stage.api.requests == 0)
-  }
-
-  @Test(arguments: RunningEngine.Kind.allCases)
-  func `fields of an engine's callers change nothing, and a page gets nothing`(kind: RunningEngine.Kind) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
-    for fields in [
-      ["X-Bearer-Refused: Bearer x", "X-Bearer-Status: 402", "X-Bearer-Unavailable: 200"], ["X-Bearer-Answer: refusal"],
-      ["Authorization: Bearer own"],
-    ] {
-      #expect(try await engine.get("free", fields.flatMap { ["-H", $0] }).status == 200, "\(fields)")
-    }
-    #expect(stage.api.requests == 3)
-    for field in ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site"] {
-      #expect(try await engine.get("free", ["-H", field]).status == 403, "\(field)")
-    }
-    #expect(stage.api.requests == 3)
-  }
-
-  @Test(arguments: RunningEngine.Kind.allCases)
-  func `a path that leads out of the route reaches no API with its token`(kind: RunningEngine.Kind) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
-    for path in [
-      "../free", "../../free", "%2e%2e/free", "..%2ffree", "%2E%2E%2Ffree", "x/../../free", "..;/free", "..%5cfree",
-      "..\\free", ".%2e/%2e./free", "../orders/../free",
-    ] {
-      _ = try await engine.get(path)
-      #expect(stage.api.climbed == [], "\(path)")
-    }
   }
 
   @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
@@ -230,48 +208,11 @@ struct EngineTests {
 
   // MARK: What each engine does about a refused token
 
-  @Test func `nginx sends a request again with another token and its body`() async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(.nginx, stage)
-    for _ in 0..<2 { #expect(try await engine.get("alpha").status == 200) }
-    #expect(stage.api.asked == ["", "alpha"])
-    stage.api.revoke()
-    let body = String(repeating: "0123456789abcdef", count: 4096)
-    let file = try stage.directory.write(body, to: "body")
-    let answer = try await engine.get("valid", ["--data-binary", "@\(file)"])
-    let isWhole = answer.body.hasSuffix(body)
-    #expect(answer.status == 200)
-    #expect(isWhole)
-    #expect(stage.api.asked.count == 3)
-  }
-
-  @Test(arguments: [RunningEngine.Kind.nginx, .caddyBin, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
-  func `a thousand callers of an engine with one refused token cost one token request`(
+  @Test(arguments: [RunningEngine.Kind.nginx, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
+  func `an engine sends a request again with another token and its body, and a thousand callers cost one token`(
     kind: RunningEngine.Kind
   ) async throws {
     Machine.raiseDescriptorLimit()
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
-    #expect(try await engine.get("valid").status == 200)
-    stage.api.revoke()
-    let told = try await succeed(
-      ["python3", testsDirectory + "/peers/storm.py", "/orders/valid", "1000", "\(engine.port)"], within: .seconds(120))
-    #expect(told.contains(#""statuses": {"200": 1000}"#), "\(told)")
-    #expect(try await engine.get("valid").status == 200)
-    #expect(stage.api.asked.count == 2)
-  }
-
-  @Test func `nginx's own questions are not its callers' to ask`() async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(.nginx, stage)
-    for path in [".bearer/orders", ".bearer/orders/again", ".bearer/orders/answer", "orders/../.bearer/orders"] {
-      let direct = try await curl(["--path-as-is", "http://127.0.0.1:\(engine.port)/\(path)"])
-      #expect(direct.status == 404)
-    }
-  }
-
-  @Test(arguments: [RunningEngine.Kind.envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
-  func `Envoy sends a request again with another token and its body`(kind: RunningEngine.Kind) async throws {
     let stage = try await EngineStage()
     let engine = try await RunningEngine(kind, stage)
     let body = String(repeating: "0123456789abcdef", count: 4096)
@@ -285,6 +226,20 @@ struct EngineTests {
     #expect(isWhole)
     #expect(answer["x-bearer-again"] == nil)
     #expect(stage.api.asked.count == 3)
+    stage.api.revoke()
+    let told = try await succeed(
+      ["python3", testsDirectory + "/peers/storm.py", "/orders/valid", "1000", "\(engine.port)"], within: .seconds(120))
+    #expect(told.contains(#""statuses": {"200": 1000}"#), "\(told)")
+    #expect(stage.api.asked.count == 4)
+  }
+
+  @Test func `nginx's own questions are not its callers' to ask`() async throws {
+    let stage = try await EngineStage()
+    let engine = try await RunningEngine(.nginx, stage)
+    for path in [".bearer/orders", ".bearer/orders/again", ".bearer/orders/answer", "orders/../.bearer/orders"] {
+      let direct = try await curl(["--path-as-is", "http://127.0.0.1:\(engine.port)/\(path)"])
+      #expect(direct.status == 404)
+    }
   }
 
   @Test(arguments: [RunningEngine.Kind.envoy, .envoyExtProc, .envoyTwoListeners])
