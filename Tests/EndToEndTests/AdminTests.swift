@@ -25,23 +25,6 @@ struct AdminTests {
     try await proxy.stop()
   }
 
-  @Test func `readiness names the application, the scopes, the reason and the next attempt`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      application("http://127.0.0.1:\(try freePort())") + "routes:\n" + route("orders", to: upstream.port))
-    #expect(try await eventually { try await proxy.admin("/readyz").body.contains("next attempt in") })
-    let readiness = try await proxy.admin("/readyz")
-    #expect(readiness.status == 503)
-    #expect(
-      readiness.body.hasPrefix("not ready\n- application contoso, scopes orders.read: identity-provider-unavailable"))
-    let verbose = try await proxy.admin("/readyz?verbose")
-    #expect(verbose.status == 503 && verbose.body.contains("\nready_when: tokens\n[-] route orders: provider down "))
-    // Health is about the process, not about the provider.
-    #expect(try await proxy.admin("/healthz").status == 200)
-  }
-
   @Test func `the admin listener answers reads of what it has, to callers of its own address`() async throws {
     let scene = try await ScriptedScene()
     let origin = "http://127.0.0.1:\(scene.proxy.adminPort)"

@@ -25,23 +25,6 @@ struct DrainTests {
     #expect(try await slow.exit != 0)
   }
 
-  @Test func `after the delay what is in flight is answered with its connection's end, and the exit status is 0`()
-    async throws
-  {
-    let scene = try await ScriptedScene(top: "shutdown: {delay: 200ms}")
-    async let slow = scene.proxy.get("/slow/4")
-    #expect(try await eventually { !scene.upstream.requests.isEmpty })
-    let idle = try scene.proxy.connect()
-    try await idle.send("GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-    _ = try await idle.receive { $0.contains("traceparent") }
-    scene.proxy.process.send(SIGTERM)
-    #expect(try await idle.isClosedByPeer())
-    #expect(try await eventually { !accepts(scene.proxy.port) })
-    let answer = try await slow
-    #expect(answer.status == 200 && answer["connection"] == "close" && answer.body == "at last\n")
-    #expect(try await scene.proxy.process.wait() == 0)
-  }
-
   @Test(arguments: ["shutdown: {grace: 60s, limit: 90s}", "shutdown: {grace: 60s, limit: 90s}\nloops: 3"])
   func `a request that comes when nothing is accepted any more is answered, as its connection's last`(_ top: String)
     async throws

@@ -222,14 +222,6 @@ struct HTTP2UpstreamTests {
     #expect(try await eventually { proxy.process.output.contains(#""outcome":"upstream_failed""#) })
   }
 
-  @Test func `the end of the process lets streams end in order, and says so to the upstream`() async throws {
-    let stage = try await Stage()
-    #expect(try await stage.proxy.get("/seen").status == 200)
-    stage.proxy.process.send(SIGTERM)
-    #expect(try await stage.proxy.process.wait() == 0)
-    #expect(try await eventually { stage.lines("goaway").first?.hasPrefix("goaway 0 ") == true })
-  }
-
   // MARK: Servers
 
   /// nginx with HTTP/2 on one TLS port and HTTP/1.1 on another, and a proxy with a route to each for each protocol.

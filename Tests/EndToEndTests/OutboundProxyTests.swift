@@ -78,35 +78,6 @@ struct OutboundProxyTests {
     #expect(refused.status == 502 && refused.body.contains("the name does not resolve"), "\(refused)")
   }
 
-  @Test func `a proxy that refuses is told from an upstream that does`() async throws {
-    let nginx = try await NginxUpstream(in: directory, certificate: certificate)
-    let provider = try await OpenIDProvider(in: directory, https: certificate)
-    let upstream = "https://127.0.0.1:\(nginx.tlsPort)"
-    let picky = try await OutboundProxy(in: directory, ["--credential", "agent:another"])
-    let closed = try await OutboundProxy(in: directory, ["--status", "403"])
-    let cases: [(setting: String, words: String)] = [
-      (
-        "proxy: \"http://127.0.0.1:\(picky.port)\"",
-        "the proxy on the way there wants a user and a password, or others (407)"
-      ),
-      ("proxy: \"127.0.0.1:\(closed.port)\"", "the proxy on the way there makes no tunnel there (403)"),
-      ("proxy: \"127.0.0.1:\(try freePort())\"", "the proxy on the way there: Connection refused"),
-    ]
-    for (setting, words) in cases {
-      let own = try TemporaryDirectory()
-      let proxy = try await ProxyUnderTest(in: own, configuration(provider.issuer, upstream, route: setting))
-      #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
-      let answer = try await proxy.get("/orders/1")
-      #expect(answer.status == 502 && answer.body.contains(words), "\(answer)")
-
-      let file = try own.write(
-        "listeners: [{address: 127.0.0.1:1}]\n" + configuration(provider.issuer, upstream, application: setting),
-        to: "authority.yaml")
-      let token = try await run([binary(), "token", "-c", file, "--route", "orders"])
-      #expect(token.status == 1 && token.errors.contains("127.0.0.1 cannot be reached: \(words)"), "\(token)")
-    }
-  }
-
   @Test func `a proxy that we did not write lets provider and upstream be reached`() async throws {
     let nginx = try await NginxUpstream(in: directory, certificate: certificate)
     let provider = try await OpenIDProvider(in: directory, https: certificate)

@@ -69,60 +69,6 @@ struct StatusTests {
     var cache: Cache
   }
 
-  @Test func `with sign-in pages, the line has the link`() async throws {
-    let directory = try TemporaryDirectory()
-    let port = try freePort()
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
-      cache: {file: cache.json}
-      applications: {contoso: {authority: "http://127.0.0.1:\(try freePort())", client_id: x}}
-      routes:
-        - {name: mail, path: /mail/, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: \
-      [mail.read]}}
-      """)
-    _ = try await proxy.get("/mail/x")
-    let text = try await proxy.admin("/status").body
-    #expect(
-      text.contains("open http://localhost:\(port)/.bearer/sign-in?route=mail, or run 'bearer-proxy login "), "\(text)")
-  }
-
-  @Test func `an upstream that answers again is not said to fail any more`() async throws {
-    let scene = try await ScriptedScene()
-    _ = try await scene.proxy.get("/hang-up")
-    #expect(try await scene.proxy.admin("/status").body.contains("all      upstream failing since"))
-    #expect(try await scene.proxy.get("/seen").status == 200)
-    let status = try await status(scene.proxy.configuration)
-    #expect(status.status == 0)
-    #expect(status.output.contains("all      ready, adds no token\n"))
-  }
-
-  @Test func `status waits until the instance is ready, or until the time is over`() async throws {
-    let directory = try TemporaryDirectory()
-    let (port, admin) = (try freePort(), try freePort())
-    let file = try directory.write(
-      """
-      listeners: [{address: "127.0.0.1:\(port)"}]
-      admin: {address: "127.0.0.1:\(admin)"}
-      routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", token: none}]
-      """, to: "waiting.yaml")
-    let early = try await status(file, ["--wait=0"])
-    #expect(early.status == 1)
-    #expect(early.errors == "bearer-proxy: error: no instance answers at 127.0.0.1:\(admin)\n")
-    async let waiting = status(file, ["--wait=40"])
-    let proxy = try ChildProcess("bearer-proxy", [binary(), "run", "-c", file], in: directory)
-    #expect(try await waiting.status == 0)
-    try await proxy.stop()
-
-    let unready = try await ProxyUnderTest(
-      in: directory,
-      application("http://127.0.0.1:\(try freePort())") + "routes:\n" + route("orders", to: port))
-    let late = try await status(unready.configuration, ["--wait=1"])
-    #expect(late.status == 1)
-    #expect(late.output.hasPrefix("not ready: "))
-  }
-
   @Test func `an instance is found at a unix socket, and one that cannot be found is said to be so`() async throws {
     let directory = try TemporaryDirectory()
     let port = try freePort()

@@ -179,13 +179,6 @@ struct WebSocketHTTP2Tests {
     #expect(try await eventually { proxy.accessRecords.count { $0["status"] == .number(101) } == 2 })
   }
 
-  @Test func `a success that is no switch becomes 502`() async throws {
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await proxy(to: upstream.port)
-    #expect(try await call(proxy, "call", "/chat/seen").status == 502)
-    #expect(try await proxy.get("/chat/seen").status == 200)
-  }
-
   @Test func `an upstream without them makes http2 an error, and is asked with HTTP/1.1 if auto allows it`()
     async throws
   {

@@ -10,14 +10,11 @@
                  /hang-up closes without an answer
 /fields?N=V&…    answers with these fields, and the field "content" as the body; /hints?N=V&… has them in a 103 too
 /big-head        one header field of 128 KiB; /twice two Set-Cookie fields and one of each hop-by-hop field
-/location/HEX    a redirect to the place that HEX spells, with the same Content-Location
-/nominated       a chunked body with trailer fields, one of which Connection nominates
 /wide-chunks/N   a body of N bytes in chunks of 8 KiB, their sizes in eight digits; /signed-chunks/N N chunks of a byte,
                  each signed
 /raw/HEX         exactly the bytes that HEX spells, and the end of the connection
 /mute/SECONDS    is silent that long, reads nothing, and answers then
 /refuse-once     refuses the first request's token, and answers the second as /seen does
-/stale           answers, and closes the connection without a word when the next request arrives on it
 
 Prints `listening PORT`, then `request LINE connection=N` for every request it reads.
 """
@@ -51,7 +48,6 @@ class Connection(socketserver.StreamRequestHandler):
         with lock:
             connections += 1
             number = connections
-        self.stale = False
         try:
             while self.one(number):
                 pass
@@ -68,8 +64,6 @@ class Connection(socketserver.StreamRequestHandler):
             head += line
         lines = head.decode("latin-1").split("\r\n")
         say("request", lines[0], f"connection={number}")
-        if self.stale:
-            return False
         self.fields = {}
         for line in lines[1:-2]:
             name, _, value = line.partition(":")
@@ -195,22 +189,6 @@ class Connection(socketserver.StreamRequestHandler):
             b"5\r\nhello\r\n0\r\nX-Checksum: abc123\r\n\r\n"
         )
 
-    def do_location(self, method, head, argument):
-        place = bytes.fromhex(argument)
-        self.wfile.write(
-            b"HTTP/1.1 302 Found\r\nLocation: "
-            + place
-            + b"\r\nContent-Location: "
-            + place
-            + b"\r\nContent-Length: 0\r\n\r\n"
-        )
-
-    def do_nominated(self, method, head, argument):
-        self.wfile.write(
-            b"HTTP/1.1 200 OK\r\nConnection: x-listed\r\nTransfer-Encoding: chunked\r\n\r\n"
-            b"5\r\nhello\r\n0\r\nX-Listed: hop\r\nX-Kept: end\r\n\r\n"
-        )
-
     def do_wide_chunks(self, method, head, argument):
         self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         missing = int(argument)
@@ -281,11 +259,6 @@ class Connection(socketserver.StreamRequestHandler):
             "Connection: X-Listed\r\nX-Listed: gone\r\nKeep-Alive: timeout=9\r\n"
             "Proxy-Authenticate: Basic\r\nUpgrade: h2c\r\nX-Kept: stays\r\n",
         )
-
-    def do_stale(self, method, head, argument):
-        self.drain()
-        self.answer(b"fresh\n")
-        self.stale = True
 
 
 class Server(socketserver.ThreadingTCPServer):
