@@ -5,8 +5,6 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
-
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct AgentTests {
   private typealias Sample = DemoDirectory.Sample
@@ -62,7 +60,7 @@ struct AgentTests {
       """ + (isAlone ? "" : more))
   }
 
-  @Test(.enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+  @Test
   func `agents obtain what msal's obtain: for themselves, for their account, on behalf of a caller`() async throws {
     let proxy = try await proxy()
     let result = try await run(

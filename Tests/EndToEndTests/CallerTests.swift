@@ -25,41 +25,6 @@ struct CallerTests {
       """)
   }
 
-  @Test func `a unix socket is for the users and groups of its rule`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let identifier = try await succeed(["id", "-u"]).split(separator: "\n")[0]
-    for (rule, status) in [("uids: [\(identifier)]", 200), ("uids: [4242]", 403), ("gids: [4242]", 403)] {
-      let socket = directory.file("proxy-\(status)-\(rule.prefix(4)).sock")
-      let proxy = try await proxy(
-        directory, to: upstream, address: "unix:\(socket)", port: 0, "callers: {unix: {\(rule)}}")
-      let answer = try await curl(["--unix-socket", socket, "http://localhost/seen"])
-      #expect(answer.status == status)
-      #expect((status == 403) == answer.body.contains("caller-refused"))
-      try await proxy.process.stop()
-    }
-    #expect(upstream.requests.count == 1)
-  }
-
-  @Test func `a secret in a field lets callers in, and goes no further`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let port = try freePort()
-    let secret = "correct-horse-battery-staple"
-    let file = try directory.write(secret + "\n", to: "key")
-    try await succeed(["chmod", "600", file])
-    let proxy = try await proxy(
-      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
-      "callers: {header: {name: X-Proxy-Key, value_file: \(file)}}")
-    #expect(try await proxy.get("/seen").status == 403)
-    #expect(try await proxy.get("/seen", ["-H", "X-Proxy-Key: correct-horse-battery-stable"]).status == 403)
-    let answer = try await proxy.get("/seen", ["-H", "X-Proxy-Key: \(secret)", "-H", "X-Other: kept"])
-    #expect(answer.status == 200)
-    #expect(answer.body.contains("X-Other: kept") && !answer.body.lowercased().contains("x-proxy-key"))
-    #expect(upstream.requests.count == 1)
-    #expect(!proxy.everythingWritten.contains(secret))
-  }
-
   @Test func `a certificate of the right authority and subject lets callers in`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)

@@ -45,17 +45,6 @@ struct CallerTokenTests {
     #expect(proxy.accessRecords.map { $0["caller_subject"] } == [.text("ann"), .text("0b1d")])
   }
 
-  @Test func `behind callers' tokens no challenge leads a client to the upstream's provider`() async throws {
-    let port = try freePort()
-    let proxy = try await proxy(port: port, "callers: {\(bearer)}")
-    let challenge = #"WWW-Authenticate: Bearer scope="a", resource_metadata="https://api.example/x""#
-    let refusal = "HTTP/1.1 401 Unauthorized\r\n\(challenge)\r\nContent-Length: 0\r\n\r\n"
-    let digits = refusal.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    let answer = try await proxy.get("/raw/\(digits)", ["-H", "Authorization: Bearer \(try token("at+jwt", [:]))"])
-    #expect(answer.status == 401)
-    #expect(answer.fields.filter { $0.name == "www-authenticate" }.map(\.value) == [#"Bearer scope="a""#])
-  }
-
   private func token(_ type: String?, _ claims: [String: JSONValue]) throws -> String {
     let header = type.map { ["typ": JSONValue.string($0)] } ?? [:]
     let claims = claims.merging(["aud": .string(Self.audience), "sub": .string("ann")]) { $1 }

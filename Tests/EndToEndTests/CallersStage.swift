@@ -15,11 +15,6 @@ import Tokens
 /// |---|---|
 /// | `claims` | 400 `interaction_required` with claims |
 /// | `consent` | 400 `invalid_grant`, `consent_required` |
-/// | `expired`, `foreign` | 400 `invalid_grant`, 400 `invalid_token` |
-/// | `denied` | 403 `access_denied` |
-/// | `busy`, `down` | 429, 503 with `Retry-After` |
-/// | `scope` | 400 `invalid_scope` |
-/// | `useless` | a token of type N_A |
 /// | any other | `x.DIGEST.N`: the digest of the caller's token, and a number |
 ///
 /// The API's `/api/claims` demands claims of every token that was exchanged without; `/api/never` of every token.
@@ -135,25 +130,13 @@ final class CallersStage: Sendable {
     guard let subject = record.subjects.withLock({ $0[digest] }) else {
       return ("400 Bad Request", #"{"error": "invalid_request"}"#, "")
     }
-    func refused(_ error: String, _ more: String = "", status: String = "400 Bad Request", _ fields: String = "")
-      -> (String, String, String)
-    {
-      (status, #"{"error": "\#(error)"\#(more)}"#, fields)
+    func refused(_ error: String, _ more: String) -> (String, String, String) {
+      ("400 Bad Request", #"{"error": "\#(error)"\#(more)}"#, "")
     }
     let claims = JSONValue.string(Self.claims).canonicalText()
     switch subject.prefix(while: { $0 != "-" }) {
     case "claims": return refused("interaction_required", #", "claims": \#(claims)"#)
     case "consent": return refused("invalid_grant", #", "suberror": "consent_required""#)
-    case "expired": return refused("invalid_grant")
-    case "foreign": return refused("invalid_token")
-    case "denied": return refused("access_denied", status: "403 Forbidden")
-    case "busy": return refused("slow", status: "429 Too Many Requests", "Retry-After: 2\r\n")
-    case "down": return ("503 Service Unavailable", "down", "Retry-After: 9\r\n")
-    case "scope": return refused("invalid_scope")
-    case "useless": return ("200 OK", #"{"access_token": "t", "token_type": "N_A"}"#, "")
-    // Good for a token, but not for one with claims.
-    case "plain" where text.contains("&claims="): return refused("interaction_required", #", "claims": \#(claims)"#)
-    case "mute" where text.contains("&claims="): return ("503 Service Unavailable", "down", "")
     default: break
     }
     let number = record.exchanges.add(1, ordering: .relaxed).newValue

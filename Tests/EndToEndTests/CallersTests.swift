@@ -59,51 +59,6 @@ struct CallersTests {
     #expect(!proxy.everythingWritten.contains("ann") && !status.contains("ann"))
   }
 
-  static let rows: [(subject: String, status: Int, problem: String, challenge: String?)] = [
-    ("claims", 401, "caller-claims-required", #"error="insufficient_claims", claims=""#),
-    ("consent", 403, "caller-consent-required", nil),
-    ("expired", 401, "caller-token-refused", #"error="invalid_token""#),
-    ("foreign", 401, "caller-token-refused", #"error="invalid_token""#),
-    ("denied", 403, "caller-denied", nil),
-    ("down", 503, "identity-provider-unavailable", nil),
-    ("scope", 502, "token-request-rejected", nil),
-    ("useless", 503, "identity-provider-unavailable", nil),
-    // The last: it holds up all others.
-    ("busy", 503, "identity-provider-unavailable", nil),
-  ]
-
-  @Test func `each refusal of a caller's token becomes a challenge that the caller can act on`()
-    async throws
-  {
-    let proxy = try await proxy(token: ", when_unavailable: fail")
-    for row in Self.rows {
-      let answer = try await get(proxy, as: try stage.token(of: row.subject))
-      #expect(answer.status == row.status, "\(row.subject): \(answer.body)")
-      #expect(answer.body.contains("urn:bearer-proxy:problem:\(row.problem)\""), "\(row.subject): \(answer.body)")
-      #expect(answer["cache-control"] == "no-store")
-      if let challenge = row.challenge {
-        #expect(answer["www-authenticate"]?.contains(challenge) == true, "\(answer.fields)")
-        #expect(answer["www-authenticate"]?.hasPrefix("Bearer realm=\"bearer-proxy\"") == true, "\(answer.fields)")
-      } else {
-        #expect(answer["www-authenticate"] == nil, "\(row.subject)")
-      }
-      #expect((answer.status == 503) == (answer.retryAfter > 0), "\(row.subject): \(answer.fields)")
-    }
-    // No caller's trouble has the application ask for itself, and no request of them reaches the API.
-    #expect(stage.forms.allSatisfy { !$0.contains("client_credentials") })
-    #expect(stage.requests == 0)
-  }
-
-  @Test func `a token that has ended is refused before anything is asked, whatever it was good for`() async throws {
-    let proxy = try await proxy()
-    let ann = try stage.token(of: "ann", lifetime: 3)
-    #expect(try await get(proxy, as: ann).status == 200)
-    #expect(try await eventually { try await get(proxy, as: ann).status == 401 })
-    let answer = try await get(proxy, as: ann)
-    #expect(answer["www-authenticate"] != nil, "\(answer.fields)")
-    #expect(stage.forms.count == 1)
-  }
-
   @Test func `a WebSocket and a response that has begun go on when the token behind them has ended`() async throws {
     let loop = try EventLoop()
     let isLater = Locked(false)
@@ -148,35 +103,6 @@ struct CallersTests {
     #expect(try await socket.receive { $0.hasSuffix("still") } == "still")
     isLater.withLock { $0 = true }
     #expect(try await response.receive { $0.hasSuffix("later") } == "later")
-  }
-
-  @Test func `an upstream's claims go into one exchange, and what the provider then wants goes to the caller`()
-    async throws
-  {
-    let proxy = try await proxy()
-    // The provider gives a token with the claims.
-    let ann = try stage.token(of: "ann")
-    #expect(try await get(proxy, "/api/claims", as: ann).status == 200)
-    #expect(try await get(proxy, "/api/claims", as: ann).status == 200)
-    #expect(stage.exchanges == 2)
-    // It wants more of the person.
-    let plain = try await get(proxy, "/api/claims", as: try stage.token(of: "plain"))
-    #expect(plain.status == 401)
-    #expect(plain["www-authenticate"]?.contains("authorization_uri=\"\(stage.name)\"") == true, "\(plain.fields)")
-    #expect(plain.body.contains("caller-claims-required"))
-    // It gives nothing, or the API is not content: the upstream's own answer, with all its fields.
-    for (path, subject) in [("/api/claims", "mute"), ("/api/never", "bob")] {
-      let answer = try await get(proxy, path, as: try stage.token(of: subject))
-      #expect(answer.status == 401)
-      #expect(answer["x-trace"] == "upstream", "\(answer.fields)")
-      #expect(answer.body == "refused")
-    }
-    // A request that cannot be sent again: the next one has the better token.
-    let carl = try stage.token(of: "carl")
-    let body = String(repeating: "x", count: 100_000)
-    #expect(try await get(proxy, "/api/claims", as: carl, ["--data-binary", body]).status == 401)
-    #expect(try await eventually { try await get(proxy, "/api/claims", as: carl).status == 200 })
-    #expect(stage.wrong == 0)
   }
 
   @Test func `a caller that leaves while its token is exchanged leaves nothing behind`() async throws {

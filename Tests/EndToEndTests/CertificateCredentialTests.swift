@@ -2,7 +2,6 @@
 // alone. Certificate and key are replaced while the proxy serves.
 
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -11,24 +10,6 @@ struct CertificateCredentialTests {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
-
-  private func copy(_ source: String, to name: String) throws {
-    let text = try String(contentsOfFile: source, encoding: .utf8)
-    try directory.write(text, to: "\(name).new")
-    chmod(directory.file("\(name).new"), 0o600)
-    guard rename(directory.file("\(name).new"), directory.file(name)) == 0 else {
-      throw TestSupportError("cannot replace \(name)")
-    }
-  }
-
-  private static func records(_ proxy: ProxyUnderTest, _ message: String) -> Int {
-    proxy.process.errors.split(separator: "\n").count { $0.contains("\"message\":\"\(message)\"") }
-  }
-
-  /// The token that the upstream sees.
-  private static func token(_ proxy: ProxyUnderTest) async throws -> String? {
-    try await proxy.get("/orders/seen").body.firstMatch(of: /Authorization: Bearer (\S+)/).map { String($0.1) }
-  }
 
   static let options: [(String, String)] = [
     ("P-256", "algorithm: ES256"), ("P-384", "algorithm: ES384"), ("P-521", "algorithm: ES512"),
@@ -58,11 +39,11 @@ struct CertificateCredentialTests {
       \(route("orders", to: upstream.port))
       """)
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
-    #expect(try await Self.token(proxy) != nil)
+    #expect(try await proxy.ordersToken() != nil)
     let status = try await proxy.admin("/status").body
     #expect(
       status.contains("(certificate of application contoso)") && status.contains("ends soon: valid for "), "\(status)")
-    #expect(Self.records(proxy, "a certificate ends within 7 days") == 1)
+    #expect(proxy.records("a certificate ends within 7 days") == 1)
     #expect(try await metricSum(proxy, "bearer_proxy_certificate_expiry_seconds") > 86_400)
   }
 
@@ -129,36 +110,6 @@ struct CertificateCredentialTests {
     #expect(ours.status == 0, "\(ours.output)\(ours.errors)")
   }
 
-  @Test(arguments: [(3630, "60 min behind"), (-3630, "60 min ahead of")])
-  func `a clock that is off is named where the provider refuses the assertion for it`(
-    offset: Int, words: String
-  ) async throws {
-    let authority = try await CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("app", for: [])
-    let provider = try await OpenIDProvider(
-      in: directory, ["--proven-client", "proven-app:\(certificate.certificateFile)", "--clock", "\(offset)"])
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      applications:
-        contoso:
-          authority: "\(provider.issuer)"
-          client_id: proven-app
-          credential: {certificate: {certificate_file: app.pem, key_file: app.key}}
-      routes:
-      \(route("orders", to: upstream.port))
-      """)
-    #expect(try await proxy.get("/orders/seen").status >= 500)
-    #expect(
-      try await eventually { proxy.process.errors.contains("this machine's clock is \(words) the provider's") },
-      "\(proxy.process.errors)")
-    let live = try await run([try binary(), "check", "-c", proxy.configuration, "--live"])
-    let refusal = live.output.split(separator: "\n").first { $0.contains("invalid_client") }
-    #expect(refusal?.contains("this machine's clock is \(words) the provider's") == true, "\(live.output)")
-    #expect(live.status == 1 && live.output.contains("Set this machine's clock"), "\(live.output)")
-  }
-
   @Test
   func `a pair is taken up when both files fit, and the held token serves until the new one has obtained its own`()
     async throws
@@ -167,9 +118,9 @@ struct CertificateCredentialTests {
     let first = try await authority.issue("first", for: [])
     let second = try await authority.issue("second", for: [])
     let third = try await authority.issue("third", for: [])
-    try copy(first.certificateFile, to: "app.pem")
-    try copy(first.keyFile, to: "app.key")
-    try copy(first.certificateFile, to: "known.pem")
+    try directory.replace("app.pem", with: textOfFile(first.certificateFile))
+    try directory.replace("app.key", with: textOfFile(first.keyFile))
+    try directory.replace("known.pem", with: textOfFile(first.certificateFile))
     let provider = try await OpenIDProvider(
       in: directory, ["--proven-client", "proven-app:\(directory.file("known.pem"))"])
     let upstream = try await ScriptedUpstream(in: directory)
@@ -185,28 +136,28 @@ struct CertificateCredentialTests {
       \(route("orders", to: upstream.port))
       """)
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
-    let token = try #require(try await Self.token(proxy))
+    let token = try #require(try await proxy.ordersToken())
 
-    try copy(second.certificateFile, to: "app.pem")
+    try directory.replace("app.pem", with: textOfFile(second.certificateFile))
     #expect(
-      try await eventually { Self.records(proxy, "configuration not reloaded, the one before stays in force") >= 1 })
+      try await eventually { proxy.records("configuration not reloaded, the one before stays in force") >= 1 })
     #expect(proxy.process.errors.contains("is not the key of the certificate in"))
-    #expect(try await Self.token(proxy) == token)
+    #expect(try await proxy.ordersToken() == token)
 
     // The pair is whole, and the provider does not know it yet.
-    try copy(second.keyFile, to: "app.key")
+    try directory.replace("app.key", with: textOfFile(second.keyFile))
     #expect(
       try await eventually {
-        Self.records(proxy, "changed credential obtained no token, the one of the former credential still serves") >= 1
+        proxy.records("changed credential obtained no token, the one of the former credential still serves") >= 1
       })
     #expect(proxy.process.errors.contains("Register the certificate with the thumbprint "))
-    #expect(try await Self.token(proxy) == token)
+    #expect(try await proxy.ordersToken() == token)
 
     // The provider knows it: another pair, which is tried at once.
-    try copy(third.certificateFile, to: "known.pem")
-    try copy(third.keyFile, to: "app.key")
-    try copy(third.certificateFile, to: "app.pem")
-    #expect(try await eventually { Self.records(proxy, "changed credential accepted, token obtained") == 1 })
-    #expect(try await Self.token(proxy) != token)
+    try directory.replace("known.pem", with: textOfFile(third.certificateFile))
+    try directory.replace("app.key", with: textOfFile(third.keyFile))
+    try directory.replace("app.pem", with: textOfFile(third.certificateFile))
+    #expect(try await eventually { proxy.records("changed credential accepted, token obtained") == 1 })
+    #expect(try await proxy.ordersToken() != token)
   }
 }

@@ -48,42 +48,12 @@ struct ChallengeTests {
       proxy.configuration, ["--route", "orders"], person: SigningInPerson(trust: settings.authorityPath), in: directory)
   }
 
-  private func tokenRequests() async throws -> Int {
-    let answer = try await curl(["--cacert", settings.authorityPath, services.providerOrigin + "/testing/requests"])
-    return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["token"] ?? 0
-  }
-
   /// The number of recorded requests for a path with this challenge and this outcome.
   private func records(_ proxy: ProxyUnderTest, _ path: String, _ kind: String, _ outcome: String) -> Int {
     proxy.accessRecords.count { record in
       record["path"] == .text(path) && record["challenge"] == .text(kind)
         && record["challenge_outcome"] == .text(outcome)
     }
-  }
-
-  private func outcome(_ proxy: ProxyUnderTest, _ kind: String, _ outcome: String) async throws -> Int {
-    try await metricSum(
-      proxy, "bearer_proxy_challenges_total", "kind=\"\(kind)\",outcome=\"\(outcome)\"")
-  }
-
-  @Test func `a revoked token is replaced behind the caller's back, once for many callers`() async throws {
-    let proxy = try await proxy()
-    let event = try await curl([
-      "--cacert", settings.authorityPath, "-d", #"{"user": "alice@contoso.example"}"#,
-      services.providerOrigin + "/testing/critical-event",
-    ])
-    try #require((200...299).contains(event.status), "\(event.body)")
-    let before = try await tokenRequests()
-    let answers = try await withThrowingTaskGroup(of: Int.self) { group in
-      for _ in 0..<12 { group.addTask { try await proxy.get("/orders/list").status } }
-      return try await group.reduce(into: []) { $0.append($1) }
-    }
-    #expect(answers.allSatisfy { $0 == 200 }, "\(answers)")
-    #expect(try await tokenRequests() == before + 1)
-    #expect(try await outcome(proxy, "claims", "replayed") >= 1)
-    #expect(try await outcome(proxy, "claims", "refused_again") == 0)
-    #expect(try await eventually { records(proxy, "/orders/list", "claims", "replayed") >= 1 })
-    await services.stop()
   }
 
   @Test(arguments: [("payouts", "claims=", "proof"), ("statements", "acr_values=", "another way to authenticate")])
@@ -109,28 +79,6 @@ struct ChallengeTests {
     #expect(login.errors.contains(words), "\(login.errors)")
     #expect(try await eventually { try await proxy.get("/orders/\(path)").status == 200 })
     #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 0)
-    await services.stop()
-  }
-
-  @Test func `scopes that the route allows are added, where they were consented to, and the body is sent again`()
-    async throws
-  {
-    let proxy = try await proxy(#", scopes_on_challenge: ["api://orders/Orders.Write"]"#)
-    let body = String(repeating: "0123456789", count: 3000)
-    // Nobody has consented yet: the refusal is the caller's, and the next sign-in asks for it.
-    let refused = try await proxy.get("/orders/uploads", ["--data-binary", body])
-    #expect(refused.status == 403)
-    #expect(try await eventually { !directory.read("cache.json.challenges").isEmpty })
-    let login = try await login(proxy)
-    #expect(login.status == 0, "\(login.errors)")
-    #expect(login.errors.contains("api://orders/Orders.Write"), "\(login.errors)")
-    var served: Answer?
-    #expect(
-      try await eventually {
-        served = try await proxy.get("/orders/uploads", ["--data-binary", body])
-        return served?.status == 200
-      })
-    #expect(served?.body.contains("30000") == true, "\(served?.body ?? "")")
     await services.stop()
   }
 }

@@ -1,7 +1,6 @@
 // API keys and Basic credentials in place of tokens: the built program between curl and an nginx that demands them.
 
 import FoundationEssentials
-import Glibc
 import TestSupport
 import Testing
 
@@ -41,19 +40,11 @@ struct FixedFieldTests {
         """, at: api, in: directory)
   }
 
-  private func write(_ text: String, to name: String) throws {
-    try directory.write(text, to: "\(name).new")
-    chmod(directory.file("\(name).new"), 0o600)
-    guard rename(directory.file("\(name).new"), directory.file(name)) == 0 else {
-      throw TestSupportError("cannot replace \(name)")
-    }
-  }
-
   private func proxy(_ top: String = "", port: Int? = nil, more: String = "", rules: String = "") async throws
     -> ProxyUnderTest
   {
-    try write(Self.key + "\n", to: "key")
-    try write(Self.password + "\n", to: "password")
+    try directory.replace("key", with: Self.key + "\n")
+    try directory.replace("password", with: Self.password + "\n")
     return try await ProxyUnderTest(
       in: directory, port: port,
       """
@@ -96,8 +87,8 @@ struct FixedFieldTests {
   }
 
   @Test func `api-keys: each API gets its credential`() async throws {
-    try write(Self.key + "\n", to: "key")
-    try write(Self.password + "\n", to: "password")
+    try directory.replace("key", with: Self.key + "\n")
+    try directory.replace("password", with: Self.password + "\n")
     let port = try freePort()
     let text = try EngineStage.replacing(
       textOfFile(testsDirectory + "/../config/recipes/api-keys.yaml"),
@@ -132,7 +123,7 @@ struct FixedFieldTests {
     let refused = try await proxy.get("/keyed/a")
     #expect(refused.status == 401 && refused.body == "refused")
     #expect(refused["www-authenticate"] == #"ApiKey realm="weather""#)
-    try write(Self.newKey, to: "key")
+    try directory.replace("key", with: Self.newKey)
     #expect(try await eventually { try await proxy.get("/keyed/a").status == 200 })
   }
 
@@ -143,7 +134,7 @@ struct FixedFieldTests {
     #expect(good.status == 0, "\(good.output)")
     #expect(good.output.contains("the field X-API-Key of the configuration\n"))
     #expect(good.output.contains("is answered with 200\n"))
-    try write("wrong-key-0123456789", to: "key")
+    try directory.replace("key", with: "wrong-key-0123456789")
     let wrong = try await run([binary()] + words)
     #expect(wrong.status == 1)
     #expect(wrong.output.contains("The upstream does not take the key or password."))
@@ -187,7 +178,7 @@ struct FixedFieldTests {
     try directory.write("", to: "changed")
     let late = try await through()
     #expect(late.status == 401 && late.body == "refused")
-    try write(Self.newKey, to: "key")
+    try directory.replace("key", with: Self.newKey)
     #expect(try await eventually { try await through().status == 200 })
     _ = engine
   }

@@ -107,12 +107,4 @@ struct ManagedIdentityTests {
     let requests = try await curl(["http://127.0.0.1:\(port)/testing/requests"]).body
     #expect(requests == "[]")
   }
-
-  @Test func `an identity that is not assigned is told with the service's words`() async throws {
-    var platform = Self.platforms[0]
-    platform.keys = "client_id: another"
-    let (proxy, _) = try await proxy(platform)
-    #expect(try await eventually { proxy.process.errors.contains("invalid_request; Identity not found") })
-    #expect(try await proxy.get("/orders/1").status == 502)
-  }
 }

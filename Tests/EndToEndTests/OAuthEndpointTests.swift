@@ -113,12 +113,4 @@ struct OAuthEndpointTests {
     #expect(directory.read("cache.json").contains("refreshtoken"))
     #expect(try await run(words).status == 0)
   }
-
-  @Test func `a server that has OAuth's metadata alone gives tokens, too`() async throws {
-    let provider = try await OpenIDProvider(in: directory, ["--oauth-metadata"])
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory, application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port))
-    #expect(try await proxy.get("/orders/seen").body.contains("Authorization: Bearer eyJ"))
-  }
 }

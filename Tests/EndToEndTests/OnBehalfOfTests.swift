@@ -6,10 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
-
-@Suite(
-  .keepsSecrets, .timeLimit(.minutes(5)), .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct OnBehalfOfTests {
   private typealias Sample = DemoDirectory.Sample
 
@@ -73,8 +70,7 @@ struct OnBehalfOfTests {
 
 /// An authorization server of Authlib's with Keycloak's documented rules, and a second one that takes its identity
 /// assertions.
-@Suite(
-  .keepsSecrets, .timeLimit(.minutes(5)), .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ExchangeGrantTests {
   private let directory: TemporaryDirectory
   private let provider: ExchangeProvider

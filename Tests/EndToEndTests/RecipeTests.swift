@@ -1,5 +1,5 @@
-// Every recipe of config/recipes and the two configurations of README.md, run: the test's addresses in place of the
-// examples', and nothing else changed.
+// Every recipe of config/recipes, run: the test's addresses in place of the examples', and nothing else changed.
+// TutorialTests has the configurations of README.md.
 
 import DemoProvider
 import FoundationEssentials
@@ -16,30 +16,11 @@ struct RecipeTests {
   private static let entra = "https://login.microsoftonline.com/contoso.onmicrosoft.com"
   private static let noID = "00000000-0000-0000-0000-000000000000"
 
-  /// The block of README.md that begins with this file name, without its admin listener: the test brings its own.
-  private static func inReadme(_ name: String) throws -> String {
-    let blocks = textOfFile(testsDirectory + "/../README.md").split(separator: "```yaml\n").dropFirst()
-    let block = try #require(blocks.first { $0.hasPrefix("# \(name).yaml\n") }, "README.md has no \(name).yaml")
-    let admin = "admin: {address: 127.0.0.1:9901}\n"
-    try #require(block.contains(admin), "\(name).yaml of README.md cannot be asked for its status")
-    return String(try #require(block.split(separator: "```").first)).replacing(admin, with: "")
-  }
-
   /// A recipe's text with the test's own words in the places that are named, each of which has to be there.
   private func recipe(_ name: String, _ changes: [(from: String, to: String)]) throws -> (text: String, port: Int) {
-    try adapted(textOfFile(testsDirectory + "/../config/recipes/\(name).yaml"), name, changes)
-  }
-
-  private func adapted(
-    _ text: String, _ name: String, _ changes: [(from: String, to: String)]
-  ) throws -> (text: String, port: Int) {
     let port = try freePort()
-    var text = text
-    for change in changes + [("127.0.0.1:8080", "127.0.0.1:\(port)")] {
-      try #require(text.contains(change.from), "\(name).yaml has no \(change.from)")
-      text = text.replacing(change.from, with: change.to)
-    }
-    return (text, port)
+    let text = textOfFile(testsDirectory + "/../config/recipes/\(name).yaml")
+    return (try EngineStage.replacing(text, changes + [("127.0.0.1:8080", "127.0.0.1:\(port)")]), port)
   }
 
   /// Has `check` accept a text, and runs it.
@@ -72,40 +53,6 @@ struct RecipeTests {
     let file = try directory.write(text + "\n", to: name)
     try await succeed(["chmod", "640", file])
     return file
-  }
-
-  @Test func `README.md: an application's calls`() async throws {
-    let (settings, services) = try sample()
-    let text = try adapted(
-      Self.inReadme("orders"), "orders",
-      [
-        (Self.entra, services.issuer), (Self.noID, Sample.portal),
-        ("https://orders.example/", services.apiOrigin + "/"),
-      ])
-    _ = try await secret(textOfFile(settings.secretPath).filter { $0 != "\n" }, "contoso.secret")
-    let proxy = try await start(trusting(text, settings.authorityPath))
-    #expect(try await eventually { try await proxy.get("/orders/list").status == 200 })
-    let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
-    #expect(live.status == 0, "\(live.output)\(live.errors)")
-    await services.stop()
-  }
-
-  @Test func `README.md: a signed-in person's calls`() async throws {
-    let (settings, services) = try sample()
-    let text = try adapted(
-      Self.inReadme("graph"), "graph",
-      [
-        (Self.entra, services.issuer), (Self.noID, Sample.desk),
-        ("https://graph.microsoft.com/v1.0/", services.apiOrigin + "/api/"), ("alice@contoso.com", Sample.alice),
-        ("[User.Read]", "[\"api://orders/Orders.Read\"]"),
-      ])
-    try await succeed(["mkdir", "-m", "700", directory.file("cache")])
-    let proxy = try await start(trusting(text, settings.authorityPath))
-    let login = try await Login.run(
-      proxy.configuration, ["--route", "graph"], person: SigningInPerson(trust: settings.authorityPath), in: directory)
-    #expect(login.status == 0, "\(login.errors)")
-    #expect(try await eventually { try await proxy.get("/graph/me").status == 200 })
-    await services.stop()
   }
 
   @Test func `graph: a signed-in person's calls`() async throws {

@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import Glibc
-import class Platform.Locked
 import Testing
 import TestSupport
 
@@ -14,13 +13,6 @@ struct ReloadTests {
     log: {level: debug}
 
     """
-
-  /// True until callers shall end.
-  private final class Load: Sendable {
-    private let isOn = Locked(true)
-    var goesOn: Bool { isOn.withLock { $0 } }
-    func end() { isOn.withLock { $0 = false } }
-  }
 
   /// Calls on one connection, or on a new one every few calls, until told to stop; how often, and what was answered
   /// otherwise.
@@ -44,7 +36,7 @@ struct ReloadTests {
     return (answered, failures)
   }
 
-  @Test func `under load across a hundred reloads no request fails, and no token is asked for again`() async throws {
+  @Test func `under load across thirty reloads no request fails, and no token is asked for again`() async throws {
     let scene = try await Scene()
     let proxy = scene.proxy
     let original = textOfFile(proxy.configuration)
@@ -53,7 +45,7 @@ struct ReloadTests {
       for perConnection in [Int.max, .max, 7, 3] {
         group.addTask { try await call(proxy, perConnection: perConnection, while: load) }
       }
-      for turn in 1...100 {
+      for turn in 1...30 {
         try proxy.reconfigure { _ in turn.isMultiple(of: 2) ? original : original + Self.extra }
         proxy.process.send(SIGHUP)
         #expect(
@@ -119,28 +111,6 @@ struct ReloadTests {
     #expect(try await eventually { try await scene.counter("bearer_proxy_config_last_reload_successful") == 1 })
     #expect(try await scene.counter("bearer_proxy_config_last_reload_success_timestamp_seconds") > 1_700_000_000)
     #expect(try await scene.proxy.admin("/status").body.contains("(configuration)  in force since "))
-  }
-
-  @Test func `a listener that cannot be opened and a certificate that cannot be used are mistakes like others`()
-    async throws
-  {
-    let scene = try await ScriptedScene()
-    let neighbour = try await ScriptedScene()
-    let taken = neighbour.proxy.port
-    chmod(try scene.directory.write("no certificate", to: "none.pem"), 0o600)
-    let listener = "  - address: 127.0.0.1:\(scene.proxy.port)\n"
-    try scene.proxy.reconfigure {
-      $0.replacing(listener, with: listener + "  - address: 127.0.0.1:\(taken)\n")
-    }
-    #expect(
-      try await eventually { scene.proxy.process.errors.contains("127.0.0.1:\(taken): Address already in use") })
-    try scene.proxy.reconfigure {
-      $0.replacing(
-        "  - address: 127.0.0.1:\(taken)\n", with: "    tls: {certificate_file: none.pem, key_file: none.pem}\n")
-    }
-    #expect(
-      try await eventually { scene.proxy.process.errors.contains("holds no usable certificate") })
-    #expect(try await scene.proxy.get("/seen").status == 200)
   }
 
   @Test func `the link of a ConfigMap that is replaced takes configuration and secret over at once`() async throws {

@@ -95,25 +95,4 @@ struct RenewalTests {
     try await scene.provider.behave("{}")
     #expect(try await eventually { try await scene.proxy.get("/orders/seen").status == 200 })
   }
-
-  @Test
-  func `while the provider is slow its callers wait and all others are served, and after ten seconds it is a 503`()
-    async throws
-  {
-    let scene = try await ProviderScene { try await $0.behave(#"{"delay": 13, "endpoint": "token"}"#) }
-    async let waiting = scene.proxy.get("/orders/seen")
-    #expect(try await scene.proxy.get("/open/seen").status == 200)
-    #expect(try await scene.proxy.admin("/readyz").body.contains("the first token has not arrived yet"))
-    let refused = try await waiting
-    #expect(refused.status == 503)
-    #expect(refused.body.contains("identity-provider-unavailable"))
-    #expect(refused.retryAfter >= 1)
-    // All of that time was spent waiting for the token, and the record says so.
-    #expect(try await eventually { scene.proxy.accessRecords.count == 2 })
-    guard case .number(let waited) = scene.proxy.accessRecords[1]["token_ms"] else {
-      Issue.record("no token_ms in \(scene.proxy.accessRecords[1])")
-      return
-    }
-    #expect(waited > 5000 && waited < 12_000)
-  }
 }

@@ -1,6 +1,7 @@
 // The scenery most tests share: an authority of certificates, nginx with TLS, Authlib as the provider, the proxy
 // between.
 
+import class Platform.Locked
 import Testing
 import TestSupport
 
@@ -79,4 +80,11 @@ func metricSum(_ proxy: ProxyUnderTest, _ name: String, _ part: String = "") asy
     else { return sum }
     return sum + Int(value)
   }
+}
+
+/// True until callers shall end.
+final class Load: Sendable {
+  private let isOn = Locked(true)
+  var goesOn: Bool { isOn.withLock { $0 } }
+  func end() { isOn.withLock { $0 = false } }
 }

@@ -102,44 +102,4 @@ struct TenantTests {
     let other = try TemporaryDirectory()
     try await check(try await ProxyUnderTest(in: other, environment: environment, configuration(cache)))
   }
-
-  @Test func `a request picks one of the listed tenants, or none, and the field stays here`() async throws {
-    let directory = try TemporaryDirectory(), authority = try await CertificateAuthority(in: directory)
-    let host = "login.microsoftonline.com"
-    let certificate = try await authority.issue("provider", for: ["DNS:\(host)"])
-    let port = try freePort()
-    let provider = try await nginx(serving: Self.servers(port, certificate), at: port, in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
-    let outbound = try await OutboundProxy(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory, environment: ["HTTPS_PROXY": "http://127.0.0.1:\(outbound.port)"],
-      """
-      applications:
-        own: {authority: "https://\(host):\(port)/one.example", client_id: client, client_secret: secret-3,
-          tls: {ca_file: "\(authority.file)"}}
-      routes:
-        - {name: orders, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", application: own,
-           token: {as: application, scopes: ["https://api.example/.default"], choice: {field: X-Tenant, values: {
-             two: {tenant: two.example},
-             three: {tenant: three.example, scopes: ["https://other.example/.default"]}}}}}
-
-      """)
-    func get(_ fields: String...) async throws -> Answer {
-      try await proxy.get("/seen", fields.flatMap { ["-H", $0] })
-    }
-    for _ in 0..<2 {
-      for (value, tenant) in [("two", "two"), ("three", "three")] {
-        let body = try await get("X-Tenant: \(value)").body
-        #expect(body.contains("Authorization: Bearer \(tenant).example.\(host)"), "\(body)\(proxy.process.errors)")
-        #expect(!body.lowercased().contains("x-tenant"))
-      }
-      #expect(try await get().body.contains("Authorization: Bearer one.example.\(host)"))
-    }
-    for fields in [["X-Tenant: two.example"], ["X-Tenant: one"], ["X-Tenant: two", "X-Tenant: three"], ["X-Tenant;"]] {
-      let answer = try await proxy.get("/seen", fields.flatMap { ["-H", $0] })
-      #expect(answer.status == 400 && answer.body.contains("choice-refused"), "\(fields) \(answer.body)")
-    }
-    provider.send(SIGKILL)
-    _ = try await provider.wait(within: .seconds(30))
-  }
 }

@@ -80,6 +80,16 @@ package struct ProxyUnderTest: Sendable {
   /// A raw connection to it.
   package func connect() throws -> RawConnection { try RawConnection(port: port) }
 
+  /// The number of its log records with a message.
+  package func records(_ message: String) -> Int {
+    process.errors.split(separator: "\n").count { $0.contains("\"message\":\"\(message)\"") }
+  }
+
+  /// The token that the scripted upstream of the route `orders` sees.
+  package func ordersToken() async throws -> String? {
+    try await get("/orders/seen").body.firstMatch(of: /Authorization: Bearer (\S+)/).map { String($0.1) }
+  }
+
   /// Everything it wrote so far, both streams.
   package var everythingWritten: String { process.output + process.errors }
 

@@ -54,6 +54,12 @@ package final class TemporaryDirectory: Sendable {
     return file(name)
   }
 
+  /// Replaces the file `name` by another one of mode 0600 with this text: readers get either, never half of one.
+  package func replace(_ name: String, with text: String) throws {
+    try write(text, to: name + ".new")
+    guard rename(file(name + ".new"), file(name)) == 0 else { throw TestSupportError("cannot replace \(name)") }
+  }
+
   /// The text of the file `name`; empty if there is none.
   package func read(_ name: String) -> String { textOfFile(file(name)) }
 }

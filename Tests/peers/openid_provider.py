@@ -414,8 +414,6 @@ def provider(issuer, arguments, ca_file, mutual=None):
         if arguments.requires_pushed:
             methods["pushed_authorization_request_endpoint"] = issuer + "/par"
             methods["require_pushed_authorization_requests"] = True
-        if arguments.ends_sessions:
-            methods["end_session_endpoint"] = issuer + "/end-session"
         if mutual:
             methods["mtls_endpoint_aliases"] = {"token_endpoint": mutual + "/token"}
             methods["tls_client_certificate_bound_access_tokens"] = True
@@ -428,15 +426,13 @@ def provider(issuer, arguments, ca_file, mutual=None):
             response_types_supported=["code"],
             subject_types_supported=["public"],
             grant_types_supported=["client_credentials", "authorization_code", "refresh_token"],
-            **({} if arguments.without_pkce else {"code_challenge_methods_supported": ["S256"]}),
+            code_challenge_methods_supported=["S256"],
             authorization_response_iss_parameter_supported=arguments.name_issuer,
             id_token_signing_alg_values_supported=["RS256"],
             **methods,
         )
 
-    # RFC 8414 section 3: the well-known part comes before the issuer's path, which needs a server at the host's root.
-    place = "oauth-authorization-server" if arguments.oauth_metadata else "openid-configuration"
-    app.add_url_rule("/.well-known/" + place, "metadata", metadata)
+    app.add_url_rule("/.well-known/openid-configuration", "metadata", metadata)
 
     pushed = {}
 
@@ -569,8 +565,6 @@ def main():
     parser.add_argument("--mutual-ca", metavar="FILE", help="whose certificates they show")
     parser.add_argument("--revokes", action="store_true", help="has a revocation endpoint (RFC 7009)")
     parser.add_argument("--requires-pushed", action="store_true", help="wants sign-ins pushed (RFC 9126)")
-    parser.add_argument("--ends-sessions", action="store_true", help="has an end_session_endpoint")
-    parser.add_argument("--oauth-metadata", action="store_true", help="has RFC 8414's metadata instead of OpenID's")
     parser.add_argument("--person", action="append", default=[], metavar="NAME:PASSWORD[:SUBJECT]")
     parser.add_argument(
         "--realm", action="append", default=[], metavar="NAME", help="an issuer of its own at /realms/NAME"
@@ -589,12 +583,10 @@ def main():
         "--resource", action="append", metavar="URI",
         help="wants one of these in both requests (RFC 8707), as the audience"
     )
-    parser.add_argument("--without-pkce", action="store_true", help="the metadata list no code_challenge_methods")
     parser.add_argument(
         "--redirect-uri", action="append", metavar="URI", help="compared as a whole; else any of loopback"
     )
     parser.add_argument("--name-issuer", action="store_true", help="answers name the issuer (RFC 9207)")
-    parser.add_argument("--clock", type=int, default=0, metavar="SECONDS", help="how far its clock is ahead")
     parser.add_argument("--expires-in", type=int, default=3600, metavar="SECONDS")
     parser.add_argument("--padding", type=int, default=400, metavar="BYTES")
     parser.add_argument("--claim", action="append", default=[], metavar="NAME=VALUE", help="a claim of every token")
@@ -606,8 +598,6 @@ def main():
     # Authlib wants https from browsers; loopback needs none.
     os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
     Client.redirect_uris = arguments.redirect_uri
-    right = time.time
-    time.time = lambda: right() + arguments.clock
     arguments.auth_method = arguments.auth_method or ["client_secret_basic", "client_secret_post"]
     arguments.scope = arguments.scope or ["orders.read", "orders.write"]
 
