@@ -7,10 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
-
-@Suite(
-  .keepsSecrets, .timeLimit(.minutes(5)), .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct InteropTests {
   private let directory: TemporaryDirectory
   private let settings: DemoSettings
@@ -106,14 +103,11 @@ struct InteropTests {
   }
 
   // Nothing tells msal which issuer of a host a refresh token is from, so it gets to see none of ours.
-  @Test(arguments: [["--device-code"], []])
-  func `msal leaves an issuer's sign-in of ours alone, and signing out ends both sign-ins there`(
-    way: [String]
-  ) async throws {
+  @Test func `msal leaves an issuer's sign-in of ours alone, and signing out ends both sign-ins there`() async throws {
     let proxy = try await proxy()
     let login = try await Login.run(
-      proxy.configuration, ["--route", "orders"] + way, person: SigningInPerson(trust: settings.authorityPath),
-      in: directory)
+      proxy.configuration, ["--route", "orders", "--device-code"],
+      person: SigningInPerson(trust: settings.authorityPath), in: directory)
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.output.hasPrefix("alice@contoso.example is signed in to desk\n"))
     #expect(try await eventually { try await seen(proxy) != nil })
@@ -142,7 +136,7 @@ struct InteropTests {
   }
 }
 
-@Suite(.keepsSecrets, .timeLimit(.minutes(5)), .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+@Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EntraCacheTests {
   private let directory: TemporaryDirectory
 
@@ -178,24 +172,5 @@ struct EntraCacheTests {
         try await proxy.get("/api/seen").body.contains("Authorization: Bearer at-late0\r\n")
       })
     #expect(try await metricSum(proxy, "bearer_proxy_token_requests_total") == 0)
-  }
-
-  @Test func `the file of Azure CLI serves with the CLI's client id, from the home directory`() async throws {
-    let upstream = try await ScriptedUpstream(in: directory)
-    let cli = AzureCLICache(now: Int(Date().timeIntervalSince1970))
-    try FileManager.default.createDirectory(
-      atPath: directory.file(".azure"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    let path = try directory.write(cli.text, to: ".azure/msal_token_cache.json")
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    let proxy = try await proxy(
-      authority: "organizations", client: AzureCLICache.client, cache: "~/.azure/msal_token_cache.json",
-      scope: "https://management.core.windows.net//.default", upstream: upstream)
-    let answer = try await proxy.get("/api/seen")
-    #expect(answer.body.contains("Authorization: Bearer \(AzureCLICache.accessToken)\r\n"), "\(answer.body)")
-    let accounts = try await run(
-      [binary(), "accounts", "-c", proxy.configuration], environment: ["HOME": directory.path])
-    #expect(accounts.output.contains("User.A@contoso.example"))
-    #expect(accounts.output.contains("tokens are renewed silently"))
-    #expect(textOfFile(path) == cli.text)
   }
 }

@@ -44,27 +44,6 @@ import Testing
     await scene.services.stop()
   }
 
-  @Test func `the provider is told who is expected`() async throws {
-    let proxy = try await scene.proxy([scene.route("open"), scene.route("his", account: Sample.bob)])
-    func hint(_ options: [String]) async throws -> (hint: String?, prompt: String?) {
-      let login = try Login(proxy.configuration, options, in: scene.directory)
-      let address = try #require(URLComponents(string: try await login.address()))
-      login.process.send(SIGTERM)
-      func value(_ name: String) -> String? { address.queryItems?.first { $0.name == name }?.value }
-      return (value("login_hint"), value("prompt"))
-    }
-    #expect(try await hint(["--route", "open"]) == (nil, nil))
-    #expect(try await hint(["--route", "his"]) == (Sample.bob, nil))
-    #expect(try await login(proxy, ["--route", "open"], scene.person()).status == 0)
-    #expect(try await hint(["--route", "open"]) == (Sample.alice, nil))
-    #expect(try await hint(["--route", "open", "--login-hint", Sample.bob]) == (Sample.bob, nil))
-    #expect(try await hint(["--route", "open", "--prompt", "select_account"]) == (nil, "select_account"))
-    #expect(try await login(proxy, ["--route", "his"], scene.person(Sample.bob)).status == 0)
-    // Of two, the person chooses at the provider.
-    #expect(try await hint(["--route", "open"]) == (nil, "select_account"))
-    await scene.services.stop()
-  }
-
   @Test func `if the account is open, the page names who signed in and asks once`() async throws {
     let proxy = try await scene.proxy([scene.route("open")])
     let discarded = try await login(proxy, ["--route", "open"], scene.person(discards: true))
@@ -98,7 +77,7 @@ import Testing
     await scene.services.stop()
   }
 
-  @Test(arguments: [("y", true), ("n", false), ("", false)])
+  @Test(arguments: [("y", true), ("", false)])
   func `at a terminal it is the terminal that asks`(answer: String, isKept: Bool) async throws {
     let proxy = try await scene.proxy([scene.route("open")])
     let output = scene.directory.file("terminal")
@@ -210,28 +189,7 @@ import Testing
     #expect(open.errors.contains("of desk,") && open.errors.contains("of realm,"), "\(open.errors)")
     let unknown = try await scene.command(proxy, ["logout", "--account", Sample.alice, "--application", "real"])
     #expect(unknown.status == 2 && unknown.errors.contains("did you mean 'realm'?"))
-    let one = try await scene.command(proxy, ["logout", "--account", Sample.alice, "--application", "realm"])
-    #expect(one.status == 0 && one.output == "\(Sample.alice) is signed out of realm\n", "\(one.output)\(one.errors)")
-    #expect(try await eventually { try await proxy.get("/w/whoami").status == 401 })
-    #expect(try await proxy.get("/hers/list").status == 200)
-    let rest = try await scene.command(proxy, ["logout", "--account", Sample.alice])
-    #expect(rest.status == 0 && rest.output == "\(Sample.alice) is signed out of desk\n")
-    await scene.services.stop()
-  }
-
-  @Test func `at a terminal logout asks which of several is meant`() async throws {
-    let password = "kettle-harbour-7"
-    let other = try await OpenIDProvider(
-      in: scene.directory, ["--client", "desk:", "--person", "\(Sample.alice):\(password)"])
-    let proxy = try await scene.proxy(
-      [
-        scene.route("hers", account: Sample.alice),
-        "  - {name: whoami, path: /w/, upstream: \"\(other.issuer)/api/\", application: realm,\n"
-          + "     token: {account: \(Sample.alice), scopes: [orders.read]}}\n",
-      ], applications: "  realm: {authority: \"\(other.issuer)\", client_id: desk}\n")
-    #expect(try await login(proxy, ["--route", "hers"], scene.person()).status == 0)
-    let there = SigningInPerson(user: Sample.alice, password: password)
-    #expect(try await login(proxy, ["--route", "whoami"], there).status == 0)
+    // At a terminal it asks which one is meant.
     let output = scene.directory.file("terminal")
     let terminal = try ChildProcess(
       "terminal",
@@ -241,7 +199,10 @@ import Testing
       ], in: scene.directory)
     #expect(try await terminal.wait() == 0, "\(textOfFile(output))")
     #expect(textOfFile(output).contains("is signed out of realm"), "\(textOfFile(output))")
+    #expect(try await eventually { try await proxy.get("/w/whoami").status == 401 })
     #expect(try await proxy.get("/hers/list").status == 200)
+    let rest = try await scene.command(proxy, ["logout", "--account", Sample.alice, "--application", "desk"])
+    #expect(rest.status == 0 && rest.output == "\(Sample.alice) is signed out of desk\n")
     await scene.services.stop()
   }
 

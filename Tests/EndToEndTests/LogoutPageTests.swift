@@ -63,13 +63,6 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `without a word in the configuration there is no such page`() async throws {
-    let stage = try await SignInStage()
-    for path in [Self.page, "/.bearer/signed-out"] { #expect(try await stage.browse(path).status == 404) }
-    #expect(try await stage.browse("/.bearer/logout", ["-d", "route=my-orders"]).status == 404)
-    await stage.services.stop()
-  }
-
   @Test(.enabled(if: hasBrowser, "no browser: apt-get install chromium chromium-driver"))
   func `Chromium signs out here and at the provider, and comes back`() async throws {
     let stage = try await SignInStage(signIn: "{logout: true}")

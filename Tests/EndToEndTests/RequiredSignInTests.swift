@@ -157,11 +157,7 @@ struct RequiredSignInTests {
     #expect(result.output.contains("ok: and satisfies it"))
   }
 
-  @Test(
-    .enabled(
-      if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
-      "Tests/run makes the Python environment .venv"))
-  func `the real msal package, given the surfaced claims, obtains a token that the API accepts`() async throws {
+  @Test func `the real msal package, given the surfaced claims, obtains a token that the API accepts`() async throws {
     let stage = try await SignInStage()
     #expect(try await stage.signIn().status == 303)
     let result = try await run(

@@ -38,21 +38,6 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test
-  func
-    `a browser that comes from the provider's site goes back by a page of ours, so that its next request is ours too`()
-    async throws
-  {
-    let stage = try await SignInStage()
-    let path = try await stage.atTheProvider(stage.press(stage.browse(SignInStage.link)))
-    let back = try await stage.browse(path, ["-H", "Sec-Fetch-Site: cross-site"])
-    #expect(back.status == 200)
-    #expect(back.heading == "You are signed in")
-    #expect(
-      back.body.contains("<meta http-equiv=\"refresh\" content=\"0;url=/my/orders/list?a=1&amp;b=2\">"), "\(back.body)")
-    await stage.services.stop()
-  }
-
   @Test func `an answer counts once, from the browser that began, at the listener it began at`() async throws {
     let stage = try await SignInStage()
     let path = try await stage.atTheProvider(stage.press(stage.browse(SignInStage.link)))
@@ -75,38 +60,6 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `links and forms that were tampered with are refused with a page that says so`() async throws {
-    let stage = try await SignInStage()
-    let page = try await stage.browse(SignInStage.link)
-    #expect(page.status == 200)
-    for (heading, answer) in [
-      ("Unknown link", try await stage.browse("/.bearer/sign-in?route=nobody")),
-      ("Unknown link", try await stage.browse("/.bearer/sign-in?route=open")),
-      ("Unknown link", try await stage.browse("/.bearer/sign-in")),
-      ("Unsafe link", try await stage.browse("/.bearer/sign-in?route=my-orders&return=https%3A%2F%2Fevil.example")),
-      ("Unsafe link", try await stage.browse("/.bearer/sign-in?route=my-orders&return=%2F%2Fevil.example")),
-      ("Unsafe link", try await stage.press(page, ["return": "//evil.example"])),
-      ("Changed form", try await stage.press(page, ["return": "/elsewhere"])),
-      ("Changed form", try await stage.press(page, ["seal": "1.x"])),
-      ("No cookie", try await stage.press(page, jar: "none")),
-      ("Refused", try await stage.press(page, [:], ["-H", "Origin: https://evil.example"])),
-      ("Refused", try await stage.press(page, [:], ["-H", "Sec-Fetch-Site: cross-site"])),
-      ("Refused", try await stage.press(page, [:], ["-H", "Sec-Fetch-Site: same-site"])),
-      ("Too large", try await stage.press(page, ["more": String(repeating: "x", count: 20_000)])),
-      ("Nothing here", try await stage.browse("/.bearer/elsewhere")),
-    ] {
-      #expect(answer.heading == heading, "\(answer.status) \(answer.body)")
-      #expect((400..<500).contains(answer.status))
-      #expect(answer["location"] == nil)
-    }
-    #expect(!stage.hasWritten)
-    // A page gets no cookie of the same page in another listener.
-    let foreign = try await stage.browse("/.bearer/sign-in", ["-H", "Host: evil.example", "--data", "route=my-orders"])
-    #expect(foreign.status == 421)
-    #expect(try await stage.press(page).status == 303, "the page itself is still good")
-    await stage.services.stop()
-  }
-
   @Test func `whatever is refused writes nothing, beside what was there`() async throws {
     let stage = try await SignInStage()
     #expect(try await stage.signIn().status == 303)
@@ -115,20 +68,22 @@ import Testing
     let kept = stage.everythingKept
     let page = try await stage.browse(SignInStage.link)
     let path = try await stage.atTheProvider(stage.press(page))
-    let returns = [
-      "%2F%2Fevil.example", "%2F%5Cevil.example", "%5C%5Cevil.example", "%5C%2Fevil.example",
-      "https%3A%2F%2Fevil.example",
-      "https:evil.example", "javascript:alert(1)", "%2F%09%2Fevil.example", "%2F%0D%0ASet-Cookie:a=b",
-      "%20%2F%2Fevil.example",
-      "%00", "data:text/html,x", "%2F.bearer%2Fcallback", "%2F%E2%80%A8",
-    ]
-    for text in returns {
+    for text in ["%2F%2Fevil.example", "https%3A%2F%2Fevil.example", "%2F%0D%0ASet-Cookie:a=b"] {
       let answer = try await stage.browse("/.bearer/sign-in?route=my-orders&return=\(text)")
       #expect(answer.heading == "Unsafe link", "\(text): \(answer.body)")
       #expect(answer.fields.allSatisfy { !$0.value.contains("evil") && $0.name != "set-cookie" })
     }
     let cookie = "bearer-sign-in-\(stage.proxy.port)=\(String(repeating: "A", count: 43))"
     for (heading, answer) in [
+      ("Unknown link", try await stage.browse("/.bearer/sign-in?route=nobody")),
+      ("Unknown link", try await stage.browse("/.bearer/sign-in?route=open")),
+      ("Unknown link", try await stage.browse("/.bearer/sign-in")),
+      ("Nothing here", try await stage.browse("/.bearer/elsewhere")),
+      ("Unsafe link", try await stage.press(page, ["return": "//evil.example"])),
+      ("Changed form", try await stage.press(page, ["return": "/elsewhere"])),
+      ("No cookie", try await stage.press(page, jar: "none")),
+      ("Refused", try await stage.press(page, [:], ["-H", "Sec-Fetch-Site: same-site"])),
+      ("Too large", try await stage.press(page, ["more": String(repeating: "x", count: 20_000)])),
       ("Unreadable request", try await stage.browse("/.bearer/sign-in?route=my-orders&route=open")),
       ("Unreadable request", try await stage.press(page, [:], ["-d", "route=bobs-orders"])),
       ("Changed form", try await stage.press(page, ["seal": ""])),
@@ -185,28 +140,12 @@ import Testing
     #expect(back.heading == "You are signed in")
     #expect(back["location"] == nil && !back.body.contains("http-equiv=\"refresh\""))
     #expect(back.body.contains("<b>/my/orders/list?a=1&amp;b=2</b>"))
-    await stage.services.stop()
-  }
-
-  @Test func `a page and a sign-in have their time`() async throws {
-    let stage = try await SignInStage(signIn: "{limit: 2s}")
-    let page = try await stage.browse(SignInStage.link)
-    try await Task.sleep(for: .seconds(3))
-    let late = try await stage.press(page)
-    #expect(late.heading == "This page has expired")
-    #expect(late.body.contains("href=\"/.bearer/sign-in?route=my-orders&amp;return="))
-    var begun: Answer?
-    // Whoever is slow gets another page.
+    // A browser that comes from the provider's site goes back by a page of ours, so that its next request is ours too.
+    let path = try await stage.atTheProvider(stage.press(stage.browse(SignInStage.link)))
+    let own = try await stage.browse(path, ["-H", "Sec-Fetch-Site: cross-site"])
+    #expect(own.heading == "You are signed in")
     #expect(
-      try await eventually {
-        begun = try await stage.press(stage.browse(SignInStage.link))
-        return begun?.status == 303
-      })
-    let path = try await stage.atTheProvider(#require(begun))
-    try await Task.sleep(for: .seconds(3))
-    #expect(try await stage.browse(path).heading == "This sign-in has expired")
-    #expect(try await stage.browse(path).heading == "This sign-in is over")
-    #expect(!stage.hasWritten)
+      own.body.contains("<meta http-equiv=\"refresh\" content=\"0;url=/my/orders/list?a=1&amp;b=2\">"), "\(own.body)")
     await stage.services.stop()
   }
 
@@ -288,7 +227,9 @@ import Testing
     #expect(head.status == 200)
     await stage.services.stop()
     let without = try await SignInStage(signIn: "false")
-    #expect(try await without.browse(SignInStage.link).status == 404)
+    for path in [SignInStage.link, "/.bearer/logout?route=my-orders", "/.bearer/signed-out"] {
+      #expect(try await without.browse(path).status == 404)
+    }
     await without.services.stop()
   }
 }

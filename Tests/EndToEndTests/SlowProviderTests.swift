@@ -5,11 +5,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite(
-  .keepsSecrets, .timeLimit(.minutes(3)),
-  .enabled(
-    if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
-    "Tests/run makes the Python environment .venv"))
+@Suite(.keepsSecrets, .timeLimit(.minutes(3)))
 struct SlowProviderTests {
   private let directory: TemporaryDirectory
   private static let password = "kettle-harbour-7"
@@ -38,25 +34,6 @@ struct SlowProviderTests {
     #expect(login.status == 0, "\(login.errors)")
     #expect(try await eventually { try await proxy.get("/desk/whoami").status == 200 })
     return (provider, proxy, configuration)
-  }
-
-  @Test func `a rotation slower than callers wait is kept, and no process uses the old refresh token meanwhile`()
-    async throws
-  {
-    let (provider, first, configuration) = try await signedIn(expiresIn: 2)
-    let other = try TemporaryDirectory()
-    let second = try await ProxyUnderTest(in: other, configuration)
-    try await provider.behave(#"{"delay": 16, "endpoint": "token", "times": 1}"#)
-    let asked = try await provider.requests(to: "token")
-    async let isLate = eventually { try await second.get("/desk/whoami").status == 503 }
-    #expect(try await eventually { try await first.get("/desk/whoami").status == 503 })
-    #expect(try await isLate)
-    #expect(try await provider.requests(to: "token") == asked + 1)
-    for proxy in [first, second] {
-      #expect(try await eventually(within: .seconds(60)) { try await proxy.get("/desk/whoami").status == 200 })
-    }
-    #expect(try await provider.requests(to: "rotated") >= 1)
-    #expect(try await provider.requests(to: "reused") == 0)
   }
 
   @Test func `a process that ends during a renewal behind its callers waits for what it brings`() async throws {
