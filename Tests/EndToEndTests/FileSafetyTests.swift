@@ -75,31 +75,6 @@ struct FileSafetyTests {
     #expect(served.errors.contains("cannot read the configuration: it is a pipe, not a regular file"))
   }
 
-  @Test func `a secret and a cache that everybody can read are refused with place and cure`() async throws {
-    let directory = try TemporaryDirectory()
-    let file = try directory.write(
-      Self.listener + """
-        applications: {contoso: {authority: "https://id.example", client_id: x, client_secret: in-its-place}}
-        cache: {file: cache.json}
-        routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", application: contoso, token: {scopes: [a.b]}}]
-        """, to: "proxy.yaml")
-    let cache = try directory.write("{}", to: "cache.json")
-    #expect(try await check(file).status == 0)
-    chmod(file, 0o644)
-    let exposed = try await check(file)
-    #expect(exposed.status == 2 && exposed.errors.hasPrefix("\(file):2:"))
-    #expect(exposed.errors.contains("client_secret: a secret is written in \(file), which everybody on this machine"))
-    #expect(exposed.errors.contains("chmod o-r helps"))
-    chmod(file, 0o600)
-    chmod(cache, 0o644)
-    let readable = try await check(file)
-    #expect(readable.status == 2 && readable.errors.hasPrefix("\(file):3:"))
-    #expect(readable.errors.contains("\(cache) can be read by everybody on this machine (mode 0644); chmod o-r helps"))
-    try directory.write("allow_readable_secrets: true\n" + textOfFile(file), to: "proxy.yaml")
-    chmod(file, 0o644)
-    #expect(try await check(file).status == 0)
-  }
-
   @Test(.enabled(if: geteuid() == 0, "not run: takes root, to make files of other users"))
   func `root takes no cache of another user, and none from a shared directory of another user`() async throws {
     let directory = try TemporaryDirectory()

@@ -61,27 +61,6 @@ struct LoggingTests {
     #expect(try await eventually { logged() == first + second })
   }
 
-  @Test func `a provider's message is cut after a whole word, and the next step follows`() async throws {
-    let words = "AADSTS7000215: Invalid client secret provided. " + String(repeating: "word ", count: 49)
-    // Its last part would be cut after 300 characters, in the middle of the code.
-    let body =
-      #"{\"error\":\"invalid_client\",\"error_description\":\"\#(words)Trace-0a1b2c3d4e5f60718293a4b5c6d7e8f9\"}"#
-    let scene = try await ProviderScene { try await $0.behave(#"{"status": 401, "body": "\#(body)"}"#) }
-    #expect(try await eventually { !records(scene.proxy.process.errors, "token not obtained").isEmpty })
-    let record = try #require(records(scene.proxy.process.errors, "token not obtained").first)
-    guard case .text(let detail)? = record["detail"] else {
-      _ = Issue.record("\(record)")
-      return
-    }
-    #expect(detail.contains("AADSTS7000215") && detail.hasSuffix("word …"), "\(detail)")
-    #expect(!detail.contains("Trace-") && record["route"] == .text("orders"))
-    guard case .text(let next)? = record["next"] else {
-      _ = Issue.record("\(record)")
-      return
-    }
-    #expect(!next.isEmpty && !detail.contains(next))
-  }
-
   @Test func `access records name the account by choice, in plain or hashed`() async throws {
     let scene = try await DeskScene()
     func records(_ identities: String) async throws -> [String: LogValue] {
@@ -98,39 +77,6 @@ struct LoggingTests {
     let digest = try await succeed(["sh", "-c", "printf %s alice@contoso.example | sha256sum | cut -d' ' -f1"])
     #expect(try await records("hashed")["account"] == .text(digest.filter { $0 != "\n" }))
     await scene.stop()
-  }
-
-  @Test func `trouble that goes on is said once, with the request it was met by, and summed up at the end`()
-    async throws
-  {
-    let directory = try TemporaryDirectory()
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      "routes: [{name: dead, path: /, upstream: \"http://127.0.0.1:\(try freePort())/\", token: none}]")
-    let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-    let ids = ["-H", "X-Request-ID: first-1", "-H", "traceparent: 00-\(trace)-00f067aa0ba902b7-01"]
-    #expect(try await proxy.get("/a", ids).status == 502)
-    for _ in 1...9 { #expect(try await proxy.get("/b").status == 502) }
-    #expect(try await eventually { records(proxy.process.errors, "upstream unreachable").count == 1 })
-    try await proxy.process.stop()
-    let said = records(proxy.process.errors, "upstream unreachable")
-    #expect(said.count == 2)
-    #expect(said.first?["request_id"] == .text("first-1") && said.first?["trace_id"] == .text(trace))
-    #expect(said.first?["repeated"] == nil && said.last?["repeated"] == .number(9))
-    #expect(said.last?["route"] == .text("dead"))
-    // Each request has its access record all the same.
-    #expect(proxy.accessRecords.count == 10)
-  }
-
-  @Test func `log records of a token's acquisition name the waiting request`() async throws {
-    let scene = try await ProviderScene { try await $0.behave(#"{"delay": 2}"#) }
-    let ids = [
-      "-H", "X-Request-ID: waits-1", "-H", "traceparent: 00-\(String(repeating: "7", count: 32))-00f067aa0ba902b7-01",
-    ]
-    #expect(try await scene.proxy.get("/orders/seen", ids).status == 200)
-    #expect(try await eventually { !records(scene.proxy.process.errors, "token obtained").isEmpty })
-    let record = try #require(records(scene.proxy.process.errors, "token obtained").first)
-    #expect(record["request_id"] == .text("waits-1") && record["trace_id"] == .text(String(repeating: "7", count: 32)))
   }
 
   @Test func `the level changes while the proxy runs, until the configuration is read again`() async throws {

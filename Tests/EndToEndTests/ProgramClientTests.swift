@@ -10,28 +10,27 @@ import Testing
 struct ProgramClientTests {
   private static let resource = ProgramStage.resource
 
-  @Test(arguments: ["oauthlib", "authlib-basic", "authlib-form", "kafka-oidc"])
-  func `clients of a token endpoint get a token, and a wrong secret ends at once`(client: String) async throws {
+  @Test func `clients of a token endpoint get a token, and a wrong secret ends at once`() async throws {
     let stage = try await ProgramStage()
-    let result = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret])
-    #expect(result.word == "token", "\(result.text)")
-    #expect(try await stage.isKnown(result.text))
-    #expect(try await stage.given(to: "consumer") == 1)
-    let wrong = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.otherSecret])
-    #expect(wrong.word == "error")
-    if client.hasPrefix("kafka") { return }
-    #expect(wrong.text.contains("invalid_client"), "\(wrong.text)")
-    #expect(try await stage.answers(401) == 1)
-    let scoped = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret, "orders.write"])
-    #expect(scoped.word == "token")
-    let unknown = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret, "other"])
-    #expect(unknown.text.contains("invalid_scope"), "\(unknown.text)")
-  }
-
-  @Test func `a client finds the token endpoint by its metadata`() async throws {
-    let stage = try await ProgramStage()
-    let result = try await ProgramResult(["authlib-metadata", stage.origin])
-    #expect(result.text == stage.tokenURL, "\(result.text)")
+    for client in ["oauthlib", "authlib-basic", "authlib-form", "kafka-oidc"] {
+      let (given, refused) = (try await stage.given(to: "consumer"), try await stage.answers(401))
+      let result = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret])
+      #expect(result.word == "token", "\(client): \(result.text)")
+      #expect(try await stage.isKnown(result.text))
+      #expect(try await stage.given(to: "consumer") == given + 1)
+      let wrong = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.otherSecret])
+      #expect(wrong.word == "error")
+      if client.hasPrefix("kafka") { continue }
+      #expect(wrong.text.contains("invalid_client"), "\(client): \(wrong.text)")
+      #expect(try await stage.answers(401) == refused + 1)
+      let scoped = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret, "orders.write"])
+      #expect(scoped.word == "token")
+      let unknown = try await ProgramResult([client, stage.tokenURL, "consumer", ProgramStage.secret, "other"])
+      #expect(unknown.text.contains("invalid_scope"), "\(client): \(unknown.text)")
+    }
+    // Another finds the endpoint by its metadata.
+    let found = try await ProgramResult(["authlib-metadata", stage.origin])
+    #expect(found.text == stage.tokenURL, "\(found.text)")
   }
 
   /// The client, and true for the shape with a secret.
@@ -40,28 +39,30 @@ struct ProgramClientTests {
     ("probe", false),
   ]
 
-  @Test(arguments: identities)
-  func `Azure's clients believe that they have a managed identity`(client: String, hasSecret: Bool) async throws {
+  @Test func `Azure's clients believe that they have a managed identity`() async throws {
     let stage = try await ProgramStage()
-    let variables = hasSecret ? stage.appService : stage.machine
-    let result = try await ProgramResult([client, Self.resource], environment: variables)
-    #expect(result.word == "token", "\(result.text)")
-    #expect(try await stage.isKnown(result.text))
-    #expect(try await stage.given(to: hasSecret ? "reports" : "machine") == 1)
-    if hasSecret {
-      let writer = try await ProgramResult([client, Self.resource, "writer"], environment: variables)
-      #expect(writer.word == "token" && writer.text != result.text, "\(writer.text)")
-      var wrong = variables
-      wrong["IDENTITY_HEADER"] = ProgramStage.secret
-      let refused = try await ProgramResult([client, Self.resource], environment: wrong)
-      #expect(refused.word == "error")
-      #expect(try await stage.answers(401) == 1)
+    for (client, hasSecret) in Self.identities {
+      let program = hasSecret ? "reports" : "machine"
+      let (given, refused) = (try await stage.given(to: program), try await stage.answers(401))
+      let variables = hasSecret ? stage.appService : stage.machine
+      let result = try await ProgramResult([client, Self.resource], environment: variables)
+      #expect(result.word == "token", "\(result.text)")
+      #expect(try await stage.isKnown(result.text))
+      #expect(try await stage.given(to: program) == given + 1)
+      if hasSecret {
+        let writer = try await ProgramResult([client, Self.resource, "writer"], environment: variables)
+        #expect(writer.word == "token" && writer.text != result.text, "\(writer.text)")
+        var wrong = variables
+        wrong["IDENTITY_HEADER"] = ProgramStage.secret
+        #expect(try await ProgramResult([client, Self.resource], environment: wrong).word == "error")
+        #expect(try await stage.answers(401) == refused + 1)
+      }
+      let before = try await stage.answers(400)
+      let unknown = try await ProgramResult([client, "https://unknown.example"], environment: variables)
+      #expect(unknown.word == "error" && unknown.text.contains("The resource is none of this program's"))
+      // Not repeated: the chain of credentials has asked before whether there is a service at all.
+      #expect(try await stage.answers(400) - before <= (hasSecret ? 1 : 2), "\(unknown.text)")
     }
-    let before = try await stage.answers(400)
-    let unknown = try await ProgramResult([client, "https://unknown.example"], environment: variables)
-    #expect(unknown.word == "error" && unknown.text.contains("The resource is none of this program's"))
-    // Not repeated: the chain of credentials has asked before whether there is a service at all.
-    #expect(try await stage.answers(400) - before <= (hasSecret ? 1 : 2), "\(unknown.text)")
   }
 
   @Test(arguments: [true, false])

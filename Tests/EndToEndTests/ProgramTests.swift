@@ -114,43 +114,6 @@ struct ProgramTests {
     #expect(try await stage.ask(form, more + ["-H", "Expect: magic"]).status == 417)
   }
 
-  @Test func `while the provider is away a held token is given, then 503, and afterwards the next`() async throws {
-    let stage = try await ProgramStage(["--expires-in", "20"])
-    try await stage.provider.behave(#"{"status": 503, "endpoint": "token"}"#)
-    let held = try await stage.ask("grant_type=client_credentials")
-    #expect(held.status == 200)
-    var answer = held
-    #expect(
-      try await eventually {
-        answer = try await stage.ask("grant_type=client_credentials")
-        return answer.status != 200
-      })
-    #expect(answer.status == 503 && answer.retryAfter > 0)
-    #expect(try reply(answer).error == "temporarily_unavailable")
-    try await stage.provider.behave("{}")
-    #expect(
-      try await eventually {
-        answer = try await stage.ask("grant_type=client_credentials")
-        return answer.status == 200
-      })
-    #expect(try await stage.isKnown(try reply(answer).access_token ?? ""))
-    #expect(try reply(answer).access_token != reply(held).access_token)
-  }
-
-  @Test func `a token near its end is renewed before a program gets it`() async throws {
-    let stage = try await ProgramStage(["--expires-in", "30"])
-    // The least rest of a life of 30 seconds is 15: with time, no answer has less.
-    for _ in 0..<3 {
-      let before = try await stage.provider.requests(to: "token")
-      let isRenewed = try await eventually {
-        let answer = try reply(try await stage.ask("grant_type=client_credentials"))
-        #expect((answer.expires_in ?? 0) >= 14)
-        return try await stage.provider.requests(to: "token") > before
-      }
-      #expect(isRenewed)
-    }
-  }
-
   @Test func `a reload changes secrets and programs for the next request`() async throws {
     let stage = try await ProgramStage()
     let form = "grant_type=client_credentials"
@@ -165,21 +128,6 @@ struct ProgramTests {
     #expect(try await stage.ask(form, ["-u", "consumer:\(new)"]).status == 401)
     // The token of the route stays through all of it.
     #expect(try await stage.provider.requests(to: "token") == 2)
-  }
-
-  @Test func `an application that the provider refuses is a mistake, which no program repeats`() async throws {
-    let stage = try await ProgramStage { provider in
-      try await provider.behave(
-        #"{"status": 401, "endpoint": "token", "headers": {"Content-Type": "application/json"}, "#
-          + #""body": "{\"error\": \"invalid_client\"}"}"#)
-    }
-    var answer = try await stage.ask("grant_type=client_credentials")
-    #expect(
-      try await eventually {
-        answer = try await stage.ask("grant_type=client_credentials")
-        return answer.status == 400
-      }, "\(answer)")
-    #expect(try reply(answer).error == "unauthorized_client")
   }
 
   @Test func `a caller's token is exchanged at the token endpoint, after it was verified`() async throws {

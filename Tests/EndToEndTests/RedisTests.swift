@@ -36,12 +36,10 @@ struct RedisTests {
     for proxy in proxies {
       #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
     }
-    for _ in 0..<2 {
-      try await Task.sleep(for: .seconds(9))
-      let before = try await scene.tokenRequests()
-      #expect(try await storm(5, proxies) == [200])
-      #expect(try await scene.tokenRequests() - before == 1)
-    }
+    try await Task.sleep(for: .seconds(9))
+    let first = try await scene.tokenRequests()
+    #expect(try await storm(5, proxies) == [200])
+    #expect(try await scene.tokenRequests() - first == 1)
 
     // Away: what is held serves, nothing is asked for, and each says so once.
     try await scene.lifetime(12)
@@ -102,30 +100,6 @@ struct RedisTests {
     before = try await scene.tokenRequests()
     #expect(try await storm(5, proxies) == [200])
     #expect(try await scene.tokenRequests() - before == 1)
-    await scene.stop()
-  }
-
-  @Test func `a token that is renewed while Redis is away is kept, and there when it returns`() async throws {
-    let scene = try await DeskScene()
-    var redis = try await RedisPeer(in: scene.directory)
-    try await scene.lifetime(3)
-    let place = "{redis: \"redis://127.0.0.1:\(redis.port)\"}"
-    let (one, _own) = try await scene.proxy(place: place)
-    try await scene.signIn(one)
-    #expect(try await eventually { try await one.get("/orders/first").status == 200 })
-    try await redis.kill()
-    try await scene.lifetime(3600)
-    try await Task.sleep(for: .seconds(4))
-    // The refresh token is rotated, and the one on the server would be taken for stolen.
-    #expect(try await one.get("/orders/away").status == 200)
-    #expect(try await metricSum(one, "bearer_proxy_cache_unwritten_changes") > 0)
-    try await redis.restart()
-    #expect(try await eventually { try await metricSum(one, "bearer_proxy_cache_unwritten_changes") == 0 })
-    let (two, _other) = try await scene.proxy(place: place)
-    let before = try await scene.tokenRequests()
-    #expect(try await two.get("/orders/back").status == 200)
-    #expect(try await scene.tokenRequests() == before)
-    _ = (_own, _other)
     await scene.stop()
   }
 
@@ -210,48 +184,6 @@ struct RedisTests {
       #expect(answer.errors.contains("warning: rediss://127.0.0.1:"), "\(answer)")
       #expect(answer.errors.contains(words), "\(answer)")
     }
-    _ = _own
-    await scene.stop()
-  }
-
-  @Test func `on a server with more people than a proxy holds, a person signs in, is served, listed and signed out`()
-    async throws
-  {
-    let scene = try await DeskScene()
-    let redis = try await RedisPeer(in: scene.directory)
-    // As an earlier version wrote them: without what people are found by.
-    try await redis.cli(
-      "eval",
-      """
-      for i = 1, 10001 do
-        local home, host = i .. '.t', 'login.microsoftonline.com'
-        local shard = 'account:' .. host .. ':' .. home
-        local person = {home_account_id = home, environment = host, realm = 't', username = i .. '@x.example',
-          local_account_id = tostring(i), authority_type = 'MSSTS'}
-        redis.call('HSET', 'bearer-proxy:' .. shard, 'version', i, 'entries',
-          cjson.encode({Account = {[home .. '-' .. host .. '-t'] = person}}))
-        redis.call('ZADD', 'bearer-proxy:index', i, shard)
-      end
-      redis.call('SET', 'bearer-proxy:version', 10001)
-      """, "0")
-    let (proxy, _own) = try await scene.proxy(place: "{redis: \"redis://127.0.0.1:\(redis.port)\"}")
-    #expect(try await proxy.get("/orders/none").status == 401)
-    try await scene.signIn(proxy)
-    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
-    for words in [["accounts"], ["accounts", "--account", "alice@contoso.example"]] {
-      let accounts = try await run([binary()] + words + ["-c", proxy.configuration])
-      #expect(accounts.output.contains("  alice@contoso.example\n") && accounts.errors.isEmpty, "\(accounts)")
-    }
-    let live = try await run([binary(), "check", "--live", "-c", proxy.configuration])
-    #expect(live.output.contains("/0: more than 10000 people"), "\(live)")
-    let logout = try await run([
-      binary(), "logout", "-c", proxy.configuration, "--account", "alice@contoso.example",
-    ])
-    #expect(logout.status == 0, "\(logout)")
-    #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
-    // All the others, and the application.
-    let last = try await redis.cli("zrangebyscore", "bearer-proxy:index", "-inf", "+inf", "limit", "10000", "9")
-    #expect(last.split(separator: "\n").count == 2 && last.contains("application:"), "\(last)")
     _ = _own
     await scene.stop()
   }

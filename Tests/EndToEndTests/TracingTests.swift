@@ -113,33 +113,6 @@ struct TracingTests {
     #expect(try await eventually { try await counter(proxy, "spans_total", "exported") == collector.spans.count })
   }
 
-  @Test func `a request that its caller does not sample is not recorded, and none is without an endpoint`()
-    async throws
-  {
-    let collector = try await TraceCollector(in: directory)
-    let traced = try await proxy(collector.environment)
-    let unsampled = try await traced.get("/seen", Self.traceparent("00"))
-    #expect(sent(unsampled, "traceparent")?.hasPrefix("00-\(Self.trace)-") == true)
-    #expect(sent(unsampled, "traceparent")?.hasSuffix("-00") == true)
-    // Two are none, and what goes with them is of another trace.
-    let twice = try await traced.get(
-      "/seen", Self.traceparent("01") + Self.traceparent("01") + ["-H", "tracestate: a=1"])
-    #expect(sent(twice, "traceparent")?.hasPrefix("00-\(Self.trace)-") == false && sent(twice, "tracestate") == nil)
-    #expect(try await eventually { collector.spans.count == 2 })
-    #expect(collector.spans.first { $0.kind == 2 }?.parent == "")
-    // The end sends what waits.
-    _ = try await traced.get("/seen?last", Self.traceparent("01"))
-    try await traced.process.stop()
-    #expect(collector.spans.filter { $0.trace == Self.trace }.count == 2)
-
-    let elsewhere = try TemporaryDirectory()
-    let silent = try await proxy([:], in: elsewhere)
-    let passed = try await silent.get("/seen", Self.traceparent("01"))
-    #expect(sent(passed, "traceparent")?.hasSuffix("-01") == true)
-    #expect(try await silent.admin("/config").body.contains("traces: off"))
-    #expect(try await silent.admin("/metrics").body.contains("bearer_proxy_trace_") == false)
-  }
-
   @Test func `the proxy's own answers have a reason, and a caller's mistake is no error of the span`()
     async throws
   {
@@ -181,57 +154,6 @@ struct TracingTests {
     #expect(collector.spans.allSatisfy { $0.trace != Self.trace })
   }
 
-  @Test func `a collector that is busy gets the batch again when it wants it, over TLS as elsewhere`() async throws {
-    let authority = try await CertificateAuthority(in: directory)
-    let collector = try await TraceCollector(
-      in: directory, https: authority.issue("collector"),
-      answers: """
-        [{"status": 503, "headers": {"Retry-After": "1"}}, {"status": 429},
-         {"body": "{\\"partialSuccess\\": {\\"rejectedSpans\\": \\"1\\", \\"errorMessage\\": \\"too old\\"}}", \
-        "times": 2}]
-        """)
-    var environment = collector.environment
-    environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = "https://127.0.0.1:\(collector.port)/custom"
-    environment["OTEL_EXPORTER_OTLP_CERTIFICATE"] = authority.file
-    let proxy = try await proxy(environment)
-    _ = try await proxy.get("/seen")
-    #expect(try await eventually { collector.requests.map(\.status) == [503, 429, 200] })
-    #expect(collector.requests.allSatisfy { $0.path == "/custom" })
-    #expect(try await eventually { try await counter(proxy, "spans_total", "rejected") == 1 })
-    #expect(try await counter(proxy, "spans_total", "exported") == 1)
-    #expect(try await counter(proxy, "export_retries_total") == 2)
-    _ = try await proxy.get("/seen")
-    #expect(try await eventually { try await counter(proxy, "spans_total", "rejected") == 2 })
-    // Said once, however often it happens.
-    #expect(
-      proxy.process.errors.split(separator: "\n").filter { $0.contains("the collector rejects spans") }.count == 1)
-    #expect(proxy.process.errors.contains("too old"))
-  }
-
-  @Test func `a collector that is away slows no request down, and is told of once`()
-    async throws
-  {
-    let port = try freePort()
-    let proxy = try await proxy([
-      "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:\(port)/", "OTEL_BSP_SCHEDULE_DELAY": "50",
-      "OTEL_BSP_EXPORT_TIMEOUT": "300",
-    ])
-    try await hurry(50, through: proxy)
-    #expect(try await eventually { try await counter(proxy, "spans_total", "lost") > 0 })
-    #expect(try await counter(proxy, "export_failures_total") > 0)
-    func said(_ message: String) -> Int {
-      proxy.process.errors.split(separator: "\n").filter { $0.contains(message) }.count
-    }
-    #expect(said("traces cannot be exported") == 1)
-    let collector = try await TraceCollector(in: directory, port: port)
-    #expect(
-      try await eventually {
-        _ = try await proxy.get("/seen")
-        return said("traces are exported again") == 1 && !collector.spans.isEmpty
-      })
-    #expect(said("traces cannot be exported") == 1)
-  }
-
   /// Has requests answered, one after the other. Each would take as long as an export if it waited for one.
   private func hurry(_ count: Int, through proxy: ProxyUnderTest) async throws {
     let began = ContinuousClock.now
@@ -263,21 +185,5 @@ struct TracingTests {
     try await proxy.process.stop()
     // The request to the collector might last for ten.
     #expect(ContinuousClock.now - began < .seconds(8))
-  }
-
-  @Test func `an unusable setting is reported, and the proxy serves`() async throws {
-    let environment = [
-      "OTEL_EXPORTER_OTLP_ENDPOINT": "https://key:\(OpenIDProvider.secret)@collector.example",
-      "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
-    ]
-    let proxy = try await proxy(environment)
-    #expect(try await proxy.get("/seen").status == 200)
-    #expect(proxy.process.errors.contains("is no http:// or https:// URL without user information; traces stay off"))
-    let checked = try ChildProcess(
-      "check", [binary(), "check", "-c", proxy.configuration], in: directory,
-      environment: ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"])
-    #expect(try await eventually { checked.poll() != nil })
-    #expect(checked.output.contains("traces.endpoint: http://127.0.0.1:4317/v1/traces"))
-    #expect(checked.output.contains("warning: OTEL_EXPORTER_OTLP_PROTOCOL is 'grpc', but traces are sent as http/json"))
   }
 }

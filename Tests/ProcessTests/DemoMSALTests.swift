@@ -6,11 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite(
-  "msal against the demonstration's provider", .timeLimit(.minutes(5)),
-  .enabled(
-    if: FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python"),
-    "Tests/run makes the Python environment .venv"))
+@Suite("msal against the demonstration's provider", .timeLimit(.minutes(5)))
 struct MSALTests {
   @Test func `msal signs in by device code and authorization code, and acquires silently`() async throws {
     let directory = try TemporaryDirectory()

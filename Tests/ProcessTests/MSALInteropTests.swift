@@ -12,8 +12,6 @@ import Tokens
 
 @testable import Identity
 
-private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
-
 @Suite(.timeLimit(.minutes(5))) struct MSALInteropTests {
   private static let entra = "https://login.microsoftonline.com"
   let directory: TemporaryDirectory
@@ -40,9 +38,7 @@ private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirect
     var posts: Int?
   }
 
-  @Test(
-    "at Microsoft's host each is served what the other obtained, and redeems what the other was given",
-    .enabled(if: hasPython, "Tests/run makes the Python environment .venv"))
+  @Test("at Microsoft's host each is served what the other obtained, and redeems what the other was given")
   func inTurn() async throws {
     var settings = DemoSettings(directory: directory.path)
     settings.behaviour.deviceInterval = 1

@@ -8,9 +8,6 @@ import TestSupport
 import Testing
 import Tokens
 
-private let hasPython = FileManager.default.isExecutableFile(atPath: testsDirectory + "/../.venv/bin/python")
-private let noPython: Comment = "Tests/run makes the Python environment .venv"
-
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct SharedCacheTests {
   let directory: TemporaryDirectory
@@ -93,8 +90,7 @@ struct SharedCacheTests {
     #expect(writers.map(\.output).joined().split(separator: "\n").count { $0 == "request" } == 1)
   }
 
-  @Test(
-    "msal-extensions and this store write at once, and nothing is lost", .enabled(if: hasPython, noPython))
+  @Test("msal-extensions and this store write at once, and nothing is lost")
   func peersAtOnce() async throws {
     let python = try pinnedPython()
     let script = testsDirectory + "/peers/cache_peer.py"
@@ -110,7 +106,7 @@ struct SharedCacheTests {
         == Set((0..<20).flatMap { ["a\($0)", "b\($0)"] } + (0..<6).flatMap { ["plain\($0)", "port\($0)"] }))
   }
 
-  @Test("what msal-extensions writes is found here, and what is written here, there", .enabled(if: hasPython, noPython))
+  @Test("what msal-extensions writes is found here, and what is written here, there")
   func bothWays() async throws {
     _ = try await peer(["add", path, "python", "2"])
     let store = await CacheStore.file(path: path) { _ in }
@@ -128,7 +124,7 @@ struct SharedCacheTests {
     #expect(try people() == ["python0", "python1", "swift"])
   }
 
-  @Test("external-sign-in: who signs in with msal is served by the running store", .enabled(if: hasPython, noPython))
+  @Test("external-sign-in: who signs in with msal is served by the running store")
   func externalSignIn() async throws {
     let store = await CacheStore.file(path: path) { _ in }
     try await add(SignedInPerson("swift"), 0, to: store)
@@ -140,8 +136,7 @@ struct SharedCacheTests {
   }
 
   @Test(
-    "rename-mtime: a reader of msal-extensions that is overtaken finds the new contents next time",
-    .enabled(if: hasPython, noPython), arguments: 1...3)
+    "rename-mtime: a reader of msal-extensions that is overtaken finds the new contents next time", arguments: 1...3)
   func renameMtime(round: Int) async throws {
     let store = await CacheStore.file(path: path) { _ in }
     let alice = SignedInPerson("alice")
