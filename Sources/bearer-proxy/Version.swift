@@ -10,8 +10,7 @@ let programCommit: String? = nil
 /// a commit letters and digits.
 func versionText(_ form: OutputForm, commit: String? = programCommit) -> String {
   switch form {
-  case .text:
-    return "bearer-proxy \(programVersion)\(commit.map { " (\($0.prefix(12)))" } ?? "")\n"
+  case .text: return "bearer-proxy \(programVersion)\(commit.map { " (\($0.prefix(12)))" } ?? "")\n"
   case .json:
     let stamp = commit.map { ",\"commit\":\"\($0)\"" } ?? ""
     return "{\"name\":\"bearer-proxy\",\"version\":\"\(programVersion)\"\(stamp)}\n"

@@ -9,9 +9,7 @@ package struct UnusableText: Error {
 }
 
 /// Replaces `${NAME}` by the variable's value and `$$` by one dollar. What a variable holds is not looked at again.
-func substitutingEnvironment(
-  in text: String, environment: [String: String]
-) throws(UnusableText) -> String {
+func substitutingEnvironment(in text: String, environment: [String: String]) throws(UnusableText) -> String {
   guard text.utf8.contains(UInt8(ascii: "$")) else { return text }
   let stray = UnusableText("has a '$' that is neither '${NAME}' nor '$$' (a dollar)")
   var result = ""
@@ -28,8 +26,7 @@ func substitutingEnvironment(
     let name = String(rest[..<close].dropFirst())
     guard isVariableName(name) else { throw stray }
     guard let value = environment[name] else {
-      throw UnusableText(
-        "refers to '\(name)', which the environment does not have: set it where the process starts")
+      throw UnusableText("refers to '\(name)', which the environment does not have: set it where the process starts")
     }
     result += value
     rest = rest[rest.index(after: close)...]

@@ -29,8 +29,7 @@ extension Settings {
       yaml: yaml, file: file, environment: environment,
       files: FileAccess(
         readConfiguration: readFile, read: readFile, findExposure: findExposure, findWriters: findWriters,
-        judgeProgram: judgeProgram),
-      read: &read)
+        judgeProgram: judgeProgram), read: &read)
   }
 
   private static func decode(

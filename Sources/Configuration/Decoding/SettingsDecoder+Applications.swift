@@ -78,8 +78,7 @@ extension SettingsDecoder {
     // A credential that could not be had was reported; to its routes the application is not a public client.
     if credential == nil, Key.credentials.contains(where: { section.members[$0] != nil }) { return nil }
     var settings = ApplicationSettings(
-      name: name, displayName: displayName, authority: authority, clientID: clientID,
-      credential: credential,
+      name: name, displayName: displayName, authority: authority, clientID: clientID, credential: credential,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
       usesFamilyTokens: usesFamilyTokens, proxy: proxy, redirectURI: redirectURI)
     (settings.region, settings.domainHint, settings.hasOfflineAccess) = (region, domainHint, hasOfflineAccess)
@@ -130,11 +129,9 @@ extension SettingsDecoder {
     guard let place = section[.credential]?.place, case .managedIdentity(let settings)? = credential else { return nil }
     let authority = Authority.managedIdentity(settings.identity.host.source)
     return ApplicationSettings(
-      name: name, displayName: displayName,
-      authority: Located(authority, place: place, key: section.path(.credential)), clientID: settings.identity.id.name,
-      credential: credential, clientAuthentication: nil, caFile: nil, clientCapabilities: capabilities,
-      usesFamilyTokens: false,
-      proxy: .none, redirectURI: nil)
+      name: name, displayName: displayName, authority: Located(authority, place: place, key: section.path(.credential)),
+      clientID: settings.identity.id.name, credential: credential, clientAuthentication: nil, caFile: nil,
+      clientCapabilities: capabilities, usesFamilyTokens: false, proxy: .none, redirectURI: nil)
   }
 
   /// The place of a secret in requests matters only to an application that has one.
@@ -143,15 +140,13 @@ extension SettingsDecoder {
       ![Key.clientSecret, .clientSecretFile].contains(where: { section.members[$0] != nil }),
       !keys(section, .credential).contains(Key.secret.rawValue)
     else { return }
-    report(
-      node.place, "\(section.path(.clientAuthentication)) needs 'client_secret' or 'client_secret_file' beside it")
+    report(node.place, "\(section.path(.clientAuthentication)) needs 'client_secret' or 'client_secret_file' beside it")
   }
 
   /// Another application's refresh tokens are no business of one that is in no family with it.
   private mutating func reportStranger(_ section: Section, _ clientID: String?) {
     guard let node = section[.familyTokens], let clientID else { return }
-    guard
-      clientID.lowercased() != AzureCLI.clientID || Key.credentials.contains(where: { section.members[$0] != nil })
+    guard clientID.lowercased() != AzureCLI.clientID || Key.credentials.contains(where: { section.members[$0] != nil })
     else { return }
     report(
       node.place,
@@ -181,9 +176,7 @@ extension SettingsDecoder {
     }
     guard let scalar = found ?? requiredScalar(section, .authority) else { return nil }
     if let copied = CopiedEndpoint(scalar.text) {
-      return refuse(
-        scalar, "'\(scalar.written)' is \(copied.what), not the authority",
-        suggestion: copied.authority)
+      return refuse(scalar, "'\(scalar.written)' is \(copied.what), not the authority", suggestion: copied.authority)
     }
     do throws(AuthorityError) {
       let authority = try Authority(scalar.text)

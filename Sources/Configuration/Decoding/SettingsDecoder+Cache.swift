@@ -57,9 +57,7 @@ extension SettingsDecoder {
     return keys.map { Secret($0) }
   }
 
-  private mutating func redis(
-    _ section: Section, _ applications: [String: DecodedApplication]
-  ) -> RedisSettings? {
+  private mutating func redis(_ section: Section, _ applications: [String: DecodedApplication]) -> RedisSettings? {
     guard let scalar = scalar(section, .redis) else { return nil }
     let entra = self.scalar(section, .entra)
     if let entra { reportTokens(of: entra, applications) }

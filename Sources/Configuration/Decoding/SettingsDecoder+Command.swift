@@ -21,8 +21,7 @@ extension SettingsDecoder {
     for scalar in substituted { given[scalar.key]?.value = ConfiguredValue.hidden }
     return AssertionCommandSettings(
       program: program.located(program.text), words: scalars.map(\.text), environment: environment,
-      secrets: secrets + substituted.map(\.text).filter(Self.isSecret).map { Secret($0) }, timeout: timeout,
-      type: type)
+      secrets: secrets + substituted.map(\.text).filter(Self.isSecret).map { Secret($0) }, timeout: timeout, type: type)
   }
 
   /// The words of a command: unlike other lists, it may repeat one.

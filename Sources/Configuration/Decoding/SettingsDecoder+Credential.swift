@@ -273,8 +273,7 @@ extension SettingsDecoder {
       case .reserved(let name):
         report(
           scalars[name]?.place ?? place, "\(path).\(name): each assertion has a value of its own for it; leave it out")
-      case .value(let name):
-        report(scalars[name]?.place ?? place, "\(path).\(name) has more than 1024 bytes")
+      case .value(let name): report(scalars[name]?.place ?? place, "\(path).\(name) has more than 1024 bytes")
       }
       return .none
     }

@@ -94,8 +94,7 @@ extension SettingsDecoder {
         case .repeated(let one, let other): "'\(one)' and '\(other)' are one field to most programs; keep one"
         case .tooMany: "has more than \(RequestFields.nameLimit) names"
         case .tooLong: "sets more than \(RequestFields.byteLimit) bytes"
-        case .value(let name):
-          "the value of '\(name)' has a character that is not ASCII, or a blank at an end"
+        case .value(let name): "the value of '\(name)' has a character that is not ASCII, or a blank at an end"
         }
       return refuse(section, "\(reason)")
     }
@@ -111,8 +110,7 @@ extension SettingsDecoder {
       return refuse(
         place,
         "\(key): '\(text)' is not for a route to set or remove: framing, identity, path or the proxy itself depend "
-          + "on it"
-      )
+          + "on it")
     }
     if token?.fixed?.name.isAlike(name) == true {
       return refuse(place, "\(key): '\(text)' is the field of the route's 'token'")

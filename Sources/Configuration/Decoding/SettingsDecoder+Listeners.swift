@@ -66,9 +66,7 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func reportRepetition(
-    of address: Located<SocketAddress>, among others: [Located<SocketAddress>]
-  ) {
+  private mutating func reportRepetition(of address: Located<SocketAddress>, among others: [Located<SocketAddress>]) {
     if address.value.ipAddress != nil, address.value.port == 0 { return }
     guard let other = others.first(where: { $0.value == address.value }) else { return }
     issues.append(address.issue("\(address.value) is already the address of line \(other.place.line)"))

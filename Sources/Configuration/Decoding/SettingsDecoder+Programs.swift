@@ -171,9 +171,7 @@ extension SettingsDecoder {
     return true
   }
 
-  private mutating func reportLikeness(
-    of program: ProgramSettings, to others: [ProgramSettings], _ section: Section
-  ) {
+  private mutating func reportLikeness(of program: ProgramSettings, to others: [ProgramSettings], _ section: Section) {
     let alike = others.first { other in
       program.shape == .imds && other.shape == .imds || program.secret.map { $0 == other.secret } ?? false
     }

@@ -26,9 +26,7 @@ extension SettingsDecoder {
           "\(section.path) takes the same requests as route '\(other.name)' on line \(other.place.line); change its "
             + "path, host or methods")
       }
-      if let file = route.tokenFile?.path,
-        let other = routes.first(where: { $0.tokenFile?.path.value == file.value })
-      {
+      if let file = route.tokenFile?.path, let other = routes.first(where: { $0.tokenFile?.path.value == file.value }) {
         issues.append(file.issue("\(file.value) is the token file of route '\(other.name)' already"))
       }
       routes.append(route)
@@ -99,12 +97,9 @@ extension SettingsDecoder {
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
       upstream: upstream, token: token, authority: authority, tokenChoice: tokenChoice, tokenParameters: parameters,
-      tokenRules: tokenRules, tokenFile: tokenFile, requestFields: requestFields,
-      preserveHost: preserveHost, upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext,
-      probe: probe,
-      tls: settings.tls,
-      timeouts: settings.timeouts,
-      pool: settings.pool, proxy: proxy.proxy(for: upstream.value), versions: versions)
+      tokenRules: tokenRules, tokenFile: tokenFile, requestFields: requestFields, preserveHost: preserveHost,
+      upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext, probe: probe, tls: settings.tls,
+      timeouts: settings.timeouts, pool: settings.pool, proxy: proxy.proxy(for: upstream.value), versions: versions)
   }
 
   /// A route whose tokens are handed out has one for every request.

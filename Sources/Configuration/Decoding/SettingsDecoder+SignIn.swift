@@ -15,8 +15,7 @@ extension SettingsDecoder {
       case "true":
         reportUnknownAddress(listener, address, node.place)
         return SignInSettings(publicURL: nil, limit: SignInSettings.usualLimit)
-      default:
-        return refuse(node.place, "\(listener.path(.signIn)) is \(Self.signInForms), not '\(written)'")
+      default: return refuse(node.place, "\(listener.path(.signIn)) is \(Self.signInForms), not '\(written)'")
       }
     }
     guard let section = section(listener, .signIn) else { return nil }
@@ -30,16 +29,13 @@ extension SettingsDecoder {
   }
 
   /// Browsers of this machine alone know a listener by its own address.
-  private mutating func reportUnknownAddress(
-    _ listener: Section, _ address: Located<SocketAddress>?, _ place: Place
-  ) {
+  private mutating func reportUnknownAddress(_ listener: Section, _ address: Located<SocketAddress>?, _ place: Place) {
     guard let address else { return }
     if address.value.ipAddress?.isLoopback == true { return }
     report(
       place,
       "\(listener.path(.signIn)) needs a public_url: by which address browsers reach \(address.value) cannot be told "
-        + "from it"
-    )
+        + "from it")
   }
 
   /// No link and no form makes a browser send a field of ours; something in front of the listener can.

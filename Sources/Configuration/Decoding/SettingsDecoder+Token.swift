@@ -88,9 +88,7 @@ extension SettingsDecoder {
     }
   }
 
-  mutating func application(
-    _ route: Section, among applications: [String: DecodedApplication]
-  ) -> Located<String>? {
+  mutating func application(_ route: Section, among applications: [String: DecodedApplication]) -> Located<String>? {
     guard let scalar = scalar(route, .application), application(named: scalar, among: applications) != nil else {
       return nil
     }

@@ -39,9 +39,7 @@ extension SettingsDecoder {
     let agent = self.agent(section)
     if section.members[.agent] != nil, agent == nil { return nil }
     guard account != nil || agent != nil || scopes != nil || authority != nil else {
-      return refuse(
-        section, that: "says nothing else than the route: name an account, an agent, a tenant or scopes"
-      )
+      return refuse(section, that: "says nothing else than the route: name an account, an agent, a tenant or scopes")
     }
     var other = token
     switch token {

@@ -19,8 +19,7 @@ extension SettingsDecoder {
       replayLimit: size(section, .replayLimit).map { UInt64($0) } ?? RouteTokenRules().replayLimit,
       existing: chosen(section, .existing, of: RouteTokenRules.CallerAuthorization.self),
       whenUnavailable: chosen(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self),
-      onInteractionRequired: chosen(
-        section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self))
+      onInteractionRequired: chosen(section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self))
     if let node = section[.onInteractionRequired] {
       let subject: String? =
         switch token {

@@ -129,20 +129,11 @@ struct SettingsDecoder {
     var limits = limits(file, defaults)
     let shutdown = shutdown(file, &limits)
     return Settings(
-      listeners: listeners,
-      loops: loops,
-      admin: admin,
-      log: log,
-      cache: cache.settings,
-      cacheKeys: cache.keys,
-      limits: limits,
-      shutdown: shutdown,
-      allowsReadableSecrets: allowsReadableSecrets,
-      readyWhen: chosen(file, .readyWhen, of: ReadinessRule.self),
-      timeouts: defaults.timeouts,
+      listeners: listeners, loops: loops, admin: admin, log: log, cache: cache.settings, cacheKeys: cache.keys,
+      limits: limits, shutdown: shutdown, allowsReadableSecrets: allowsReadableSecrets,
+      readyWhen: chosen(file, .readyWhen, of: ReadinessRule.self), timeouts: defaults.timeouts,
       applications: RedirectURIRule.applied(
-        to: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings), routes: routes),
-      routes: routes,
+        to: applications.values.sorted { $0.order < $1.order }.compactMap(\.settings), routes: routes), routes: routes,
       given: given.values.sorted { $0.place < $1.place }, standards: standards, found: warnings)
   }
 
@@ -182,8 +173,7 @@ struct SettingsDecoder {
         let source = "defaults\(key.drop { $0 != "." })"
         let value = (given[source] ?? standards.first { $0.key == source })?.value
         if let value { standards.append(ConfiguredValue(key, value, .inherited(source))) }
-      case .section:
-        if let inner = row.kind.inner { noteStandards(of: inner.shape, at: key, besides: []) }
+      case .section: if let inner = row.kind.inner { noteStandards(of: inner.shape, at: key, besides: []) }
       case nil: break
       }
     }

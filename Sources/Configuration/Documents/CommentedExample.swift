@@ -3,8 +3,7 @@
 /// An example with each key's description above its first use. Lines before the first blank one, blank lines and lines
 /// such as `#key: value`, a key in a comment without a space, stay.
 func commentedExample(_ present: String) -> String {
-  let rows = Dictionary(
-    SectionShape.file.paths().map { ($0.path, $0.row) }, uniquingKeysWith: { first, _ in first })
+  let rows = Dictionary(SectionShape.file.paths().map { ($0.path, $0.row) }, uniquingKeysWith: { first, _ in first })
   var described: Set<String> = []
   var path: [(indent: Int, step: String)] = []
   var lines: [String] = []

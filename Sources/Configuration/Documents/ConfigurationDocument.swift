@@ -74,8 +74,7 @@ extension Row {
     case .numbers: "a list of numbers"
     case .integer: bounds ?? "a number"
     case .size(_, let orNone): bounds.map { orNone && $0 == "or none" ? "a size, or none" : $0 } ?? "a size"
-    case .duration(_, let orNone):
-      bounds.map { orNone && $0 == "or none" ? "a duration, or none" : $0 } ?? "a duration"
+    case .duration(_, let orNone): bounds.map { orNone && $0 == "or none" ? "a duration, or none" : $0 } ?? "a duration"
     case .section: "keys"
     case .wordOrSection: "\(words.joined(separator: ", ")), or keys"
     case .sections: "a list of keys"

@@ -90,9 +90,7 @@ extension SchemaNode {
     case .texts: reference("texts")
     case .command: .object([("type", .text("array")), ("minItems", .json("1")), ("items", reference("text"))])
     case .values:
-      .object([
-        ("type", .text("object")), ("minProperties", .json("1")), ("additionalProperties", reference("text")),
-      ])
+      .object([("type", .text("object")), ("minProperties", .json("1")), ("additionalProperties", reference("text"))])
     case .pattern(let pattern): .object([("type", .text("string")), ("pattern", .text(pattern))])
     case .name: reference("name")
     case .file: reference("file")

@@ -15,8 +15,7 @@ extension ValueSource: CustomStringConvertible {
   /// `FILE:LINE:COLUMN`, `environment NAME`, `--option`, `default`.
   package var description: String {
     switch self {
-    case .file(let place, let names):
-      ([place.description] + names.map { "environment \($0)" }).joined(separator: ", ")
+    case .file(let place, let names): ([place.description] + names.map { "environment \($0)" }).joined(separator: ", ")
     case .variable(let name): "environment \(name)"
     case .option(let name): name
     case .inherited(let key): "default from \(key)"

@@ -41,7 +41,6 @@ extension Settings {
   }
 
   private static func value(of proxy: ProxyAddress?, _ path: String) -> ConfiguredValue {
-    ConfiguredValue(
-      "\(path).proxy", proxy?.description ?? "none", proxy?.variable.map { .variable($0) } ?? .standard)
+    ConfiguredValue("\(path).proxy", proxy?.description ?? "none", proxy?.variable.map { .variable($0) } ?? .standard)
   }
 }

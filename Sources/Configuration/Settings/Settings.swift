@@ -47,9 +47,7 @@ package struct Settings: Sendable {
   }
 
   /// The settings with what the command line or the environment says instead of the file; `nil` says nothing.
-  package func overridden(
-    loops: Int?, logLevel: LogLevel?, logFormat: LogFormat?
-  ) -> Settings {
+  package func overridden(loops: Int?, logLevel: LogLevel?, logFormat: LogFormat?) -> Settings {
     var result = self
     result.loops = loops ?? result.loops
     result.log.level = logLevel ?? result.log.level

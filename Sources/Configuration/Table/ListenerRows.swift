@@ -192,8 +192,7 @@ extension SectionShape {
       .anyone, .boolean, default: .value("false"),
       "true: all who can connect may request /healthz, /readyz and /metrics. Control still needs the other rules."),
     Row(
-      .unix, .section(unix),
-      "Users and groups with control at a unix socket, besides the proxy's own user and root."),
+      .unix, .section(unix), "Users and groups with control at a unix socket, besides the proxy's own user and root."),
     Row(.header, .section(header), "A field with a secret, for control."),
     Row(.bearer, .section(adminBearer), "The caller's bearer token, for control."),
   ])

@@ -5,8 +5,7 @@ internal import Routing
 extension SectionShape {
   static let route = SectionShape([
     Row(
-      .name, .name, isRequired: true,
-      "The name in logs, metrics and error documents: letters, digits, '-', '_', '.'."),
+      .name, .name, isRequired: true, "The name in logs, metrics and error documents: letters, digits, '-', '_', '.'."),
     Row(.displayName, .text, "What people read on pages instead of the name, at most 80 characters."),
     Row(.host, .text, "The Host that it matches, without a port. Default: every host."),
     Row(

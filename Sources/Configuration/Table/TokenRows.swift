@@ -118,8 +118,7 @@ extension SectionShape {
         own. The value does not expire. No application is needed.
         """),
       Row(
-        .value, .text, beside: .header, without: [.valueFile],
-        "The value of the field; take it from the environment."),
+        .value, .text, beside: .header, without: [.valueFile], "The value of the field; take it from the environment."),
       Row(
         .valueFile, .file, beside: .header,
         "A file that holds the value. Line breaks at its end are ignored. A changed file is noticed."),

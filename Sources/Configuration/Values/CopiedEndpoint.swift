@@ -21,8 +21,7 @@ struct CopiedEndpoint {
     let trimmed = tail.hasSuffix("/") ? tail.dropLast() : tail
     let lowered = trimmed.lowercased()
     let isMicrosoft = EntraCloud(host: String(path[scheme.upperBound..<slash]).lowercased()) != nil
-    guard
-      let known = Self.known.first(where: { lowered.hasSuffix($0.path) && (isMicrosoft || !$0.isMicrosoftOnly) })
+    guard let known = Self.known.first(where: { lowered.hasSuffix($0.path) && (isMicrosoft || !$0.isMicrosoftOnly) })
     else { return nil }
     what = known.what
     let rest = trimmed.dropLast(known.path.count)

@@ -80,8 +80,7 @@ private struct YAMLTreeBuilder {
       case .streamEnd:
         if root == nil { issues.append(ConfigurationIssue(start, "the file is empty")) }
         return root
-      default:
-        root = try node(event, depth: 1)
+      default: root = try node(event, depth: 1)
       }
     }
   }
@@ -102,14 +101,11 @@ private struct YAMLTreeBuilder {
       if !isFreeText, lookAlikes.count < 10, let issue = reader.lookAlike(in: event.range) { lookAlikes.append(issue) }
       let isEmpty = isPlain && (text.isEmpty || text == "~" || text == "null")
       return YAMLNode(content: isEmpty ? .empty : .scalar(text), place: event.place)
-    case .sequenceStart:
-      return YAMLNode(content: .sequence(try elements(depth: depth)), place: event.place)
-    case .mappingStart:
-      return YAMLNode(content: .mapping(try members(depth: depth)), place: event.place)
+    case .sequenceStart: return YAMLNode(content: .sequence(try elements(depth: depth)), place: event.place)
+    case .mappingStart: return YAMLNode(content: .mapping(try members(depth: depth)), place: event.place)
     case .alias(let name):
       throw ConfigurationIssue(event.place, "alias '*\(name)': anchors, aliases and tags are not supported here")
-    default:
-      preconditionFailure("libyaml opens a node with a scalar, a sequence, a mapping or an alias")
+    default: preconditionFailure("libyaml opens a node with a scalar, a sequence, a mapping or an alias")
     }
   }
 

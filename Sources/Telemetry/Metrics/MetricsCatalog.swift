@@ -145,8 +145,7 @@ public struct MetricsCatalog: Sendable {
   public mutating func gauges(
     _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel? = nil
   ) -> GaugeTable {
-    GaugeTable(
-      first: add(name, help, .gauge, Self.series(row, column), width: 1), columns: column?.values.count ?? 1)
+    GaugeTable(first: add(name, help, .gauge, Self.series(row, column), width: 1), columns: column?.values.count ?? 1)
   }
 
   /// Adds a histogram. Its name ends in `_seconds`; `bounds` ascend, each the longest duration of a bucket.

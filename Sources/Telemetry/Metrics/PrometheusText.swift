@@ -20,8 +20,7 @@ extension MetricsRegistry {
         case .gauge:
           let value = Int64(bitPattern: sum(series.cell))
           if value != Gauge.absent { text.append(family.name, "", series.labels, value: "\(value)") }
-        case .secondsCounter:
-          text.append(family.name, "", series.labels, value: seconds(sum(series.cell)))
+        case .secondsCounter: text.append(family.name, "", series.labels, value: seconds(sum(series.cell)))
         case .durationHistogram(let firstBound, let boundCount):
           if family.isSparse, (0...boundCount).allSatisfy({ sum(series.cell + $0) == 0 }) { continue }
           append(family.name, series, bounds: catalog.bounds[firstBound..<(firstBound + boundCount)], to: &text)

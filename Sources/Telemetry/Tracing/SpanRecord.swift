@@ -44,9 +44,7 @@ package struct SpanRecord: Sendable {
   package var isError = false
 
   /// A span without attributes, which ends no earlier than it began.
-  package init(
-    _ context: TraceContext, parent: Parent, name: String, kind: Kind, start: UInt64, end: UInt64
-  ) {
+  package init(_ context: TraceContext, parent: Parent, name: String, kind: Kind, start: UInt64, end: UInt64) {
     self.context = context
     self.parent = parent
     self.name = name

@@ -19,8 +19,7 @@ enum CacheCure: Cure {
     case .readOnly:
       "The file system of the cache file is read-only for this process. Name a file in a directory that it may write: "
         + "below StateDirectory= or ReadWritePaths= of a unit, or in a volume of a container."
-    case .rights:
-      "The proxy's user has to be able to read and write the cache file and its directory: \(parts.reason)."
+    case .rights: "The proxy's user has to be able to read and write the cache file and its directory: \(parts.reason)."
     case .writer: "Another program writes the file all the time. Find it, such as with fuser or lsof, and stop it."
     case .size: "No cache has so many bytes: look at what is in the file, and move it away."
     case .directory: "Create the directory of the cache file, for the proxy's user alone, or mount it."

@@ -211,9 +211,7 @@ struct CheckAdvice {
   }
 
   /// The cure for a handshake with the provider, or with the upstream.
-  private func tlsAdvice(
-    _ cause: TLSFailure.Cause, isProvider: Bool, wrongName: TLSCure = .upstreamName
-  ) -> String {
+  private func tlsAdvice(_ cause: TLSFailure.Cause, isProvider: Bool, wrongName: TLSCure = .upstreamName) -> String {
     var parts = parts
     parts.peer = isProvider ? "provider" : "upstream"
     parts.address = isProvider ? "`authority`" : "`upstream`"
@@ -238,8 +236,7 @@ struct CheckAdvice {
   func advice(probe error: FetchError) -> String {
     switch error {
     case .answeredWithTLS: UpstreamCure.https.words()
-    case .closed, .malformed:
-      (route.upstream.value.scheme == .http ? UpstreamCure.protocolOrTLS : .http2).words()
+    case .closed, .malformed: (route.upstream.value.scheme == .http ? UpstreamCure.protocolOrTLS : .http2).words()
     case .timedOut: UpstreamCure.responseTime.words()
     case .tls(_, _, let cause): tlsAdvice(cause, isProvider: false)
     case .proxy: words(.proxy)

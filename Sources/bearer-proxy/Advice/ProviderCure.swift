@@ -37,14 +37,12 @@ enum ProviderCure: Cure {
     case .gcp:
       "Is this a machine, pod or job of Google Cloud with a service account, and does no network policy keep the proxy "
         + "from its metadata server?"
-    case .githubActions:
-      "Has the job `permissions: {id-token: write}`, and does it still run? Its token ends with it."
+    case .githubActions: "Has the job `permissions: {id-token: write}`, and does it still run? Its token ends with it."
     case .assertionFile:
       "Look at the file that `client_assertion_file` of \(application) names: it has to hold a JWT that this user may "
         + "read."
     case .actor: "Look at the file that `actor` of the route names: it has to hold a JWT that this user may read."
-    case .signature:
-      "Try again. If it stays so, look at the key of \(application): OpenSSL makes no signature with it."
+    case .signature: "Try again. If it stays so, look at the key of \(application): OpenSSL makes no signature with it."
     case .projectedToken:
       "The kubelet renews a projected token: look at the pod's events (kubectl describe pod) and at the kubelet of its "
         + "node; a pod without the volume, or a node that lost its API server, keeps the old token. \(clock)"
@@ -59,16 +57,14 @@ enum ProviderCure: Cure {
     case .commandTime:
       "\(trial). It waits for something: a prompt, a lock, a host. `timeout` of `assertion_command` gives it longer."
     case .commandExpiry: "\(trial), and look at `exp`; is this machine's clock right (date -u)?"
-    case .commandOutput:
-      "\(trial). It has to print the JWT alone on its standard output, and to end with status 0."
+    case .commandOutput: "\(trial). It has to print the JWT alone on its standard output, and to end with status 0."
     case .arcKey:
       "Only members of the group `himds` may read the agent's keys: add the proxy's user to it (usermod -aG himds "
         + "USER)."
     case .arcIdentity:
       "Update the agent of Azure Arc, which ignores user-assigned identities, or leave the identity's id out."
     case .arcAgent: "Is it the agent of Azure Arc that listens at IDENTITY_ENDPOINT?"
-    case .identityUpdate:
-      "The service is being updated, and is back within 70 s. The proxy asks again by itself."
+    case .identityUpdate: "The service is being updated, and is back within 70 s. The proxy asks again by itself."
     case .identityPause:
       "The service wants to be left alone, and the proxy keeps to that. If it stays so, find what else on this machine "
         + "asks it all the time."

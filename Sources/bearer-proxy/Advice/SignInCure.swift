@@ -57,8 +57,7 @@ enum SignInCure: Cure {
     case .notConfirmed: self = .otherUser
     case .listener(_, port: .some): self = .port
     case .refused where error.isInteractionRequired: self = .anotherCode
-    case .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener, .crypto, .store:
-      return nil
+    case .refused, .declined, .cancelled, .idToken, .withoutAccount, .listener, .crypto, .store: return nil
     }
   }
 }

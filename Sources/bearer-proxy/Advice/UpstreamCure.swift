@@ -18,8 +18,7 @@ enum UpstreamCure: Cure {
     case .withoutHTTP2: "The upstream does not speak HTTP/2: set `protocol: auto` or `protocol: http1`."
     case .withoutWebSockets:
       "Does the upstream take WebSockets with HTTP/1.1? Then `protocol: auto` uses that for them."
-    case .responseTime:
-      "The connection is there: `timeouts: {response_head: …}` says how long an answer is waited for."
+    case .responseTime: "The connection is there: `timeouts: {response_head: …}` says how long an answer is waited for."
     case .passed: "Try again: what worked a moment ago did not work now."
     case .plaintext:
       "If the upstream speaks TLS at this port, write https: in `upstream`; else, what does it expect of this request?"

@@ -154,13 +154,11 @@ struct Arguments {
         LogoutOptions(
           configuration: try configuration(), account: try text(.account), application: value(.application)?.text,
           revokes: given.contains(.revoke)))
-    case .status:
-      return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
+    case .status: return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
     case .initialise:
       if let api = try discover() { return .discover(api) }
       return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
-    case .engine:
-      return .engine(try word("ENGINE", of: Engine.self), configuration: try configuration())
+    case .engine: return .engine(try word("ENGINE", of: Engine.self), configuration: try configuration())
     case .exec:
       guard !program.isEmpty else { throw .missingProgram }
       return .exec(
@@ -371,8 +369,7 @@ enum UsageError: Error, Equatable {
     case .noConfiguration(let places):
       "no configuration: none is named with -c or BEARER_PROXY_CONFIG, and there is no "
         + "\(places.joined(separator: ", no ")). 'bearer-proxy init' writes a first one"
-    case .foreignConfiguration(let path):
-      "\(path) belongs to another user; to use it, name it: -c \(path)"
+    case .foreignConfiguration(let path): "\(path) belongs to another user; to use it, name it: -c \(path)"
     case .missingWord(let name, let words): "no \(name) given: one of \(words.joined(separator: ", "))"
     case .missingProgram: "no program given: bearer-proxy exec [OPTIONS] -- PROGRAM [ARGUMENTS]"
     case .repeated(let option): "option '\(option)' is given twice"

@@ -198,9 +198,7 @@ struct ConfigurationSearch {
 
   /// The first file that is there. One of another user is an error: the working directory may be `/tmp`.
   /// - Parameter owner: finds the owner of a file; nil if there is none.
-  func file(
-    user: UInt32 = geteuid(), owner: (String) -> UInt32? = owner
-  ) throws(UsageError) -> String {
+  func file(user: UInt32 = geteuid(), owner: (String) -> UInt32? = owner) throws(UsageError) -> String {
     for place in places {
       guard let owner = owner(place) else { continue }
       if owner == user || owner == 0 { return place }

@@ -14,10 +14,9 @@ extension CallerTokenCheck {
     let choice = rule.proxy
     let fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url) }
     let issuer = Application(
-      name: "callers", authority: rule.authority.value, clientID: "", credential: nil,
-      trust: rule.caFile?.value ?? "", fetch: fetch)
-    self.init(
-      issuer: issuer, audiences: rule.audiences, scopes: rule.scopes, now: { UnixTime(WallClock.now.seconds) })
+      name: "callers", authority: rule.authority.value, clientID: "", credential: nil, trust: rule.caFile?.value ?? "",
+      fetch: fetch)
+    self.init(issuer: issuer, audiences: rule.audiences, scopes: rule.scopes, now: { UnixTime(WallClock.now.seconds) })
   }
 }
 

@@ -53,8 +53,7 @@ struct Machinery {
   func descriptors(beside listeners: BoundListeners) -> DescriptorBudget {
     let resources = Machine.resources
     let acceptors = loops.count * listeners.traffic.count
-    return DescriptorBudget(
-      limit: Int(resources.descriptorLimit), atStart: Int(resources.openDescriptors) + acceptors)
+    return DescriptorBudget(limit: Int(resources.descriptorLimit), atStart: Int(resources.openDescriptors) + acceptors)
   }
 }
 
@@ -96,8 +95,7 @@ struct HeldResources {
     accessLog = try AccessLog(configuration.settings.log, succeeding: former?.accessLog)
     checks = CallerTokenChecks(configuration, fetcher: machinery.fetcher, succeeding: former?.checks)
     listeners = try BoundListeners(
-      configuration, loops: machinery.loops.count, inherited: &inherited, checks: checks,
-      succeeding: former?.listeners)
+      configuration, loops: machinery.loops.count, inherited: &inherited, checks: checks, succeeding: former?.listeners)
   }
 }
 
@@ -303,12 +301,10 @@ struct Composition {
     let descriptors = former?.descriptors ?? machinery.descriptors(beside: held.listeners)
     self.log.warn(of: descriptors, for: settings.limits.connections)
     let service = Service(
-      process, plan, limits: settings.limits.within(descriptors),
-      metrics: metrics.service, registry: metrics.registry, accessLog: held.accessLog.output, accessFormat: log.format,
-      identities: log.identities,
+      process, plan, limits: settings.limits.within(descriptors), metrics: metrics.service, registry: metrics.registry,
+      accessLog: held.accessLog.output, accessFormat: log.format, identities: log.identities,
       description: ServiceDescription(configuration, since: first, machinery, commands, cache: cacheCondition),
-      readiness: settings.readyWhen,
-      signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
+      readiness: settings.readyWhen, signInLink: { route, _ in pages?.link(route: route.name, returnTo: nil) })
     let signInHandlers = zip(held.listeners.traffic, settings.listeners).map { listener, settings in
       signInHandler(settings, listener, service, succeeding: former?.signInHandlers ?? [])
     }
@@ -321,8 +317,7 @@ struct Composition {
     _ route: RouteSettings, _ configuration: LoadedConfiguration, _ commands: OperatorCommands
   ) -> CheckAdvice {
     CheckAdvice(
-      commands, route: route,
-      application: route.application.flatMap { configuration.settings.application(named: $0) },
+      commands, route: route, application: route.application.flatMap { configuration.settings.application(named: $0) },
       thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) })
   }
 

@@ -37,10 +37,7 @@ struct InstanceRecord: Sendable {
       } catch {
         log.warning(
           "the admin address cannot be recorded",
-          [
-            "file": .string(file.path), "reason": .string(error.detail),
-            "next": .next(.adminRecord),
-          ])
+          ["file": .string(file.path), "reason": .string(error.detail), "next": .next(.adminRecord)])
         return nil
       }
     }

@@ -115,19 +115,16 @@ extension ProxyListener {
     checks: CallerTokenChecks
   ) {
     self.init(
-      sockets, names: acceptedNames(settings.hosts, settings.address.value),
-      rules: settings.callers.rules, tokenCheck: settings.callers.issuer.map(checks.check), tls: tls,
-      callerTrust: settings.callerTrust)
+      sockets, names: acceptedNames(settings.hosts, settings.address.value), rules: settings.callers.rules,
+      tokenCheck: settings.callers.issuer.map(checks.check), tls: tls, callerTrust: settings.callerTrust)
   }
 
   fileprivate init(
-    keeping other: ProxyListener, _ settings: ListenerSettings, tls: TLSContext?,
-    checks: CallerTokenChecks
+    keeping other: ProxyListener, _ settings: ListenerSettings, tls: TLSContext?, checks: CallerTokenChecks
   ) {
     self.init(
-      keeping: other, names: acceptedNames(settings.hosts, settings.address.value),
-      rules: settings.callers.rules, tokenCheck: settings.callers.issuer.map(checks.check), tls: tls,
-      callerTrust: settings.callerTrust)
+      keeping: other, names: acceptedNames(settings.hosts, settings.address.value), rules: settings.callers.rules,
+      tokenCheck: settings.callers.issuer.map(checks.check), tls: tls, callerTrust: settings.callerTrust)
   }
 }
 

@@ -19,8 +19,7 @@ struct ProcessMetrics {
     var catalog = MetricsCatalog()
     service = ServiceMetrics(
       &catalog, routes: settings.routes.map(\.name), programs: settings.listeners.flatMap(\.programs).map(\.name),
-      certificates: configuration.watched.report.map(\.name),
-      version: programVersion, commit: programCommit)
+      certificates: configuration.watched.report.map(\.name), version: programVersion, commit: programCommit)
     tokens = TokenMetrics(&catalog, applications: settings.applications.map(\.name))
     // The cache stays the one of the start.
     let isShared = former.map { $0.cache != nil } ?? (configuration.cache.place != nil)

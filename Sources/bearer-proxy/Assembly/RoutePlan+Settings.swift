@@ -16,36 +16,30 @@ extension RoutePlan {
   ///   - choices: the token for each value of its field.
   mutating func add(
     _ settings: RouteSettings, applicationName: String?, tls: TLSContext?, fetcher: Fetcher,
-    subscription: TokenSubscription?,
-    choices: [(value: String, subscription: TokenSubscription)] = []
+    subscription: TokenSubscription?, choices: [(value: String, subscription: TokenSubscription)] = []
   ) {
     let origin = Origin(
       settings.upstream.value, tls: tls, serverName: settings.tls.serverName, proxy: settings.proxy,
       versions: settings.versions)
     let choice = settings.tokenChoice.map { choice in
-      TokenChoice(
-        field: choice.field, values: choices.map { (value: $0.value, slot: slot(of: $0.subscription)) })
+      TokenChoice(field: choice.field, values: choices.map { (value: $0.value, slot: slot(of: $0.subscription)) })
     }
     add(
       Route(
         index: routes.count, name: settings.name, displayName: settings.displayName, applicationName: applicationName,
-        host: settings.host, path: settings.path,
-        methods: settings.methods.map { Array($0) }, upstream: settings.upstream.value,
-        originIndex: index(of: origin, limits: settings.pool), preservesHost: settings.preserveHost,
-        allowsWebSocket: settings.upgrades.contains(.websocket), encodedPath: settings.encodedPath,
-        bearerSlot: subscription.map { slot(of: $0) }, isForCallers: settings.token.isCallers,
-        choice: choice, fixedCredential: settings.token.fixed,
-        requestFields: settings.requestFields, token: settings.tokenRules,
-        timeouts: settings.timeouts,
+        host: settings.host, path: settings.path, methods: settings.methods.map { Array($0) },
+        upstream: settings.upstream.value, originIndex: index(of: origin, limits: settings.pool),
+        preservesHost: settings.preserveHost, allowsWebSocket: settings.upgrades.contains(.websocket),
+        encodedPath: settings.encodedPath, bearerSlot: subscription.map { slot(of: $0) },
+        isForCallers: settings.token.isCallers, choice: choice, fixedCredential: settings.token.fixed,
+        requestFields: settings.requestFields, token: settings.tokenRules, timeouts: settings.timeouts,
         description: settings.tokenRules.discoversScopes
           ? ResourceDirectory(settings.upstream.value, fetch: settings.fetch(fetcher, tls), now: { .now }) : nil))
   }
 
   /// Adds the programs of all listeners, behind the routes.
   /// - Parameter application: the subscription of an application's own token.
-  mutating func addPrograms(
-    of settings: Settings, application: (String, ScopeSet) -> TokenSubscription?
-  ) {
+  mutating func addPrograms(of settings: Settings, application: (String, ScopeSet) -> TokenSubscription?) {
     var count = 0
     for (listener, listening) in settings.listeners.enumerated() where !listening.programs.isEmpty {
       var programs: [Program] = []

@@ -21,8 +21,7 @@ extension Composition {
         origin, hasOneName: signIn.publicURL == nil, hasLogout: signIn.hasLogout, service: service,
         SignInHandler.Surroundings(
           store: store, broker: broker, now: { .now }, log: log,
-          lifetime: Int64(signIn.limit.nanoseconds / 1_000_000_000)),
-        succeeding: predecessor)
+          lifetime: Int64(signIn.limit.nanoseconds / 1_000_000_000)), succeeding: predecessor)
       let uris = signInHandler.redirectURIs
       if predecessor?.redirectURIs != uris {
         for uri in uris { log.info("sign-in pages", ["redirect_uri": .string(uri)]) }

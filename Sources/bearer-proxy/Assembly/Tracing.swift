@@ -48,8 +48,7 @@ struct Tracing {
 
   var tracer: Tracer? {
     settings.map { settings in
-      Tracer(
-        settings.rules, queue: SpanQueue(capacity: settings.queueSize, batchSize: settings.batchSize))
+      Tracer(settings.rules, queue: SpanQueue(capacity: settings.queueSize, batchSize: settings.batchSize))
     }
   }
 
@@ -86,10 +85,7 @@ struct Tracing {
     for issue in issues {
       log.warning(
         "a variable of OpenTelemetry is not followed",
-        [
-          "settings": .string(issue.variable), "reason": .string(issue.reason),
-          "next": .next(.telemetryVariable),
-        ])
+        ["settings": .string(issue.variable), "reason": .string(issue.reason), "next": .next(.telemetryVariable)])
     }
     guard let settings else { return }
     log.info(

@@ -92,8 +92,7 @@ struct InitCommand {
 
   private func text(_ question: FirstConfiguration.Question, _ first: FirstConfiguration) -> String {
     switch question {
-    case .authority:
-      "Identity provider, such as https://login.microsoftonline.com/TENANT or an OpenID Connect issuer: "
+    case .authority: "Identity provider, such as https://login.microsoftonline.com/TENANT or an OpenID Connect issuer: "
     case .clientID: "Client id, under which the application is registered there: "
     case .secret: "Client secret, not shown; nothing where people sign in instead: "
     case .upstream: "Your API, such as https://orders.example/api/: "

@@ -44,8 +44,7 @@ struct LoginCommand {
     var request = SignInRequest(
       application: Application(
         application, credential: configuration.certificates.credential(of: application, fetch: providers),
-        fetch: providers(application)),
-      scopes: plan.scopes, extraScopes: plan.extraScopes)
+        fetch: providers(application)), scopes: plan.scopes, extraScopes: plan.extraScopes)
     if let authority = plan.authority { request.application.move(to: authority) }
     request.parameters = plan.parameters
     request.claims = options.claims
@@ -62,8 +61,7 @@ struct LoginCommand {
     // If the cache is too large to hold, the named one is among some.
     if let name = plan.account { _ = await signedIn.accounts(called: name) }
     let people = await signedIn.accounts().map(\.account)
-    let expectation = LoginExpectation(
-      named: plan.account, hint: options.hint, prompt: options.prompt, people: people)
+    let expectation = LoginExpectation(named: plan.account, hint: options.hint, prompt: options.prompt, people: people)
     request.expectedAccount = expectation.account
     request.loginHint = expectation.hint
     request.prompt = expectation.prompt
@@ -84,8 +82,7 @@ struct LoginCommand {
         ).text, status: .done)
     } catch {
       throw .failed(
-        "no person is signed in to '\(plan.application)': \(error.message(cachePath: path))",
-        status: error.exitStatus,
+        "no person is signed in to '\(plan.application)': \(error.message(cachePath: path))", status: error.exitStatus,
         advice: error.cure(
           application, configuration: options.configuration, way: options.way, redirect: redirect(request.application)))
     }

@@ -18,8 +18,7 @@ struct LogoutCommand {
       let configuration = try context.configuration(options.configuration)
       let provider = context.providers(configuration, network)
       applications = configuration.settings.applications.filter { $0.managedIdentity == nil }.map {
-        Application(
-          $0, credential: configuration.certificates.credential(of: $0, fetch: provider), fetch: provider($0))
+        Application($0, credential: configuration.certificates.credential(of: $0, fetch: provider), fetch: provider($0))
       }
       cache = configuration.cache
     } else {
@@ -72,8 +71,7 @@ struct LogoutCommand {
 
   /// Every application of the provider is told, for each has refresh tokens of its own.
   private func remove(
-    _ match: LogoutMatch, _ applications: [Application], _ store: CacheStore, path: String?,
-    _ context: CommandContext
+    _ match: LogoutMatch, _ applications: [Application], _ store: CacheStore, path: String?, _ context: CommandContext
   ) async throws(CommandError) -> CommandAnswer {
     let applications = applications.filter { $0.authority.authorizationServer == match.server }
     if options.revokes { try await revoke(match, applications, store, context) }

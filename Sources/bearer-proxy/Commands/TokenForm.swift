@@ -60,9 +60,7 @@ enum TokenForm: Equatable {
         ]),
       ])
     case .docker(let server, let username):
-      return Self.line([
-        "ServerURL": .string(server), "Username": .string(username), "Secret": .string(given.token),
-      ])
+      return Self.line(["ServerURL": .string(server), "Username": .string(username), "Secret": .string(given.token)])
     }
   }
 

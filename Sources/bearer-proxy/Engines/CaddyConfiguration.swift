@@ -143,8 +143,7 @@ struct CaddyConfiguration {
 
   private func forwarding(_ route: RouteSettings) -> String {
     let tls = [
-      route.tls.serverName.map { "tls_server_name \($0)" },
-      route.tls.caFile.map { "tls_trusted_ca_certs \($0.value)" },
+      route.tls.serverName.map { "tls_server_name \($0)" }, route.tls.caFile.map { "tls_trusted_ca_certs \($0.value)" },
       route.tls.clientCertificate.map { "tls_client_auth \($0.certificateFile.value) \($0.keyFile.value)" },
     ].compactMap(\.self)
     return layout(

@@ -140,8 +140,7 @@ struct RouteChain: Sendable {
       case .accepted:
         known.append(redirect)
         continue
-      case .scopes(let code):
-        found = ("the provider refuses a sign-in for \(scopes): \(code)", advisor.scopesAdvice)
+      case .scopes(let code): found = ("the provider refuses a sign-in for \(scopes): \(code)", advisor.scopesAdvice)
       case .application(let code):
         found = (
           "the provider shows an error instead of a sign-in that comes back to "
@@ -183,8 +182,7 @@ struct RouteChain: Sendable {
   /// is none, or the route adds no token of a provider's. One request without a token brings the API's challenge.
   private func description() async -> CheckStep? {
     var api = route.upstream.value
-    guard let subscription, let application, application.managedIdentity == nil,
-      api.scheme == .https || api.isLoopback
+    guard let subscription, let application, application.managedIdentity == nil, api.scheme == .https || api.isLoopback
     else { return nil }
     // The API by its name as a resource, to which servers of MCP answer.
     if api.target.hasSuffix("/"), api.target.count > 1 { api.target.removeLast() }
@@ -238,8 +236,7 @@ struct RouteChain: Sendable {
 
   private func connection() async -> [CheckStep] {
     let origin = Origin(
-      route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy,
-      versions: route.versions)
+      route.upstream.value, tls: tls, serverName: route.tls.serverName, proxy: route.proxy, versions: route.versions)
     let result = await connectionProbe.connect(to: origin, within: route.timeouts.connect)
     return CheckStep.steps(
       of: result, name: .upstreamName, connection: .upstreamConnection, tls: .upstreamTLS
@@ -307,8 +304,7 @@ extension RouteSettings {
     let proxy = proxy
     return fetcher.bound(
       tls: tls, serverName: self.tls.serverName, timeout: min(timeouts.responseHead, limit ?? timeouts.responseHead),
-      versions: versions ?? self.versions,
-      proxy: { _ in proxy })
+      versions: versions ?? self.versions, proxy: { _ in proxy })
   }
 }
 

@@ -17,9 +17,8 @@ extension Application {
     fetch: @escaping Fetch
   ) {
     self.init(
-      name: settings.name, authority: settings.authority.value, clientID: settings.clientID,
-      credential: credential, credentialVersion: version, capabilities: settings.clientCapabilities,
-      trust: settings.trust, fetch: fetch)
+      name: settings.name, authority: settings.authority.value, clientID: settings.clientID, credential: credential,
+      credentialVersion: version, capabilities: settings.clientCapabilities, trust: settings.trust, fetch: fetch)
     secretPlacement = settings.clientAuthentication
     family = settings.usesFamilyTokens ? AzureCLI.family : nil
     callback = settings.callback
@@ -116,8 +115,7 @@ extension LoadedConfiguration {
               credential: other?.credentialVersion ?? CredentialVersion(0)))
         }
         return TokenSubscription(
-          application: own, callersBy: callersGrant, scopes: scopes, parameters: parameters,
-          resourceApplication: other)
+          application: own, callersBy: callersGrant, scopes: scopes, parameters: parameters, resourceApplication: other)
       }
     }
   }
@@ -212,9 +210,7 @@ struct Providers {
     self.init(configuration.settings.applications, configuration.contexts, fetcher: fetcher, tracer: tracer)
   }
 
-  init(
-    _ applications: [ApplicationSettings], _ loaded: TLSContexts, fetcher: Fetcher, tracer: Tracer? = nil
-  ) {
+  init(_ applications: [ApplicationSettings], _ loaded: TLSContexts, fetcher: Fetcher, tracer: Tracer? = nil) {
     func named(_ contexts: [TLSContext?]) -> [String: TLSContext] {
       Dictionary(
         uniqueKeysWithValues: zip(applications, contexts).compactMap { application, context in

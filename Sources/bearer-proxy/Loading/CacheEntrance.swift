@@ -63,8 +63,7 @@ final class CacheEntrance: Sendable {
       return TokenSubscription(
         application: Application(
           application, credential: certificates.credential(of: application, fetch: providers.fetch), version: version,
-          fetch: providers.fetch(application)),
-        scopes: .azureRedis)
+          fetch: providers.fetch(application)), scopes: .azureRedis)
     }
   }
 }

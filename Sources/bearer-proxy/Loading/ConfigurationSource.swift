@@ -123,9 +123,7 @@ struct ConfigurationSource: Sendable {
   private static let queue = FileQueue("configuration-files")
 
   /// Reads on a queue for work that may wait for a disk.
-  func read(
-    _ reason: ReadingReason, since known: State, succeeding former: LoadedConfiguration
-  ) async -> Reading {
+  func read(_ reason: ReadingReason, since known: State, succeeding former: LoadedConfiguration) async -> Reading {
     await Self.queue.run {
       if reason == .ifChanged, known == known.now { return Reading(result: nil, state: known) }
       let (settings, state) = readSettings(known: known.files)

@@ -46,8 +46,7 @@ struct TLSContexts {
     applications = settings.applications.map { application in
       guard application.managedIdentity == nil, application.authority.value.url.scheme == .https else { return nil }
       let shown = certificates.shownToProvider(by: application)
-      return loader.client(
-        caFile: application.caFile, shown.map { .loaded($0) } ?? .none, user: application.authority)
+      return loader.client(caFile: application.caFile, shown.map { .loaded($0) } ?? .none, user: application.authority)
     }
     machines = settings.applications.map { application in
       application.machineIdentity.flatMap { loader.pinned($0.identity.host, user: application.authority) }
@@ -130,9 +129,7 @@ private struct TLSContextLoader {
     self.former = former
   }
 
-  mutating func server(
-    _ files: CertificateFiles, callers: Located<String>?, offersHTTP2: Bool
-  ) -> TLSContext? {
+  mutating func server(_ files: CertificateFiles, callers: Located<String>?, offersHTTP2: Bool) -> TLSContext? {
     var parts = MadeOf(server: TLSIdentity(files), callers: callers?.value)
     parts.offersHTTP2 = offersHTTP2
     do throws(TLSConfigurationError) {
@@ -145,9 +142,7 @@ private struct TLSContextLoader {
     }
   }
 
-  mutating func client<User>(
-    caFile: Located<String>?, _ shown: ShownCertificate, user: Located<User>
-  ) -> TLSContext? {
+  mutating func client<User>(caFile: Located<String>?, _ shown: ShownCertificate, user: Located<User>) -> TLSContext? {
     let parts = MadeOf(client: shown, caFile: caFile?.value)
     // Files that cannot be used are reported once, at their first use.
     if failed.contains(parts) { return nil }
@@ -205,8 +200,7 @@ private struct TLSContextLoader {
       switch error {
       case .certificate(let path, let failure):
         certificate?.certificateFile.issue("\(path) holds no usable certificate: \(failure)")
-      case .key(let path, let failure):
-        certificate?.keyFile.issue("\(path) holds no usable private key: \(failure)")
+      case .key(let path, let failure): certificate?.keyFile.issue("\(path) holds no usable private key: \(failure)")
       case .mismatch(let certificatePath, let keyPath):
         certificate?.keyFile.issue("\(keyPath) is not the key of the certificate in \(certificatePath)")
       case .trust(let path, let failure):
@@ -215,8 +209,7 @@ private struct TLSContextLoader {
         [certificate?.certificateFile, certificate?.keyFile, caFile].compactMap { $0 }.first { $0.value == path }.map {
           ConfigurationIssue($0.place, "\($0.key): cannot read \(path): \(failure.description)")
         }
-      case .unavailable:
-        nil as ConfigurationIssue?
+      case .unavailable: nil as ConfigurationIssue?
       }
     issues.append(issue ?? elsewhere.issue("TLS cannot be used: \(error)"))
   }

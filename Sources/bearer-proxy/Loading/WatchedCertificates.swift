@@ -110,8 +110,7 @@ extension WatchedCertificate {
 
 extension CertificateFacts {
   fileprivate init(_ certificate: SigningCertificate) {
-    self.init(
-      subject: "", sha1: certificate.sha1, notBefore: certificate.notBefore, notAfter: certificate.notAfter)
+    self.init(subject: "", sha1: certificate.sha1, notBefore: certificate.notBefore, notAfter: certificate.notAfter)
   }
 }
 

@@ -42,8 +42,7 @@ struct BoundCertificateProof: Sendable {
         [
           "application": .string(application.name),
           "thumbprint": .string(next.certificates.thumbprint(of: application.name) ?? ""),
-          "reason": .string(failure.reason), "detail": .string(failure.detail),
-          "next": .next(.boundCertificate),
+          "reason": .string(failure.reason), "detail": .string(failure.detail), "next": .next(.boundCertificate),
         ])
     }
     if kept.isEmpty { return reading }
@@ -72,8 +71,7 @@ struct BoundCertificateProof: Sendable {
     let route = next.settings.routes.first {
       if case .application(application.name, _) = $0.token { true } else { false }
     }
-    guard let route,
-      let subscription = next.subscription(of: route, credentials: credentials, fetch: providers.fetch)
+    guard let route, let subscription = next.subscription(of: route, credentials: credentials, fetch: providers.fetch)
     else { return nil }
     do throws(AcquisitionError) {
       _ = try await broker.bearer(for: subscription)

@@ -78,12 +78,7 @@ extension Machine.Confinement {
     case .full(let version): log.info("confined", ["landlock": .integer(version)])
     case .withoutLandlock: log.info("confined without Landlock, which this kernel does not offer")
     case .none(let error):
-      log.warning(
-        "not confined",
-        [
-          "reason": .string(error.description),
-          "next": .next(.confinement),
-        ])
+      log.warning("not confined", ["reason": .string(error.description), "next": .next(.confinement)])
     }
   }
 }

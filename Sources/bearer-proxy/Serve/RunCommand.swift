@@ -73,16 +73,12 @@ extension InheritedSockets {
     for entry in left {
       log.warning(
         "an inherited socket is no listener of the configuration",
-        [
-          "name": .string(entry.name), "address": .string(entry.socket.address.description),
-          "next": .next(.socketUnit),
-        ])
+        ["name": .string(entry.name), "address": .string(entry.socket.address.description), "next": .next(.socketUnit)])
       entry.socket.close()
     }
     for name in unusable {
       log.warning(
-        "an inherited descriptor is no listening socket",
-        ["name": .string(name), "next": .next(.inheritedDescriptor)])
+        "an inherited descriptor is no listening socket", ["name": .string(name), "next": .next(.inheritedDescriptor)])
     }
   }
 }

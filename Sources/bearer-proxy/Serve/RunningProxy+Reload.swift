@@ -69,8 +69,7 @@ extension RunningProxy {
   /// replaced.
   private func reload(_ configuration: LoadedConfiguration) async throws(ConfigurationError) {
     var none = InheritedSockets()
-    let held = try HeldResources(
-      configuration, composition.machinery, inherited: &none, succeeding: generation.held)
+    let held = try HeldResources(configuration, composition.machinery, inherited: &none, succeeding: generation.held)
     let next = composition.generation(configuration, held, succeeding: generation)
     let needRestart = next.settings.needingRestart(since: next.first, composition.machinery.options)
     await admin?.noteReadiness()
@@ -108,10 +107,7 @@ extension RunningProxy {
     for issue in issues {
       composition.log.error(
         "configuration not reloaded, the one before stays in force",
-        [
-          "detail": .string(issue),
-          "next": .string(composition.machinery.options.commands.check),
-        ], when: .always)
+        ["detail": .string(issue), "next": .string(composition.machinery.options.commands.check)], when: .always)
     }
     notifier?.ready("serving an older configuration: the file has mistakes")
   }

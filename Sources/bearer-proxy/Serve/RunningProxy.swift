@@ -103,9 +103,7 @@ final class RunningProxy {
     let deadline = MonotonicTime.now + settings.limit
     composition.log.info(
       "draining",
-      [
-        "delay_ms": .milliseconds(Duration(settings.delay)), "limit_ms": .milliseconds(Duration(settings.limit)),
-      ])
+      ["delay_ms": .milliseconds(Duration(settings.delay)), "limit_ms": .milliseconds(Duration(settings.limit))])
     admin?.drain()
     notifier?.stopping()
     await server.announceEnd()
@@ -128,11 +126,7 @@ final class RunningProxy {
         isSignalled = true
       case .endSignal:
         composition.log.warning(
-          "ended at once",
-          [
-            "connections_cut_off": .integer(server.service.connectionCount),
-            "next": .next(.oneSignal),
-          ])
+          "ended at once", ["connections_cut_off": .integer(server.service.connectionCount), "next": .next(.oneSignal)])
         drain.cancel()
         break ending
       case .reload, .reopen, .filesTouched, .certificateRetry, .read, .endRequest: continue
@@ -161,11 +155,8 @@ final class RunningProxy {
     generation.held.accessLog.output?.reopen(ifMoved: false) { error in
       if let error {
         log.error(
-          "the access log cannot be opened again",
-          [
-            "reason": .string(error.reason),
-            "next": .next(.accessFile),
-          ], when: .always)
+          "the access log cannot be opened again", ["reason": .string(error.reason), "next": .next(.accessFile)],
+          when: .always)
       } else {
         log.info("access log opened again")
       }
