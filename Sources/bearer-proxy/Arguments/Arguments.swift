@@ -156,7 +156,8 @@ struct Arguments {
           revokes: given.contains(.revoke)))
     case .status: return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
     case .initialise:
-      if let api = try discover() { return .discover(api) }
+      let api = try parsed(.discover, "the URL of an API, such as https://mcp.example/mcp") { HTTPURL(readable: $0) }
+      if let api { return .discover(api) }
       return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
     case .engine: return .engine(try word("ENGINE", of: Engine.self), configuration: try configuration())
     case .exec:
@@ -185,12 +186,12 @@ struct Arguments {
       configuration: try configuration(), route: try text(.route), form: form, reveal: given.contains(.reveal),
       format: format)
     if options.format != nil, form == .json { throw .together(.format, .json) }
-    if let name = value(.username) {
+    let username = try parsed(.username, "a name without blanks") { text in
+      text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } ? text : nil
+    }
+    if let username {
       guard isHelper else { throw .without(.username, .format) }
-      guard name.text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-        throw .badValue(source: name.source, value: name.text, expected: "a name without blanks")
-      }
-      options.username = name.text
+      options.username = username
     }
     if operand != nil { options.operation = try word("OPERATION", of: TokenOperation.self) }
     return options
@@ -207,26 +208,15 @@ struct Arguments {
     if let reserved = options.extraScopes.firstReserved {
       throw .badValue(source: "--extra-scope", value: reserved, expected: "an API's scope")
     }
-    if let claims = value(.claims) {
-      do throws(ClaimsError) {
-        options.claims = try Claims(json: claims.text)
-      } catch {
-        throw .badValue(source: claims.source, value: claims.text, expected: "a JSON object of at most 16 KiB")
-      }
+    options.claims = try parsed(.claims, "a JSON object of at most 16 KiB") { text in
+      do throws(ClaimsError) { return try Claims(json: text) } catch { return nil }
     }
-    if let hint = value(.domainHint) {
-      guard let domain = DomainHint(hint.text) else {
-        throw .badValue(source: hint.source, value: hint.text, expected: "a domain, organizations or consumers")
-      }
-      options.domainHint = domain
-    }
+    options.domainHint = try parsed(.domainHint, "a domain, organizations or consumers") { DomainHint($0) }
     options.redirect = try redirect()
-    if let timeout = value(.timeout) {
-      guard let span = parsedDuration(timeout.text), span >= .seconds(1), span <= .seconds(3600) else {
-        throw .badValue(source: timeout.source, value: timeout.text, expected: "a time from 1s to 1h, such as 5m")
-      }
-      options.timeout = span.nanoseconds / 1_000_000_000
+    let timeout = try parsed(.timeout, "a time from 1s to 1h, such as 5m") { text in
+      parsedDuration(text).flatMap { $0 >= .seconds(1) && $0 <= .seconds(3600) ? $0 : nil }
     }
+    if let timeout { options.timeout = timeout.nanoseconds / 1_000_000_000 }
     return options
   }
 
@@ -250,17 +240,11 @@ struct Arguments {
   }
 
   private func redirect() throws(UsageError) -> LoginOptions.Redirect? {
-    switch (value(.port), value(.redirectURI)) {
-    case (nil, nil): return nil
-    case (.some, .some): throw .together(.port, .redirectURI)
-    case (let port?, nil):
-      if let number = UInt16(port.text), number > 0 { return .port(number) }
-      throw .badValue(source: port.source, value: port.text, expected: "a whole number from 1 to 65535")
-    case (nil, let uri?):
-      if let redirect = LoopbackRedirect(uri.text) { return .uri(redirect) }
-      throw .badValue(
-        source: uri.source, value: uri.text,
-        expected: "http://localhost or http://127.0.0.1, perhaps with a port and a path")
+    if value(.port) != nil, value(.redirectURI) != nil { throw .together(.port, .redirectURI) }
+    let port = try parsed(.port, "a whole number from 1 to 65535") { UInt16($0).flatMap { $0 > 0 ? $0 : nil } }
+    if let port { return .port(port) }
+    return try parsed(.redirectURI, "http://localhost or http://127.0.0.1, perhaps with a port and a path") { text in
+      LoopbackRedirect(text).map(LoginOptions.Redirect.uri)
     }
   }
 
@@ -292,39 +276,42 @@ struct Arguments {
   }
 
   private func choice<Choice: RawRepresentable<String> & CaseIterable>(_ option: Option) throws(UsageError) -> Choice? {
+    try parsed(option, "one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))") { Choice(rawValue: $0) }
+  }
+
+  /// The option's value as `read` makes it of the text; nil if there is none. A text of which it makes none is not what
+  /// is `expected`.
+  private func parsed<Value>(
+    _ option: Option, _ expected: String, _ read: (String) -> Value?
+  ) throws(UsageError) -> Value? {
     guard let value = value(option) else { return nil }
-    if let choice = Choice(rawValue: value.text) { return choice }
-    let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    throw .badValue(source: value.source, value: value.text, expected: "one of \(words)")
+    if let parsed = read(value.text) { return parsed }
+    throw .badValue(source: value.source, value: value.text, expected: expected)
+  }
+
+  private func probe() throws(UsageError) -> String? {
+    try parsed(.probe, "a path without '..', blanks and fragment") { isProbePath($0) ? $0 : nil }
+  }
+
+  private func loops() throws(UsageError) -> Int? {
+    try parsed(.loops, "a whole number from 1 to 256") { text in
+      Int(text).flatMap { (1...256).contains($0) ? $0 : nil }
+    }
   }
 
   private func wait() throws(UsageError) -> UInt64? {
     guard given.contains(.wait) else { return nil }
-    guard let value = value(.wait) else { return StatusOptions.patience }
-    if let seconds = UInt64(value.text), seconds <= 86_400 { return seconds }
-    throw .badValue(source: value.source, value: value.text, expected: "a whole number of seconds up to 86400")
-  }
-
-  private func discover() throws(UsageError) -> HTTPURL? {
-    guard let value = value(.discover) else { return nil }
-    do throws(HTTPURLError) {
-      return try HTTPURL(value.text)
-    } catch {
-      throw .badValue(
-        source: value.source, value: value.text, expected: "the URL of an API, such as https://mcp.example/mcp")
+    let seconds = try parsed(.wait, "a whole number of seconds up to 86400") { text in
+      UInt64(text).flatMap { $0 <= 86_400 ? $0 : nil }
     }
+    return seconds ?? StatusOptions.patience
   }
+}
 
-  private func probe() throws(UsageError) -> String? {
-    guard let value = value(.probe) else { return nil }
-    if isProbePath(value.text) { return value.text }
-    throw .badValue(source: value.source, value: value.text, expected: "a path without '..', blanks and fragment")
-  }
-
-  private func loops() throws(UsageError) -> Int? {
-    guard let value = value(.loops) else { return nil }
-    if let loops = Int(value.text), (1...256).contains(loops) { return loops }
-    throw .badValue(source: value.source, value: value.text, expected: "a whole number from 1 to 256")
+extension HTTPURL {
+  /// nil if the text is no URL.
+  init?(readable text: String) {
+    do throws(HTTPURLError) { self = try HTTPURL(text) } catch { return nil }
   }
 }
 

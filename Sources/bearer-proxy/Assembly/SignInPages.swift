@@ -64,10 +64,8 @@ extension SignInOrigin {
     let host = settings.address.value.host
     let name = host == "127.0.0.1" || host == "::1" ? "localhost" : host
     let literal = name.contains(":") ? "[\(name)]" : name
-    do throws(HTTPURLError) {
-      self.init(try HTTPURL("\(settings.tls == nil ? "http" : "https")://\(literal):\(port)/"))
-    } catch {
-      return nil
-    }
+    let scheme = settings.tls == nil ? "http" : "https"
+    guard let url = HTTPURL(readable: "\(scheme)://\(literal):\(port)/") else { return nil }
+    self.init(url)
   }
 }

@@ -36,11 +36,8 @@ struct AdminDoor {
     case .ipv6(_, let port, _) where isEverywhere: place = "[::1]:\(port)"
     case .ipv4, .ipv6: place = address.description
     }
-    do throws(HTTPURLError) {
-      url = try HTTPURL("http://\(place)/")
-    } catch {
-      return nil
-    }
+    guard let url = HTTPURL(readable: "http://\(place)/") else { return nil }
+    self.url = url
     if address.ipAddress == nil {
       socket = address
     } else {

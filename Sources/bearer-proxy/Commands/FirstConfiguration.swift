@@ -43,18 +43,10 @@ struct FirstConfiguration: Equatable {
 
   /// A path that suits the upstream: the first word of its host that says something.
   var suggestedPath: String {
-    guard let upstream, let url = readURL(upstream) else { return "/api/" }
+    guard let upstream, let url = HTTPURL(readable: upstream) else { return "/api/" }
     let word = url.host.split(separator: ".").map(String.init).first { !["www", "api"].contains($0) }
     guard let word, word.first?.isLetter == true, word != "localhost" else { return "/api/" }
     return "/\(word)/"
-  }
-
-  private func readURL(_ text: String) -> HTTPURL? {
-    do throws(HTTPURLError) {
-      return try HTTPURL(text)
-    } catch {
-      return nil
-    }
   }
 
   /// The mistake in the answers so far, by the rules of the configuration; nil if there is none.

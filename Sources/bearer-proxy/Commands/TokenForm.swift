@@ -94,7 +94,7 @@ extension HTTPURL {
     guard scheme.lowercased() == self.scheme.text, !authority.utf8.contains(where: "/?#".utf8.contains) else {
       return false
     }
-    do throws(HTTPURLError) { return try HTTPURL("\(scheme)://\(authority)").origin == origin } catch { return false }
+    return HTTPURL(readable: "\(scheme)://\(authority)")?.origin == origin
   }
 }
 
