@@ -64,9 +64,7 @@ extension SettingsDecoder {
     let value = secret(section, .value, file: .valueFile)
     if section.members[.valueFile] == nil { reportMissing(.value, in: section) }
     guard let name, let value else { return nil }
-    guard FieldName.isName(name.text) else {
-      return refuse(name, "'\(name.written)' is not a field name")
-    }
+    guard FieldName.isName(name.text) else { return refuse(name, "'\(name.written)' is not a field name") }
     // A field with a meaning of its own would lose it: this one is taken out before the request goes on.
     guard FieldName(Array(name.text.utf8).span) == .other else {
       return refuse(name, "'\(name.written)' has another meaning already; take a name such as X-Proxy-Key")

@@ -126,9 +126,7 @@ extension SettingsDecoder {
     let kinds = [Key.managedIdentity, .gcp, .githubActions, .application].filter { section.members[$0] != nil }
     let source = federatedSource(section)
     let audience = audience(section)
-    if kinds.isEmpty {
-      return refuse(section, that: "needs one of managed_identity, gcp, github_actions, application")
-    }
+    if kinds.isEmpty { return refuse(section, that: "needs one of managed_identity, gcp, github_actions, application") }
     if reportSecond(of: kinds, in: section) { return nil }
     guard let source, audience != nil || section.members[.audience] == nil else { return nil }
     return .federated(source, audience: audience ?? authority?.exchangeAudience ?? Authority.usualExchangeAudience)

@@ -173,9 +173,7 @@ extension SettingsDecoder {
 
   private mutating func routePath(_ section: Section) -> String? {
     guard let scalar = requiredScalar(section, .path) else { return nil }
-    if let reason = routePathReason(scalar.text) {
-      return refuse(scalar, "'\(scalar.written)' \(reason)")
-    }
+    if let reason = routePathReason(scalar.text) { return refuse(scalar, "'\(scalar.written)' \(reason)") }
     return scalar.text
   }
 

@@ -52,13 +52,9 @@ extension SettingsDecoder {
   /// The URL by which a listener is reached. Pages and metadata have their places at its root.
   mutating func publicURL(_ section: Section) -> HTTPURL? {
     guard let scalar = self.scalar(section, .publicURL), let url = url(scalar) else { return nil }
-    if url.target != "/" {
-      return refuse(scalar, "'\(scalar.written)' has a path; write scheme and host alone")
-    }
+    if url.target != "/" { return refuse(scalar, "'\(scalar.written)' has a path; write scheme and host alone") }
     // Codes and cookies would travel in the clear, and no provider sends a browser there.
-    if url.scheme == .http, !url.isLoopback {
-      return refuse(scalar, "'\(scalar.written)' is not https")
-    }
+    if url.scheme == .http, !url.isLoopback { return refuse(scalar, "'\(scalar.written)' is not https") }
     return url
   }
 }

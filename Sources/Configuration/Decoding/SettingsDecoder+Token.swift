@@ -24,9 +24,7 @@ extension SettingsDecoder {
     _ route: Section, _ section: Section?, applications: [String: DecodedApplication], authority: inout Authority?
   ) -> RouteToken? {
     let reference = self.application(route, among: applications)
-    guard let node = route[.token] else {
-      return refuse(route, that: "needs 'token': \(Self.forms)")
-    }
+    guard let node = route[.token] else { return refuse(route, that: "needs 'token': \(Self.forms)") }
     if case .scalar("none") = node.content {
       note(ConfiguredValue(route.path(.token), "none", .file(node.place, variables: [])))
       if let reference {

@@ -12,9 +12,7 @@ struct Scalar: Keyed {
   let place: Place
   let key: String
 
-  func located<Value>(_ value: Value) -> Located<Value> {
-    Located(value, place: place, key: key)
-  }
+  func located<Value>(_ value: Value) -> Located<Value> { Located(value, place: place, key: key) }
 }
 
 extension SettingsDecoder {
@@ -127,9 +125,7 @@ extension SettingsDecoder {
       scalar.place, isOpen ? "\(scalar.key) is at most \(upper)" : "\(scalar.key) is between \(lower) and \(upper)")
   }
 
-  mutating func size(_ section: Section, _ key: Key) -> Int? {
-    sizeOrNone(section, key) ?? nil
-  }
+  mutating func size(_ section: Section, _ key: Key) -> Int? { sizeOrNone(section, key) ?? nil }
 
   /// A size, or `none` as `.some(nil)`.
   mutating func sizeOrNone(_ section: Section, _ key: Key) -> Int?? {
@@ -182,9 +178,7 @@ extension SettingsDecoder {
   /// The path of a file that need not be there yet.
   mutating func path(_ section: Section, _ key: Key) -> Located<String>? {
     guard let scalar = scalar(section, key) else { return nil }
-    if scalar.text.hasSuffix("/") {
-      return refuse(scalar, that: "names a file, not a directory: '\(scalar.written)'")
-    }
+    if scalar.text.hasSuffix("/") { return refuse(scalar, that: "names a file, not a directory: '\(scalar.written)'") }
     let path = resolved(scalar.text)
     given[scalar.key]?.value = path
     return scalar.located(path)
@@ -212,12 +206,8 @@ extension SettingsDecoder {
   /// - Parameter name: what the text is called in a message.
   private mutating func secret(_ bytes: [UInt8], _ scalar: Scalar, _ name: String) -> Secret? {
     let text = SecretText(bytes[...])
-    if bytes.isEmpty || text.bytes.isEmpty && name != scalar.key {
-      return refuse(scalar.place, "\(name) is empty")
-    }
-    if let mistake = text.mistake {
-      return refuse(scalar.place, "\(name) \(mistake)")
-    }
+    if bytes.isEmpty || text.bytes.isEmpty && name != scalar.key { return refuse(scalar.place, "\(name) is empty") }
+    if let mistake = text.mistake { return refuse(scalar.place, "\(name) \(mistake)") }
     if let suspicion = text.suspicion {
       warnings.append(ConfigurationIssue(scalar.place, "\(name) \(suspicion)"))
     }

@@ -27,9 +27,7 @@ struct Section: Keyed {
   }
 
   /// True if the key is allowed in this section.
-  func has(_ key: Key) -> Bool {
-    shape[key] != nil
-  }
+  func has(_ key: Key) -> Bool { shape[key] != nil }
 
   /// The key's kind, bounds and default.
   func row(_ key: Key) -> Row {
@@ -37,9 +35,7 @@ struct Section: Keyed {
     return row
   }
 
-  func path(_ key: Key) -> String {
-    path.isEmpty ? key.rawValue : "\(path).\(key.rawValue)"
-  }
+  func path(_ key: Key) -> String { path.isEmpty ? key.rawValue : "\(path).\(key.rawValue)" }
 }
 
 /// Collects settings and issues while it walks the tree.
@@ -103,9 +99,7 @@ struct SettingsDecoder {
   }
 
   /// Keeps a value for `/config`.
-  mutating func note(_ value: ConfiguredValue) {
-    given[value.key] = value
-  }
+  mutating func note(_ value: ConfiguredValue) { given[value.key] = value }
 
   /// The file's settings; `nil` only together with issues.
   mutating func settings(_ root: YAMLNode) -> Settings? {

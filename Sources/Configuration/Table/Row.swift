@@ -49,9 +49,7 @@ struct Row: Sendable {
   }
 
   /// The default as the file would give it.
-  var value: String? {
-    if case .value(let text)? = standard { text } else { nil }
-  }
+  var value: String? { if case .value(let text)? = standard { text } else { nil } }
 }
 
 /// The values that a key takes. `Sendable` is written out, here and below: derived, each waits for the other.

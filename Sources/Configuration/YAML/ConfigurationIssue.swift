@@ -70,7 +70,5 @@ package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConver
   package var mayPass: Bool { issues.allSatisfy(\.mayPass) }
 
   /// One line for each issue.
-  package var description: String {
-    issues.map(\.description).joined(separator: "\n")
-  }
+  package var description: String { issues.map(\.description).joined(separator: "\n") }
 }

@@ -109,9 +109,7 @@ final class YAMLEventReader {
       return ConfigurationIssue(Place(file: file, line: 1, column: 1), "no memory to read the file")
     default:
       let position = place(parser.pointee.problem_mark)
-      if isTab(at: position) {
-        return ConfigurationIssue(position, "YAML is indented with spaces; this is a tab")
-      }
+      if isTab(at: position) { return ConfigurationIssue(position, "YAML is indented with spaces; this is a tab") }
       // libyaml's context is the start of the list, section or text with the problem.
       let start = parser.pointee.context.map { _ in place(parser.pointee.context_mark).line }
       if let issue = lookAlike(onLines: max(1, position.line - 1)...position.line) { return issue }

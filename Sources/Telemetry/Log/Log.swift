@@ -16,9 +16,7 @@ public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
   case error
 
   /// Orders levels by importance.
-  public static func < (left: LogLevel, right: LogLevel) -> Bool {
-    left.rank < right.rank
-  }
+  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
   fileprivate var rank: Int {
     switch self {

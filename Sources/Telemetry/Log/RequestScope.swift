@@ -19,11 +19,7 @@ public struct RequestScope: Sendable {
     _ scope: RequestScope?, _ body: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
     let result = await $current.withValue(scope) { () async -> Result<Answer, Failure> in
-      do throws(Failure) {
-        return .success(try await body())
-      } catch {
-        return .failure(error)
-      }
+      do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }
     return try result.get()
   }

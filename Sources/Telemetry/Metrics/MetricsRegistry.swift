@@ -29,17 +29,13 @@ package final class MetricsRegistry: Sendable {
   }
 
   /// The handle of all threads that are no event loop. Any number of threads may use it.
-  package var shared: SharedMetricsWriter {
-    SharedMetricsWriter(block: blocks[blocks.count - 1])
-  }
+  package var shared: SharedMetricsWriter { SharedMetricsWriter(block: blocks[blocks.count - 1]) }
 
   /// The value of a gauge that writers add to.
   package func value(of gauge: Gauge) -> Int64 { Int64(bitPattern: sum(gauge.cell)) }
 
   /// The sum of a cell over all writers.
-  func sum(_ cell: Int) -> UInt64 {
-    blocks.reduce(0) { $0 &+ $1.value(cell) }
-  }
+  func sum(_ cell: Int) -> UInt64 { blocks.reduce(0) { $0 &+ $1.value(cell) } }
 }
 
 /// The cells of one writer.
@@ -92,13 +88,9 @@ final class MetricsBlock: Sendable {
   }
 
   @inline(__always)
-  func set(_ cell: Int, _ value: UInt64) {
-    cells[cell].pointee.store(value, ordering: .relaxed)
-  }
+  func set(_ cell: Int, _ value: UInt64) { cells[cell].pointee.store(value, ordering: .relaxed) }
 
-  func value(_ cell: Int) -> UInt64 {
-    cells[cell].pointee.load(ordering: .relaxed)
-  }
+  func value(_ cell: Int) -> UInt64 { cells[cell].pointee.load(ordering: .relaxed) }
 
   /// The cell of the bucket that a duration belongs to, and the cell of the sum.
   @inline(__always)

@@ -5,9 +5,7 @@ package struct MetricsWriter: Sendable {
   let block: MetricsBlock
 
   @inline(__always)
-  package func add(_ counter: Counter, _ value: UInt64 = 1) {
-    block.add(counter.cell, value)
-  }
+  package func add(_ counter: Counter, _ value: UInt64 = 1) { block.add(counter.cell, value) }
 
   /// Adds to this writer's part of a gauge; a negative number subtracts.
   @inline(__always)
@@ -33,9 +31,7 @@ package struct MetricsWriter: Sendable {
 package struct SharedMetricsWriter: Sendable {
   let block: MetricsBlock
 
-  package func add(_ counter: Counter, _ value: UInt64 = 1) {
-    block.addShared(counter.cell, value)
-  }
+  package func add(_ counter: Counter, _ value: UInt64 = 1) { block.addShared(counter.cell, value) }
 
   /// Adds to the shared part of a gauge; a negative number subtracts.
   package func add(_ gauge: Gauge, _ value: Int64) {
@@ -43,9 +39,7 @@ package struct SharedMetricsWriter: Sendable {
   }
 
   /// Sets a counter that is counted elsewhere. It must not decrease.
-  package func set(_ counter: Counter, total: UInt64) {
-    block.set(counter.cell, total)
-  }
+  package func set(_ counter: Counter, total: UInt64) { block.set(counter.cell, total) }
 
   package func set(_ gauge: Gauge, _ value: Int64) {
     block.set(gauge.cell, UInt64(bitPattern: value))

@@ -75,9 +75,7 @@ struct BoundListeners {
 
   /// Removes the file of the admin listener's unix socket, which would outlive the process. The traffic listeners' go
   /// when they stop listening.
-  func removeAdminSocketFile() {
-    admin?.socket.removeSocketFile()
-  }
+  func removeAdminSocketFile() { admin?.socket.removeSocketFile() }
 }
 
 /// Why the process cannot listen at `address`, and what to do if the reason does not tell.

@@ -7,15 +7,11 @@ import Tokens
 final class Publications: Sendable {
   private let files = Locked<TokenFiles?>(nil)
 
-  func attach(_ files: TokenFiles) {
-    self.files.withLock { $0 = files }
-  }
+  func attach(_ files: TokenFiles) { self.files.withLock { $0 = files } }
 
   private let server = Locked<ProxyServer?>(nil)
 
-  func attach(_ server: ProxyServer) {
-    self.server.withLock { $0 = server }
-  }
+  func attach(_ server: ProxyServer) { self.server.withLock { $0 = server } }
 
   func publish(_ value: BearerValue?, _ key: AcquisitionKey) {
     server.withLock { $0 }?.publish(value, for: key)

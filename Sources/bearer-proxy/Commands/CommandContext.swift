@@ -201,13 +201,9 @@ extension SystemError {
 
 /// Writes text to standard output; returns false if there is no reader.
 @discardableResult
-func writeOutput(_ text: String) -> Bool {
-  write(text, to: STDOUT_FILENO)
-}
+func writeOutput(_ text: String) -> Bool { write(text, to: STDOUT_FILENO) }
 
-func writeError(_ text: String) {
-  _ = write(text, to: STDERR_FILENO)
-}
+func writeError(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
 /// Writes everything, or as much as there is a reader for.
 private func write(_ text: String, to descriptor: Int32) -> Bool {

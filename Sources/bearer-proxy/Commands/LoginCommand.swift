@@ -190,12 +190,8 @@ struct LoginCommand {
 
 extension LoginOptions {
   /// The prompt that the provider is asked for; device codes have no such choice.
-  fileprivate var prompt: Prompt? {
-    if case .browser(let prompt, _) = way { prompt } else { nil }
-  }
+  fileprivate var prompt: Prompt? { if case .browser(let prompt, _) = way { prompt } else { nil } }
 
   /// Whom the command line names.
-  fileprivate var hint: String? {
-    if case .browser(_, let hint) = way { hint } else { nil }
-  }
+  fileprivate var hint: String? { if case .browser(_, let hint) = way { hint } else { nil } }
 }

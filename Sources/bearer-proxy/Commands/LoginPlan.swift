@@ -152,7 +152,5 @@ struct RememberedRequirement {
   }
 
   /// Has it forgotten, here and by the proxies that share the cache.
-  func isMet() async {
-    await memory.met(by: need, routes: [route])
-  }
+  func isMet() async { await memory.met(by: need, routes: [route]) }
 }

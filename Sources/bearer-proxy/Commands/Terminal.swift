@@ -35,9 +35,7 @@ struct Terminal: Sendable {
 /// Reads a line without showing it.
 private func readHiddenLine() -> String? {
   var shown = termios()
-  guard isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &shown) == 0 else {
-    return readLine(strippingNewline: true)
-  }
+  guard isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &shown) == 0 else { return readLine(strippingNewline: true) }
   var hidden = shown
   hidden.c_lflag &= ~tcflag_t(ECHO)
   let original = shown

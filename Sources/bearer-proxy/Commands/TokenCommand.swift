@@ -72,9 +72,7 @@ struct TokenCommand {
 
 extension AcquisitionError {
   /// The exit status of a command that met this.
-  var exitStatus: ExitStatus {
-    interactionRequired == nil ? .failed : .interactionRequired
-  }
+  var exitStatus: ExitStatus { interactionRequired == nil ? .failed : .interactionRequired }
 }
 
 /// A token's description, with the token itself if that was asked for.

@@ -80,9 +80,7 @@ enum TokenForm: Equatable {
 
   /// True if docker's name for a server (a host, or a URL) is that of the upstream.
   static func isServer(_ server: String, _ upstream: HTTPURL) -> Bool {
-    guard let colon = server.firstRange(of: "://") else {
-      return upstream.isAt(upstream.scheme.text, server)
-    }
+    guard let colon = server.firstRange(of: "://") else { return upstream.isAt(upstream.scheme.text, server) }
     return upstream.isAt(server[..<colon.lowerBound], server[colon.upperBound...].prefix { $0 != "/" })
   }
 }

@@ -63,9 +63,7 @@ struct NginxConfiguration {
       """
   }
 
-  private var tokenSource: String {
-    settings.socketPath.map { "unix:\($0)" } ?? settings.address
-  }
+  private var tokenSource: String { settings.socketPath.map { "unix:\($0)" } ?? settings.address }
 
   private func locations(_ route: RouteSettings) -> String {
     if route.token.fixed != nil { return fixedLocations(route) }

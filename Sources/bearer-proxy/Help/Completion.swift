@@ -141,9 +141,7 @@ func bashCompletion() -> String {
     """
 }
 
-private func pattern(_ option: Option) -> String {
-  option.spellings.joined(separator: " | ")
-}
+private func pattern(_ option: Option) -> String { option.spellings.joined(separator: " | ") }
 
 private func words(of command: CommandName) -> String {
   ((command.operand?.words ?? []) + (command.options + [.help]).flatMap(\.spellings)).joined(separator: " ")

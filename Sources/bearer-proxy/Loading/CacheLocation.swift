@@ -96,9 +96,7 @@ extension CacheSeal {
 
 extension CacheSettings {
   /// The cache's file; nil if there is none.
-  var path: String? {
-    if case .file(let path) = self { path.value } else { nil }
-  }
+  var path: String? { if case .file(let path) = self { path.value } else { nil } }
 
   /// True if another place is meant, or the same one under other rights.
   func isElsewhere(than other: CacheSettings) -> Bool {

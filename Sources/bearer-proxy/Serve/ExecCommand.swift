@@ -45,9 +45,7 @@ final class ProgramLaunch: Sendable {
     let settings = try context.settings(options.configuration)
     let programs = settings.listeners.flatMap(\.programs)
     let names = programs.map(\.name)
-    if programs.isEmpty {
-      throw .usage("the configuration has no 'programs' at a listener: exec starts one of them")
-    }
+    if programs.isEmpty { throw .usage("the configuration has no 'programs' at a listener: exec starts one of them") }
     if options.program == nil, programs.count > 1 {
       throw .usage("--program names one of the configuration's programs: \(names.joined(separator: ", "))")
     }

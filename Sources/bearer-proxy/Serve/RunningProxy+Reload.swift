@@ -41,11 +41,7 @@ extension RunningProxy {
       if read.isNews(reason, since: state, keptCertificates) {
         if reason != .always { notifier?.reloading() }
         state = read.state
-        do throws(ConfigurationError) {
-          try await reload(result.get())
-        } catch {
-          report(error)
-        }
+        do throws(ConfigurationError) { try await reload(result.get()) } catch { report(error) }
         watchFiles()
       }
       retryCertificates(of: read.keptCertificates)
