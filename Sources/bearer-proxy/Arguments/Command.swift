@@ -4,23 +4,15 @@ import Identity
 import Telemetry
 import Tokens
 
-/// A command, complete and checked as far as that is possible without reading a file.
+/// A command, complete and checked as far as that is possible without reading a file. Help says what each does.
 enum Command: Equatable {
-  /// Serve.
   case run(RunOptions)
-  /// Validate the configuration.
   case check(configuration: String)
-  /// Try what the configuration says.
   case checkLive(LiveCheckOptions)
-  /// Sign a person in.
   case login(LoginOptions)
-  /// List who is signed in.
   case accounts(AccountsOptions)
-  /// Sign a person out.
   case logout(LogoutOptions)
-  /// Show what silent acquisition gives a route.
   case token(TokenOptions)
-  /// Ask a running instance for its state.
   case status(StatusOptions)
   /// Ask for a first configuration, and write it.
   case initialise(configuration: String)
@@ -28,19 +20,15 @@ enum Command: Equatable {
   case discover(HTTPURL)
   /// Print another proxy's part of asking for tokens.
   case engine(Engine, configuration: String)
-  /// Start a program that gets tokens, and end with it.
   case exec(ExecOptions)
-  /// Print what makes a shell complete command lines.
   case completion(Shell)
   /// Print the names in a configuration, for the shells.
   case names(NameList, configuration: String)
-  /// Print the manual page.
   case man
   /// Print deploy/troubleshooting.md, which is built in. Help does not list it: it is for those who change the program.
   case troubleshooting
   /// Print a file of config/ as the table of settings has it. For those who change the program, too.
   case document(String)
-  /// Say the version.
   case version(OutputForm)
   /// Explain a command, or all of them.
   case help(CommandName?)
