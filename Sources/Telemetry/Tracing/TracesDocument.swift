@@ -22,11 +22,7 @@ package struct TracesDocument: Sendable {
     buffer.append(#"{"resourceSpans":[{"resource":{"attributes":["#)
     for (index, attribute) in resource.enumerated() {
       if index > 0 { buffer.append(UInt8(ascii: ",")) }
-      buffer.append(#"{"key":"#)
-      Self.append(attribute.key, to: &buffer)
-      buffer.append(#","value":{"stringValue":"#)
-      Self.append(attribute.value, to: &buffer)
-      buffer.append("}}")
+      Self.append(attribute.key, .string(attribute.value), to: &buffer)
     }
     buffer.append(#"]},"scopeSpans":[{"scope":{"name":"bearer-proxy","version":"#)
     Self.append(version, to: &buffer)
@@ -72,21 +68,25 @@ package struct TracesDocument: Sendable {
     buffer.append(#"","attributes":["#)
     for (index, (key, value)) in span.attributes.enumerated() {
       if index > 0 { buffer.append(UInt8(ascii: ",")) }
-      buffer.append(#"{"key":""#)
-      buffer.append(key)
-      buffer.append(#"","value":{"#)
-      switch value {
-      case .string(let text):
-        buffer.append(#""stringValue":"#)
-        append(text, to: &buffer)
-      case .integer(let number):
-        buffer.append(#""intValue":""#)
-        buffer.append(decimal: number)
-        buffer.append(UInt8(ascii: "\""))
-      }
-      buffer.append("}}")
+      append("\(key)", value, to: &buffer)
     }
     buffer.append(span.isError ? #"],"status":{"code":2}}"# : #"],"status":{}}"#)
+  }
+
+  /// An attribute.
+  private static func append(_ key: String, _ value: SpanValue, to buffer: inout ByteBuffer) {
+    buffer.append(#"{"key":"#)
+    append(key, to: &buffer)
+    switch value {
+    case .string(let text):
+      buffer.append(#","value":{"stringValue":"#)
+      append(text, to: &buffer)
+    case .integer(let number):
+      buffer.append(#","value":{"intValue":""#)
+      buffer.append(decimal: number)
+      buffer.append(UInt8(ascii: "\""))
+    }
+    buffer.append("}}")
   }
 
   private static func append(_ text: String, to buffer: inout ByteBuffer) {
