@@ -163,12 +163,7 @@ private struct TLSContextLoader {
   /// For the one identity service that speaks TLS.
   mutating func pinned<User>(_ host: ManagedIdentityHost, user: Located<User>) -> TLSContext? {
     guard case .serviceFabric(_, _, let thumbprint) = host else { return nil }
-    do throws(TLSConfigurationError) {
-      return try TLSContext.client(pinned: thumbprint)
-    } catch {
-      issues.append(user.issue("TLS cannot be used: \(error)"))
-      return nil
-    }
+    return made(try TLSContext.client(pinned: thumbprint)) { user.issue("TLS cannot be used: \($0)") }
   }
 
   /// For the proxy of an AKS identity binding.
@@ -176,12 +171,17 @@ private struct TLSContextLoader {
     guard case .text(let text) = settings.proxy.trust else {
       return client(caFile: settings.caFile, .none, user: settings.place)
     }
-    do throws(TLSConfigurationError) {
-      return try TLSContext.client(trustText: text)
-    } catch {
-      issues.append(settings.place.issue("AZURE_KUBERNETES_CA_DATA holds no usable certification authorities"))
-      return nil
+    return made(try TLSContext.client(trustText: text)) { _ in
+      settings.place.issue("AZURE_KUBERNETES_CA_DATA holds no usable certification authorities")
     }
+  }
+
+  private mutating func made(
+    _ context: @autoclosure () throws(TLSConfigurationError) -> TLSContext,
+    otherwise issue: (TLSConfigurationError) -> ConfigurationIssue
+  ) -> TLSContext? {
+    do throws(TLSConfigurationError) { return try context() } catch { issues.append(issue(error)) }
+    return nil
   }
 
   private mutating func context(
