@@ -207,14 +207,19 @@ func writeError(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
 /// Writes everything, or as much as there is a reader for.
 private func write(_ text: String, to descriptor: Int32) -> Bool {
-  var bytes = Array(text.utf8)[...]
-  while !bytes.isEmpty {
-    let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+  Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) } == 0
+}
+
+/// Writes bytes to a descriptor that waits. Returns the error's number, 0 if there is none.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
     if count > 0 {
-      bytes = bytes.dropFirst(count)
+      rest = rest.dropFirst(count)
     } else if errno != EINTR {
-      return false
+      return errno
     }
   }
-  return true
+  return 0
 }

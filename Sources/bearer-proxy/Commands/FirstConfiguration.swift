@@ -148,18 +148,7 @@ func exists(_ path: String) -> Bool {
 func writeNewFile(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(SystemError) {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
   guard descriptor >= 0 else { throw SystemError("open") }
-  var failure: Int32 = 0
-  bytes.withUnsafeBytes { bytes in
-    var rest = bytes[...]
-    while !rest.isEmpty, failure == 0 {
-      let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        failure = errno
-      }
-    }
-  }
+  var failure = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
   if failure == 0, fsync(descriptor) != 0 { failure = errno }
   close(descriptor)
   guard failure == 0 else {
