@@ -32,12 +32,16 @@ extension NameList {
 
 /// True if a text can be the name of a route or application: names appear in logs, metrics, URLs and shells.
 func isSectionName(_ name: String) -> Bool {
-  let isWord = name.utf8.allSatisfy { byte in
+  // '.' and '..' are no segments of a path.
+  isPlain(name, allowing: "-._") && (1...64).contains(name.utf8.count) && name != "." && name != ".."
+}
+
+/// True if a text has only ASCII letters, digits and some other characters.
+func isPlain(_ text: String, allowing others: String) -> Bool {
+  text.utf8.allSatisfy { byte in
     switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-    default: false
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: others.utf8.contains(byte)
     }
   }
-  // '.' and '..' are no segments of a path.
-  return isWord && (1...64).contains(name.utf8.count) && name != "." && name != ".."
 }

@@ -54,10 +54,5 @@ func environmentReferences(in text: String) -> [String] {
 /// POSIX.1-2024 §8.1: letters, digits and underscores, not beginning with a digit.
 private func isVariableName(_ name: String) -> Bool {
   guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
-  return name.utf8.allSatisfy { byte in
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
-    default: false
-    }
-  }
+  return isPlain(name, allowing: "_")
 }

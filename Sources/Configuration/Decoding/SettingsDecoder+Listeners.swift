@@ -85,13 +85,7 @@ extension SettingsDecoder {
   mutating func hostName(_ scalar: Scalar) -> String? {
     var text = scalar.text.lowercased()
     if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
-    let isName = text.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-      default: false
-      }
-    }
-    if isName || IPAddress(text) != nil { return text }
+    if isPlain(text, allowing: "-._") || IPAddress(text) != nil { return text }
     return refuse(scalar, "'\(scalar.written)' is not a host name (no scheme, no port)")
   }
 

@@ -107,7 +107,7 @@ extension SettingsDecoder {
     guard handOut(section) == .proxies, let node = section[.handOut] else { return false }
     if token == RouteToken.none {
       report(node.place, "\(section.path(.handOut)): the route has no token")
-    } else if let name = token?.fixed?.name.text, !name.utf8.allSatisfy(isOfEveryEngine) {
+    } else if let name = token?.fixed?.name.text, !isPlain(name, allowing: "-") {
       report(
         node.place,
         "\(section.path(.handOut)): not every proxy can copy the field '\(name)': its name has more than letters, "
@@ -180,13 +180,8 @@ extension SettingsDecoder {
   private func routePathReason(_ path: String) -> String? {
     if !path.hasPrefix("/") || !path.hasSuffix("/") { return "does not begin and end with '/'" }
     // RFC 3986 §3.3: pchar without pct-encoded, and the slash.
-    let allowed = "-._~!$&'()*+,;=:@/"
-    for byte in path.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: continue
-      default:
-        if !allowed.utf8.contains(byte) { return "has a character that a path contains only percent-encoded, or '%'" }
-      }
+    if !isPlain(path, allowing: "-._~!$&'()*+,;=:@/") {
+      return "has a character that a path contains only percent-encoded, or '%'"
     }
     if path.contains("//") || !isNormal(path) {
       return "has an empty segment, '.' or '..'; requests are matched after those are resolved"
@@ -232,14 +227,6 @@ extension SettingsDecoder {
       return scalar.located(url)
     }
     return nil
-  }
-}
-
-/// True if engines have variables and rules for field names with this character.
-private func isOfEveryEngine(_ byte: UInt8) -> Bool {
-  switch byte {
-  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): true
-  default: false
   }
 }
 

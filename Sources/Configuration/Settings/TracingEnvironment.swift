@@ -111,7 +111,7 @@ package struct TracingEnvironment: Sendable {
 
   private mutating func readHeaders(_ text: String, _ variable: String) {
     for entry in text.split(separator: ",") where !entry.allSatisfy(\.isWhitespace) {
-      guard let (key, value) = Self.pair(entry), Self.isFieldName(key), !Self.ownFields.contains(key.lowercased()),
+      guard let (key, value) = Self.pair(entry), FieldName.isName(key), !Self.ownFields.contains(key.lowercased()),
         value.allSatisfy({ (0x20...0x7E).contains($0) })
       else {
         issue(variable, "has an entry that is not NAME=VALUE with a field of one's own; it is left out")
@@ -250,19 +250,6 @@ package struct TracingEnvironment: Sendable {
       let key = PercentEncoding.decoded(String(entry[..<equals]).trimmed.utf8)
     else { return nil }
     return (String(decoding: key, as: UTF8.self), value)
-  }
-
-  /// A token (RFC 9110 §5.6.2).
-  private static func isFieldName(_ name: String) -> Bool {
-    !name.isEmpty
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: Array("!#$%&'*+-.^_`|~".utf8).contains(byte)
-        }
-      }
   }
 }
 
