@@ -28,11 +28,14 @@ enum ConnectTunnel {
     var input = ByteBuffer(capacity: 4096)
     var parser = ResponseHeadParser()
     var head = ResponseHead()
+    var interimHeads = 0
     while true {
       switch input.withBytes({ parser.parse($0, into: &head, limits: limits) }) {
       case .invalid: throw .malformed
       case .complete(let count):
         if head.isInterim {
+          interimHeads += 1
+          if interimHeads > FetchExchange.interimLimit { throw .malformed }
           input.consume(count)
           continue
         }

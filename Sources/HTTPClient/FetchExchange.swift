@@ -13,6 +13,8 @@ final class FetchExchange {
   private var head = ResponseHead()
 
   private static let limits = HeadLimits(headBytes: 64 * 1024)
+  /// Interim responses at most to a request of the proxy's own.
+  static let interimLimit = 32
 
   init(_ request: FetchRequest, waiter: Waiter, resolver: Resolver, deadline: MonotonicTime) {
     self.request = request
@@ -133,6 +135,8 @@ final class FetchExchange {
       case .needsMore: try await receiveMore(from: stream)
       case .complete(let byteCount):
         if head.isInterim {
+          interimHeads += 1
+          if interimHeads > FetchExchange.interimLimit { throw .malformed(host: host) }
           input.consume(byteCount)
           continue
         }
@@ -151,6 +155,7 @@ final class FetchExchange {
   }
 
   private var headBytes = 0
+  private var interimHeads = 0
 
   /// The head as text, before its bytes go.
   private func snapshot() -> (status: Int, fields: [(name: String, value: String)]) {
@@ -212,7 +217,11 @@ final class FetchExchange {
     input.reserve(4096)
     while true {
       switch input.receive(from: stream) {
-      case .moved: return true
+      case .moved:
+        // A peer that sends as fast as it is read keeps nobody from their turn, and the deadline is still one.
+        await Task.yield()
+        if waiter.loop.now >= deadline { throw .timedOut(host: host) }
+        return true
       case .endOfStream: return false
       case .failed: throw .closed(host: host)
       case .wouldBlock: try await wait(stream, stream.receiveInterest)

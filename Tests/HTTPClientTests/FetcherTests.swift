@@ -55,6 +55,14 @@ struct FetcherTests {
       name: "interim first", answer: "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" + ok + "Content-Length: 2\r\n\r\nok",
       expected: "200 ok"),
     Row(
+      name: "32 interim answers first",
+      answer: String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 32) + ok + "Content-Length: 2\r\n\r\nok",
+      expected: "200 ok"),
+    Row(
+      name: "more interim answers",
+      answer: String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 33) + ok + "Content-Length: 2\r\n\r\nok",
+      expected: "malformed"),
+    Row(
       name: "a redirect is an answer",
       answer: "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", expected: "302 "),
     Row(name: "an error is an answer", answer: "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno", expected: "500 no"),

@@ -157,6 +157,7 @@ struct OriginPoolTests {
     ("HTTP/1.1 200 Yes\r\n\r\nand more", .proxy(.malformed)),
     ("SSH-2.0-OpenSSH\r\n", .proxy(.malformed)),
     ("HTTP/1.1 200", .proxy(.closed)),
+    (String(repeating: "HTTP/1.1 102 Wait\r\n\r\n", count: 33) + "HTTP/1.1 200 Yes\r\n\r\n", .proxy(.malformed)),
   ]
 
   @Test(arguments: answers)
