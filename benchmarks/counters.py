@@ -29,14 +29,29 @@ def allocation_counter(scene):
     return library
 
 
+def code_of_nghttp2():
+    """The offsets between which the code of libnghttp2 lies in the program, which is linked with it."""
+    symbols = subprocess.run(["nm", Scene.binary()], check=True, capture_output=True, text=True).stdout.splitlines()
+    places = [int(line.split()[0], 16) for line in symbols if line.split()[-2:-1] in (["t"], ["T"])
+              and line.split()[-1].startswith("nghttp2_")]
+    if max(places) - min(places) > 1 << 20:
+        fail("the code of libnghttp2 is not in one place")
+    # The last function is a short one.
+    return f"{min(places):x}-{max(places) + 256:x}"
+
+
 def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment={}):
-    """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections, and per warm stream."""
+    """Heap allocations per warm request, over plain and TLS upstreams, on 1 and 16 connections, and per warm stream,
+    without libnghttp2's own."""
     library = allocation_counter(scene)
     counts = scene.work / "allocations"
-    counts.write_bytes(bytes(16))
+    counts.write_bytes(bytes(24))
     found = {}
-    process, port = scene.start_bearer_proxy({"LD_PRELOAD": str(library), "ALLOCATIONS": str(counts), **environment})
-    with open(counts, "r+b") as file, mmap.mmap(file.fileno(), 16) as shared:
+    if not suffix:
+        scene.start_http2()
+    process, port = scene.start_bearer_proxy({
+        "LD_PRELOAD": str(library), "ALLOCATIONS": str(counts), "NOT_COUNTED": code_of_nghttp2(), **environment})
+    with open(counts, "r+b") as file, mmap.mmap(file.fileno(), 24) as shared:
 
         def allocated():
             return struct.unpack_from("=Q", shared)[0]
@@ -56,12 +71,18 @@ def allocations(scene, trace, upstreams=("plain", "tls"), suffix="", environment
                         struct.pack_into("=Q", shared, 8, 1)
                         traffic.rounds(20)
                         struct.pack_into("=Q", shared, 8, 0)
-        if not suffix:
-            with Streams(port, "/plain/1k") as traffic:
+        for upstream, path in [("plain", "/plain/1k"), ("HTTP/2", "/h2/1k")] if not suffix else []:
+            with Streams(port, path) as traffic:
                 traffic.rounds(WARM)
-                before = allocated()
+                before, apart = allocated(), struct.unpack_from("=Q", shared, 16)[0]
                 requests = traffic.rounds(COUNTED)
-                found["allocations per stream of HTTP/2, plain upstream"] = (allocated() - before) / requests
+                found[f"allocations per stream of HTTP/2, {upstream} upstream"] = (allocated() - before) / requests
+                apart = (struct.unpack_from("=Q", shared, 16)[0] - apart) / requests
+                print(f"allocations of libnghttp2 per stream, {upstream} upstream: {apart:.2f}")
+                if trace:
+                    struct.pack_into("=Q", shared, 8, 1)
+                    traffic.rounds(20)
+                    struct.pack_into("=Q", shared, 8, 0)
     if trace:
         print(process.log.read_text(errors="replace"))
     scene.end(process)

@@ -78,6 +78,13 @@ public struct ByteBuffer: ~Copyable, Sendable {
     }
   }
 
+  /// Replaces the byte at an offset from the first unread one.
+  @inlinable
+  public mutating func replace(at offset: Int, with byte: UInt8) {
+    precondition(offset >= 0 && offset < count, "replaced what is not there")
+    unsafe base[readIndex + offset] = byte
+  }
+
   /// Removes bytes from the end, so that `count` are left to read.
   @inlinable
   public mutating func truncate(to count: Int) {

@@ -7,11 +7,11 @@ internal import HTTP
 /// A caller's connection.
 package final class CallerSession: Session {
   /// Streams that count towards the limit: until their owner has finished them, or both sides have ended them in order.
-  package private(set) var activeCount = 0
+  @exclusivity(unchecked) package private(set) var activeCount = 0
   /// The last stream that has begun.
-  private var lastStream: Int32 = 0
+  @exclusivity(unchecked) private var lastStream: Int32 = 0
   /// True if the stream that begins is refused.
-  private var isRefusing = false
+  @exclusivity(unchecked) private var isRefusing = false
   private let spare: SpareStreams
 
   /// A session whose streams take the place of others in `spare`, and go there.
@@ -147,10 +147,6 @@ package final class CallerSession: Session {
       if UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 {
         stream.isSent = true
         note(.writable, stream)
-      } else if stream.sendsInterim {
-        stream.sendsInterim = false
-        note(.writable, stream)
-        advance(stream)
       }
     case NGHTTP2_RST_STREAM.rawValue:
       if streams[frame.hd.stream_id]?.isGivenUp == true { break }
@@ -165,33 +161,13 @@ package final class CallerSession: Session {
   }
 
   override func submitHead(_ step: StreamOutput.HeadStep, _ stream: SessionStream) -> Bool {
-    guard let response = stream.outgoing as? StreamResponse else { return false }
-    lines.removeAll(keepingCapacity: true)
-    var status = ASCIIStatus(response.status)
-    return withUnsafeMutableBytes(of: &status.digits) { digits in
-      addLine(":status", digits)
-      response.forEachLine { collect($0, $1) }
-      return lines.withUnsafeMutableBufferPointer { lines in
-        let (first, count) = (lines.baseAddress, lines.count)
-        switch step {
-        case .needsMore, .invalid: return false
-        case .interim: return nghttp2_submit_headers(handle, 0, stream.id, nil, first, count, nil) == 0
-        case .final(endsStream: true): return nghttp2_submit_response(handle, stream.id, first, count, nil) == 0
-        case .final(endsStream: false):
-          var source = SessionCallbacks.contentSource
-          return nghttp2_submit_response(handle, stream.id, first, count, &source) == 0
-        }
-      }
+    switch step {
+    case .needsMore, .invalid: return false
+    case .interim: return nghttp2_submit_headers(handle, 0, stream.id, nil, nil, 0, nil) == 0
+    case .final(endsStream: true): return nghttp2_submit_response(handle, stream.id, nil, 0, nil) == 0
+    case .final(endsStream: false):
+      var source = SessionCallbacks.contentSource
+      return nghttp2_submit_response(handle, stream.id, nil, 0, &source) == 0
     }
-  }
-}
-
-/// A status as three digits.
-private struct ASCIIStatus {
-  var digits: (UInt8, UInt8, UInt8)
-
-  init(_ status: Int) {
-    let digit = { (value: Int) in ASCII.zero + UInt8(truncatingIfNeeded: value % 10) }
-    digits = (digit(status / 100), digit(status / 10), digit(status))
   }
 }

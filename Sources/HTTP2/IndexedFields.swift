@@ -1,11 +1,11 @@
-// The fields that the tables of HPACK may keep. A connection to an upstream has one table for all callers: by the size
-// of a field that it sends, a caller could learn that another one has sent the same. What no table keeps cannot be
-// guessed (RFC 7541 §7.1), and who sends it on keeps it out of tables, too. libnghttp2 knows only a few such fields.
+// The fields that tables of HPACK may keep behind this hop. We keep none: a connection to an upstream would have one
+// table for all callers, and by the size of a field that it sends, a caller could learn that another one has sent the
+// same. What no table keeps cannot be guessed (RFC 7541 §7.1), and who sends it on has to keep it out of tables, too.
 
 internal import Bytes
 internal import HTTP
 
-/// The rule for the tables of a connection.
+/// The rule for the tables of those who send fields on.
 enum IndexedFields {
   /// Fields about software, formats and the proxy itself: many messages have them alike, and none is a secret.
   private static let known = FieldNameSet(.accept).with(.acceptEncoding).with(.acceptLanguage).with(.cacheControl)

@@ -1,4 +1,5 @@
-// Messages on their way from HTTP/1.1 bytes to frames.
+// Messages on their way from HTTP/1.1 bytes to frames. libnghttp2 decides which frame is next. The fields of a HEADERS
+// frame and the content of a DATA frame go from the message into the output without a place between.
 
 internal import Bytes
 internal import CNGHTTP2
@@ -7,14 +8,11 @@ internal import HTTP
 extension Session {
   /// Makes frames of what is there of a message.
   final func advance(_ stream: SessionStream) {
-    while !stream.outgoing.hasHead {
-      // One after the other, so that all but one wait where there is a limit.
-      if stream.sendsInterim { return }
+    // One head after the other, so that all but one wait where there is a limit.
+    while !stream.outgoing.hasHead, !stream.outgoing.headIsLeaving {
       let step = stream.outgoing.nextHead()
       if case .needsMore = step { return }
       guard submitHead(step, stream) else { return failToSend(stream) }
-      stream.outgoing.dropHead()
-      if case .interim = step { stream.sendsInterim = true }
     }
     if stream.isDeferred {
       stream.isDeferred = false
@@ -28,51 +26,55 @@ extension Session {
     if stream.id != 0 { reset(stream, NGHTTP2_INTERNAL_ERROR) }
   }
 
-  /// Adds a line to the fields of the frame that is being made. libnghttp2 copies names, in lower case, and values.
-  final func collect(_ line: FieldLine, _ bytes: Span<UInt8>) {
-    let isKept = IndexedFields.contain(line.known, bytes.extracting(line.name))
-    let flags = isKept ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_INDEX
-    bytes.withUnsafeBufferPointer { bytes in
-      guard let base = bytes.baseAddress else { return }
-      let start = UnsafeMutablePointer(mutating: base)
-      lines.append(
-        nghttp2_nv(
-          name: start + Int(line.name.start), value: start + Int(line.value.start), namelen: Int(line.name.count),
-          valuelen: Int(line.value.count), flags: UInt8(flags.rawValue)))
+  /// Appends frames to `output` until nothing is left or it has `limit` bytes. False: the connection is of no further
+  /// use.
+  final func writeFrames(to output: UnsafeMutablePointer<ByteBuffer>, limit: Int) -> Bool {
+    guard let handle else { return false }
+    (self.output, outputLimit) = (output, limit)
+    defer { self.output = nil }
+    while output.pointee.count < limit {
+      var frame: UnsafePointer<UInt8>?
+      let count = nghttp2_session_mem_send(handle, &frame)
+      if count < 0 { return false }
+      guard let frame, count > 0 else { break }
+      let head = HeaderFrame(start: output.pointee.count)
+      output.pointee.append(UnsafeBufferPointer(start: frame, count: count).span)
+      guard let stream = leavingHead else { continue }
+      leavingHead = nil
+      stream.outgoing.writeFields(isSecure: limits.isSecure, into: &output.pointee)
+      head.finish(&output.pointee)
+      // Behind an interim head there may be another one.
+      if !stream.outgoing.hasHead, !stream.isBroken {
+        note(.writable, stream)
+        advance(stream)
+      }
     }
+    return true
   }
 
-  final func addLine(_ name: StaticString, _ value: UnsafeMutableRawBufferPointer) {
-    lines.append(
-      nghttp2_nv(
-        name: UnsafeMutablePointer(mutating: name.utf8Start),
-        value: value.baseAddress?.assumingMemoryBound(to: UInt8.self), namelen: name.utf8CodeUnitCount,
-        valuelen: value.count, flags: 0))
+  /// A frame is made. It leaves with the bytes that libnghttp2 returns next.
+  final func frameLeaves(_ frame: nghttp2_frame) {
+    if UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue { leavingHead = streams[frame.hd.stream_id] }
+    frameWasSent(frame)
   }
 
-  final func addLine(_ name: StaticString, _ value: StaticString) {
-    addLine(
-      name,
-      UnsafeMutableRawBufferPointer(
-        start: UnsafeMutableRawPointer(mutating: value.utf8Start), count: value.utf8CodeUnitCount))
-  }
-
-  final func addLine(_ name: StaticString, _ value: ByteRange, _ bytes: Span<UInt8>) {
-    bytes.withUnsafeBufferPointer { bytes in
-      let value = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[value.indices]))
-      addLine(name, UnsafeMutableRawBufferPointer(mutating: value))
-    }
-  }
-
+  private static var frameHead: Int { 9 }
   /// Bytes of a frame that are worth its cost even if there is more to send.
   private static var wholePiece: Int { 1024 }
 
-  /// Fills a DATA frame. Returns its length, or an error of libnghttp2.
-  final func readContent(
-    _ id: Int32, into space: UnsafeMutableRawBufferPointer, _ flags: UnsafeMutablePointer<UInt32>
-  ) -> Int {
-    guard let stream = streams[id] else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
-    switch stream.outgoing.read(into: space) {
+  /// Writes the content of a DATA frame behind the place of the frame's head. Returns its length, or an error of
+  /// libnghttp2.
+  final func readContent(_ id: Int32, atMost length: Int, _ flags: UnsafeMutablePointer<UInt32>) -> Int {
+    guard let stream = streams[id], let output else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+    var step = StreamOutput.ContentStep.invalid
+    output.pointee.reserve(Self.frameHead + min(length, stream.outgoing.waitingCount))
+    _ = output.pointee.withWritableBytes { space in
+      let space = UnsafeMutableRawBufferPointer(rebasing: space[Self.frameHead...].prefix(length))
+      step = stream.outgoing.read(into: space)
+      return 0
+    }
+    flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
+    switch step {
     case .invalid: return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
     case .moved(0):
       stream.isDeferred = true
@@ -80,18 +82,27 @@ extension Session {
       return Int(NGHTTP2_ERR_DEFERRED.rawValue)
     case .moved(let count):
       // A frame that a small window cut pays for no further opening of that.
-      contentWasWritten(stream, isProgress: count < space.count || count >= Self.wholePiece)
+      contentWasWritten(stream, isProgress: count < length || count >= Self.wholePiece)
       return count
     case .ended(let count, let hasTrailers):
       contentWasWritten(stream, isProgress: true)
       flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
       if hasTrailers {
         flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
-        lines.removeAll(keepingCapacity: true)
-        stream.outgoing.forEachTrailer { collect($0, $1) }
-        lines.withUnsafeMutableBufferPointer { _ = nghttp2_submit_trailer(handle, id, $0.baseAddress, $0.count) }
+        nghttp2_submit_trailer(handle, id, nil, 0)
       }
       return count
     }
+  }
+
+  /// Writes the head of a DATA frame before its content. Returns a result of libnghttp2.
+  final func contentLeaves(_ head: UnsafePointer<UInt8>, _ length: Int) -> Int32 {
+    guard let output else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+    _ = output.pointee.withWritableBytes { space in
+      space.copyMemory(from: UnsafeRawBufferPointer(start: head, count: Self.frameHead))
+      return Self.frameHead + length
+    }
+    // The frame is made, and no other one before there is room.
+    return output.pointee.count < outputLimit ? 0 : NGHTTP2_ERR_PAUSE.rawValue
   }
 }

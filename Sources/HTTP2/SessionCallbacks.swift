@@ -8,9 +8,9 @@ enum SessionCallbacks {
   /// The source of a message's content: the stream of the session that the callback gets.
   static var contentSource: nghttp2_data_provider {
     var source = nghttp2_data_provider()
-    source.read_callback = { _, id, space, length, flags, _, user in
+    source.read_callback = { _, id, _, length, flags, _, user in
       guard let user, let flags else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
-      return session(user).readContent(id, into: UnsafeMutableRawBufferPointer(start: space, count: length), flags)
+      return session(user).readContent(id, atMost: length, flags)
     }
     return source
   }
@@ -55,9 +55,13 @@ enum SessionCallbacks {
       session(user).contentArrived(UnsafeBufferPointer(start: bytes, count: count), id)
       return 0
     }
+    nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, _, head, length, _, user in
+      guard let head, let user else { return failure }
+      return session(user).contentLeaves(head, length)
+    }
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
       guard let frame, let user else { return failure }
-      session(user).frameWasSent(frame.pointee)
+      session(user).frameLeaves(frame.pointee)
       return 0
     }
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, user in
@@ -72,8 +76,8 @@ enum SessionCallbacks {
     nghttp2_option_set_no_auto_window_update(option, 1)
     // Counted here, with other kinds.
     nghttp2_option_set_stream_reset_rate_limit(option, UInt64(Int32.max), UInt64(Int32.max))
-    // The largest head and trailers of a message, and the overhead of their fields. Without this libnghttp2 drops a
-    // head of more than 64 KiB, and reports no error.
+    // The method, which is all that libnghttp2 writes of a head. Without this it drops one of more than 64 KiB, and
+    // reports no error.
     nghttp2_option_set_max_send_header_block_length(option, 4 * owner.limits.head.headBytes + 128 * 1024)
     var handle: OpaquePointer?
     let user = Unmanaged.passUnretained(owner).toOpaque()

@@ -21,11 +21,11 @@ package final class SessionStream {
   }
 
   /// 0 before the request's head is complete.
-  package internal(set) var id: Int32
+  @exclusivity(unchecked) package internal(set) var id: Int32
   /// Bytes that come before the incoming content: the head, and interim ones before it.
   @exclusivity(unchecked) var head = ByteBuffer(capacity: 1024)
   /// True if the head is larger than the limit, and was not kept.
-  package private(set) var isHeadTooLarge: Bool
+  @exclusivity(unchecked) package private(set) var isHeadTooLarge: Bool
   @exclusivity(unchecked) var changes: Changes = []
   /// True if the final head of a response has arrived.
   @exclusivity(unchecked) var hasHead = false
@@ -37,8 +37,6 @@ package final class SessionStream {
   @exclusivity(unchecked) package internal(set) var isBroken = false
   /// True if the last frame of the outgoing message was written to the connection.
   @exclusivity(unchecked) package internal(set) var isSent = false
-  /// True if an interim head waits for its frame to be written.
-  @exclusivity(unchecked) var sendsInterim = false
   /// True if the frames of the outgoing message wait for more of it.
   @exclusivity(unchecked) var isDeferred = false
   /// True if it counts towards the limit of streams.
@@ -73,20 +71,24 @@ package final class SessionStream {
     head.removeAll()
     changes = []
     (hasHead, isBroken, isSent, isDeferred, isCounted) = (false, false, false, false, true)
-    sendsInterim = false
     (isGivenUp, mayBeReset, isFinished, lingering) = (false, false, false, nil)
     answer = AnswerProgress()
     incoming.begin(length: length)
     outgoing.begin()
   }
 
-  /// Bytes of memory in its buffers.
-  var capacity: Int { head.capacity + incoming.capacity + outgoing.capacity }
+  /// A stream whose buffers have grown beyond this is not used again.
+  private static let grown = 32 * 1024
+
+  /// True if its memory may be another stream's when this one is over.
+  var mayBeginAgain: Bool {
+    !isTunnel && changes.isEmpty && head.capacity + incoming.capacity + outgoing.capacity <= Self.grown
+  }
 
   /// True if the connection has yet to get the rest of a message that is complete here.
   package var isOwed: Bool {
     if isSent || isBroken || isFinished { return false }
-    return outgoing.hasHead ? !isDeferred || outgoing.waitingCount > 0 : sendsInterim && outgoing.waitingCount > 0
+    return outgoing.hasHead ? !isDeferred || outgoing.waitingCount > 0 : outgoing.waitsBehindHead
   }
 
   /// Moves the head of the incoming message behind `bytes`.

@@ -4,11 +4,7 @@ internal import HTTP
 
 /// Streams that a loop keeps for its callers' connections. Confined to the loop.
 package final class SpareStreams {
-  private var free: [SessionStream] = []
-  private var fewest = 0
-
-  /// A stream whose buffers have grown beyond this is not kept.
-  private static let grown = 32 * 1024
+  @exclusivity(unchecked) private var spare = SpareObjects<SessionStream>()
 
   package init() {}
 
@@ -16,14 +12,12 @@ package final class SpareStreams {
   /// former one, and for a tunnel.
   func take(_ id: Int32, _ fields: borrowing FieldBlock, length: UInt64?, _ limits: HeadLimits) -> SessionStream {
     let isTunnel = fields.asksForTunnel
-    if !isTunnel, let last = free.indices.last, isKnownUniquelyReferenced(&free[last]) {
-      let stream = free.removeLast()
-      fewest = min(fewest, free.count)
-      if let response = stream.outgoing as? StreamResponse, response.isMade(for: limits) {
-        response.isForHead = fields.isHead
-        stream.begin(id, isHeadTooLarge: fields.isTooLarge, length: length)
-        return stream
-      }
+    if !isTunnel, let stream = spare.take(), let response = stream.outgoing as? StreamResponse,
+      response.isMade(for: limits)
+    {
+      response.isForHead = fields.isHead
+      stream.begin(id, isHeadTooLarge: fields.isTooLarge, length: length)
+      return stream
     }
     return SessionStream(
       id, isHeadTooLarge: fields.isTooLarge, length: length, isTunnel: isTunnel,
@@ -31,15 +25,8 @@ package final class SpareStreams {
   }
 
   /// Keeps a stream that its owner has finished, and its session forgotten.
-  func giveBack(_ stream: SessionStream) {
-    if !stream.isTunnel, stream.changes.isEmpty, stream.capacity <= Self.grown { free.append(stream) }
-  }
+  func giveBack(_ stream: SessionStream) { if stream.mayBeginAgain { spare.giveBack(stream) } }
 
   /// Drops the streams that were unused since the last call. Returns their number.
-  package func sweep() -> Int {
-    let unneeded = min(fewest, free.count)
-    free.removeLast(unneeded)
-    fewest = free.count
-    return unneeded
-  }
+  package func sweep() -> Int { spare.sweep() }
 }

@@ -10,7 +10,7 @@ class StreamOutput {
   @exclusivity(unchecked) private final var trailers = TrailerParser()
   @exclusivity(unchecked) final var reader: ContentReader?
   final let limits: HeadLimits
-  /// Bytes of the head that was read last.
+  /// Bytes of the head that was read, and waits at the front for its frame; 0 if none does.
   @exclusivity(unchecked) final var headCount = 0
   /// Bytes at the front of `bytes` that are content.
   @exclusivity(unchecked) private final var approved = 0
@@ -51,10 +51,14 @@ class StreamOutput {
   final var waitingCount: Int { bytes.count }
   /// True if the head of the message was read; for a response the final one.
   final var hasHead: Bool { reader != nil }
+  /// True if a head waits for its frame.
+  final var headIsLeaving: Bool { headCount > 0 }
+  /// True if there is more behind a head that waits.
+  final var waitsBehindHead: Bool { headIsLeaving && waitingCount > headCount }
 
   /// Appends bytes, at most until `limit` wait; a head that is not complete may exceed that. Returns their number.
   final func append(_ source: UnsafeRawBufferPointer, limit: Int) -> Int {
-    let room = (hasHead ? limit : limit + limits.headBytes) - bytes.count
+    let room = limit + (hasHead ? headCount : limits.headBytes) - bytes.count
     let count = min(source.count, room)
     if count <= 0 { return 0 }
     bytes.reserve(count)
@@ -77,12 +81,23 @@ class StreamOutput {
     case invalid
   }
 
-  /// Reads the next head, if it is complete. It stays until `dropHead`.
+  /// Reads the next head, if it is complete. It waits for its frame then.
   func nextHead() -> HeadStep { preconditionFailure("every message has a head of its own") }
 
-  /// Lends the lines of the head that are for the peer.
-  func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
+  /// Appends the fields of the head that waits.
+  func writeHead(isSecure: Bool, into block: inout ByteBuffer) {
     preconditionFailure("every message has a head of its own")
+  }
+
+  /// Appends the fields of the frame that is made: of the head that waits, which is dropped, or of the trailer section.
+  final func writeFields(isSecure: Bool, into block: inout ByteBuffer) {
+    if headIsLeaving {
+      writeHead(isSecure: isSecure, into: &block)
+      bytes.consume(headCount)
+      headCount = 0
+    } else {
+      writeTrailers(into: &block)
+    }
   }
 
   /// The step for a final head, whose content has this framing.
@@ -100,12 +115,6 @@ class StreamOutput {
   final func tunnelStep() -> HeadStep {
     reader = ContentReader(.untilClose)
     return .final(endsStream: false)
-  }
-
-  /// Drops the head that was read.
-  final func dropHead() {
-    bytes.consume(headCount)
-    headCount = 0
   }
 
   // MARK: Content
@@ -144,10 +153,11 @@ class StreamOutput {
     }
   }
 
-  /// Lends the lines of the trailer section behind the content.
-  final func forEachTrailer(_ body: (FieldLine, Span<UInt8>) -> Void) {
-    bytes.withBytes { bytes in
-      for index in 0..<trailers.fields.count { body(trailers.fields[index], bytes) }
+  /// Appends the fields of the trailer section behind the content.
+  private func writeTrailers(into block: inout ByteBuffer) {
+    for index in 0..<trailers.fields.count {
+      let line = trailers.fields[index]
+      bytes.withBytes { HeaderBlock.field(line, of: $0, into: &block) }
     }
   }
 }
@@ -175,9 +185,6 @@ final class StreamResponse: StreamOutput {
     head.reset()
   }
 
-  /// The status of the head that was read.
-  var status: Int { head.status == 101 ? 200 : head.status }
-
   override func nextHead() -> HeadStep {
     if hasHead || bytes.isEmpty { return .needsMore }
     switch bytes.withBytes({ parser.parse($0, into: &head, limits: limits) }) {
@@ -195,14 +202,24 @@ final class StreamResponse: StreamOutput {
     }
   }
 
-  override func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
-    bytes.withBytes { bytes in
-      for index in 0..<head.fields.count where HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
-        let name = bytes.extracting(head.fields[index].name)
-        // RFC 8441 §5: the proof has no use here.
-        if asksForTunnel, !hasKey, name.equalsIgnoringCase(WebSocketUpgrade.acceptanceName) { continue }
-        body(head.fields[index], bytes)
-      }
+  override func writeHead(isSecure: Bool, into block: inout ByteBuffer) {
+    // What makes a tunnel of an exchange with HTTP/1.1 is a success here (RFC 8441 §5).
+    HeaderBlock.status(head.status == 101 ? 200 : head.status, into: &block)
+    Self.write(
+      head, bytes, dropping: asksForTunnel && !hasKey ? WebSocketUpgrade.acceptanceName : nil, into: &block)
+  }
+
+  private static func write(
+    _ head: borrowing ResponseHead, _ input: borrowing ByteBuffer, dropping unused: StaticString?,
+    into block: inout ByteBuffer
+  ) {
+    let bytes = input.bytes
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      guard HopByHop.forwards(line, head.connection, in: bytes) else { continue }
+      // RFC 8441 §5: the proof has no use here.
+      if let unused, bytes.extracting(line.name).equalsIgnoringCase(unused) { continue }
+      HeaderBlock.field(line, of: bytes, into: &block)
     }
   }
 }
@@ -219,7 +236,7 @@ final class StreamRequest: StreamOutput {
   /// The proof of the WebSocket that the request asks for; nil if it asks for none.
   @exclusivity(unchecked) private(set) var acceptance: [UInt8]?
   /// True if the sender accepts trailer fields, which a field says that is about the connection in HTTP/1.1.
-  var acceptsTrailers: Bool { bytes.withBytes { HopByHop.acceptsTrailers(head.fields, in: $0) } }
+  private var acceptsTrailers: Bool { bytes.withBytes { HopByHop.acceptsTrailers(head.fields, in: $0) } }
 
   override func nextHead() -> HeadStep {
     if hasHead || bytes.isEmpty { return .needsMore }
@@ -234,17 +251,35 @@ final class StreamRequest: StreamOutput {
     }
   }
 
-  /// Lends method, authority and target.
-  func withPseudoFields(_ body: (ByteRange, ByteRange, ByteRange, Span<UInt8>) -> Void) {
-    bytes.withBytes { body(head.methodName, head.authority, head.target.whole, $0) }
+  override func begin() {
+    super.begin()
+    parser = RequestHeadParser()
+    head.reset()
+    acceptance = nil
   }
 
-  override func forEachLine(_ body: (FieldLine, Span<UInt8>) -> Void) {
-    bytes.withBytes { bytes in
-      for index in 0..<head.fields.count
-      where head.fields[index].known != .host && HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
-        body(head.fields[index], bytes)
-      }
+  /// Lends the method.
+  func withMethod<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+    bytes.withBytes { body($0.extracting(head.methodName)) }
+  }
+
+  override func writeHead(isSecure: Bool, into block: inout ByteBuffer) {
+    if acceptance != nil { HeaderBlock.field(":protocol", "websocket", into: &block) }
+    HeaderBlock.scheme(isSecure: isSecure, into: &block)
+    Self.write(head, bytes, into: &block)
+    if acceptsTrailers { HeaderBlock.field("te", "trailers", into: &block) }
+  }
+
+  private static func write(
+    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, into block: inout ByteBuffer
+  ) {
+    let bytes = input.bytes
+    HeaderBlock.authority(bytes.extracting(head.authority), into: &block)
+    HeaderBlock.path(bytes.extracting(head.target.whole), into: &block)
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      guard line.known != .host, HopByHop.forwards(line, head.connection, in: bytes) else { continue }
+      HeaderBlock.field(line, of: bytes, into: &block)
     }
   }
 }

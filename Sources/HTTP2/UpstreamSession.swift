@@ -35,11 +35,11 @@ package struct AnswerProgress {
 /// An upstream's connection.
 package final class UpstreamSession: Session {
   /// Streams at once that both sides accept; nil until the peer has said.
-  package private(set) var capacity: Int?
+  @exclusivity(unchecked) package private(set) var capacity: Int?
   /// True if the peer has announced that it takes an extended CONNECT (RFC 8441 §3).
-  package private(set) var permitsTunnels = false
+  @exclusivity(unchecked) package private(set) var permitsTunnels = false
   /// True if the peer serves no further streams.
-  package private(set) var isLeaving = false
+  @exclusivity(unchecked) package private(set) var isLeaving = false
   /// Interim heads, and bytes of their fields, that a response may have before its stream is reset. A relay accepts
   /// fewer.
   private static let interimLimit = 64
@@ -60,6 +60,14 @@ package final class UpstreamSession: Session {
 
   /// A stream for a request, whose head is given first.
   package func open() -> SessionStream { SessionStream(0, length: 0, StreamRequest(limits.head)) }
+
+  /// True if nothing of a finished stream is left, so that it may be opened again.
+  package func mayReopen(_ stream: SessionStream) -> Bool {
+    stream.isFinished && streams[stream.id] == nil && stream.mayBeginAgain
+  }
+
+  /// Makes a stream for another request of one that is over.
+  package func reopen(_ stream: SessionStream) { stream.begin(0, isHeadTooLarge: false, length: 0) }
 
   /// Ends a stream whose response is read, or whose owner gives it up; the peer is told so, unless both messages are
   /// complete.
@@ -144,7 +152,7 @@ package final class UpstreamSession: Session {
       let isHead = (stream.outgoing as? StreamRequest)?.isHead == true
       // Otherwise only the end may follow.
       let hasContent = !endsStream && fields.mayHaveContent(isHead: isHead)
-      stream.incoming = StreamContent(length: hasContent ? fields.length : 0)
+      stream.incoming.begin(length: hasContent ? fields.length : 0)
       fields.writeResponseHead(isHead: isHead, hasContent: hasContent, into: &stream.head)
       stream.hasHead = true
       if endsStream { stream.incoming.end() }
@@ -212,27 +220,30 @@ package final class UpstreamSession: Session {
     stream.isTunnel = request.acceptance != nil
     if stream.isTunnel, !permitsTunnels { return false }
     if streams.count >= capacity ?? 1 { endLateStreams() }
-    lines.removeAll(keepingCapacity: true)
-    request.withPseudoFields { method, authority, target, bytes in
-      if stream.isTunnel { addLine(":method", "CONNECT") } else { addLine(":method", method, bytes) }
-      if stream.isTunnel { addLine(":protocol", "websocket") }
-      addLine(":scheme", limits.isSecure ? "https" : "http")
-      addLine(":authority", authority, bytes)
-      addLine(":path", target, bytes)
-    }
-    request.forEachLine { collect($0, $1) }
-    if request.acceptsTrailers { addLine("te", "trailers") }
-    let id = lines.withUnsafeMutableBufferPointer { lines in
-      let (first, count) = (lines.baseAddress, lines.count)
-      guard case .final(let endsStream) = step else { return Int32(-1) }
-      var source = SessionCallbacks.contentSource
-      return withUnsafePointer(to: &source) {
-        nghttp2_submit_request(handle, nil, first, count, endsStream ? nil : $0, nil)
-      }
-    }
+    guard case .final(let endsStream) = step else { return false }
+    // The only field that libnghttp2 has to know.
+    let id = stream.isTunnel ? submit("CONNECT", endsStream) : request.withMethod { submit($0, endsStream) }
     if id < 0 { return false }
     stream.id = id
     streams[id] = stream
     return true
+  }
+
+  private func submit(_ method: StaticString, _ endsStream: Bool) -> Int32 {
+    submit(UnsafeBufferPointer(start: method.utf8Start, count: method.utf8CodeUnitCount).span, endsStream)
+  }
+
+  private func submit(_ method: Span<UInt8>, _ endsStream: Bool) -> Int32 {
+    let name: StaticString = ":method"
+    var source = SessionCallbacks.contentSource
+    return method.withUnsafeBufferPointer { method in
+      // libnghttp2 copies both.
+      var field = nghttp2_nv(
+        name: UnsafeMutablePointer(mutating: name.utf8Start), value: UnsafeMutablePointer(mutating: method.baseAddress),
+        namelen: name.utf8CodeUnitCount, valuelen: method.count, flags: 0)
+      return withUnsafePointer(to: &source) {
+        nghttp2_submit_request(handle, nil, &field, 1, endsStream ? nil : $0, nil)
+      }
+    }
   }
 }

@@ -40,6 +40,13 @@ package final class UpstreamConnection {
     wasUsed = isReused
   }
 
+  /// Begins another exchange in the place of one that is over, on the same connection.
+  func renew(isReused: Bool, at now: MonotonicTime) -> SessionStream? {
+    wasUsed = isReused
+    stream.renew()
+    return carried?.renew(at: now)
+  }
+
   /// True if it is a stream of HTTP/2.
   package var isHTTP2: Bool { carried != nil }
 
@@ -96,6 +103,7 @@ package final class UpstreamConnection {
   fileprivate func finishStream() -> SharedConnection? {
     guard let carried else { return nil }
     carried.connection.finish(carried.stream)
+    carried.connection.keep(self, carried.stream)
     return carried.connection
   }
 
@@ -296,6 +304,7 @@ package final class OriginPool {
       guard let connection, state.isIdle(connection.id), connection.isStale else { continue }
       carryOut(state.closedByPeer(connection.id))
     }
+    for connection in connections { connection?.shared?.sweep() }
     while let action = state.timePassed(loop.now) { carryOut(action) }
   }
 

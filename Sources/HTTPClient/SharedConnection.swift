@@ -24,6 +24,8 @@ final class SharedConnection {
   @exclusivity(unchecked) private var hasLeft = false
   @exclusivity(unchecked) private var capacity: Int?
   @exclusivity(unchecked) private var streams: [ObjectIdentifier: ByteStream] = [:]
+  /// Streams that are over, for those that begin.
+  @exclusivity(unchecked) private var spare = SpareObjects<UpstreamConnection>()
   @exclusivity(unchecked) private var streamCount: UInt64 = 0
   private let since: MonotonicTime
   @exclusivity(unchecked) private var input = ByteBuffer(capacity: 16 * 1024)
@@ -74,13 +76,27 @@ final class SharedConnection {
 
   /// A stream for an exchange.
   func open() -> UpstreamConnection {
-    let stream = session.open()
     streamCount += 1
-    let bytes = UpstreamStream(stream, on: self, at: waiter.loop.now)
+    let now = waiter.loop.now
+    if let lent = spare.take(), let stream = lent.renew(isReused: wasUsed, at: now) {
+      session.reopen(stream)
+      streams[ObjectIdentifier(stream)] = lent.stream
+      return lent
+    }
+    let stream = session.open()
+    let bytes = UpstreamStream(stream, on: self, at: now)
     let carried = ByteStream(carriedBy: bytes, loop: waiter.loop)
     streams[ObjectIdentifier(stream)] = carried
     return UpstreamConnection(carried, id, bytes, isReused: wasUsed)
   }
+
+  /// Keeps a finished stream for another exchange, if nothing of it is left.
+  func keep(_ lent: UpstreamConnection, _ stream: SessionStream) {
+    if !isLost, session.mayReopen(stream) { spare.giveBack(lent) }
+  }
+
+  /// Drops the streams that were not needed since the last call.
+  func sweep() { _ = spare.sweep() }
 
   /// Waits for the peer's settings. True if it takes WebSockets on streams; nil at the deadline. A connection that is
   /// lost has the answer for the stream itself.
@@ -100,7 +116,7 @@ final class SharedConnection {
     if stream.isTunnel, stream.isOwed { _ = flush() }
     streams[ObjectIdentifier(stream)] = nil
     session.finish(stream)
-    waiter.signal()
+    if session.hasOutput { waiter.signal() }
   }
 
   func take(from stream: SessionStream, into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome {
@@ -250,6 +266,8 @@ final class SharedConnection {
 
   private func end() {
     isLost = true
+    // They keep this connection.
+    spare.removeAll()
     pool.countsShared(-1)
     session.breakAll()
     tellStreams()
@@ -272,12 +290,18 @@ final class SharedConnection {
 final class UpstreamStream: StreamCarrier {
   let connection: SharedConnection
   let stream: SessionStream
-  let began: MonotonicTime
+  @exclusivity(unchecked) private(set) var began: MonotonicTime
 
   init(_ stream: SessionStream, on connection: SharedConnection, at now: MonotonicTime) {
     began = now
     self.stream = stream
     self.connection = connection
+  }
+
+  /// Begins another exchange.
+  func renew(at now: MonotonicTime) -> SessionStream {
+    began = now
+    return stream
   }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> IOOutcome { connection.take(from: stream, into: buffer) }

@@ -50,13 +50,13 @@ import Testing
   }
 
   @Test(arguments: ["user-agent", "accept", "content-type", "grpc-accept-encoding"])
-  func `a table keeps what many requests have alike`(_ name: String) {
-    #expect(Self.requestSize(name) == Self.requestSize("") + 1)
+  func `no table keeps what many requests have alike, either`(_ name: String) {
+    #expect(Self.requestSize(name) > Self.requestSize("") + 16)
   }
 
   @Test(arguments: ["server", "date", "content-type", "vary", "x-content-type-options"])
-  func `a table keeps what many responses have alike`(_ name: String) {
-    #expect(Self.responseSize(name) == Self.responseSize("") + 1)
+  func `no table keeps what many responses have alike, either`(_ name: String) {
+    #expect(Self.responseSize(name) > Self.responseSize("") + 16)
   }
 
   @Test func `a secret is marked for all who send it on`() {

@@ -104,10 +104,13 @@ final class UpstreamFixture: SessionFixture<UpstreamSession> {
 
 /// Both ends of a connection in memory.
 final class Pair {
-  let upstream = UpstreamFixture(settings: nil)
+  let upstream: UpstreamFixture
   let server: SessionFixture<CallerSession>
 
-  init(_ limits: SessionLimits = SessionLimits()) { server = SessionFixture(CallerSession(limits)) }
+  init(_ limits: SessionLimits = SessionLimits()) {
+    upstream = UpstreamFixture(limits, settings: nil)
+    server = SessionFixture(CallerSession(limits))
+  }
 
   /// Carries bytes until none are left.
   func run() {

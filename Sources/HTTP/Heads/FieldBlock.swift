@@ -62,21 +62,24 @@ package struct FieldBlock: ~Copyable {
     byteCount += name.count + value.count + 4
     if isTooLarge { return true }
     if !name.isEmpty, name[0] == ASCII.colon { return addPseudo(name, value) }
-    guard Self.isName(name), Self.isValue(value), !Self.isOfConnection(name, value) else { return false }
-    if name.equalsIgnoringCase("host") {
+    guard Self.isName(name), Self.isValue(value) else { return false }
+    let known = FieldName(name)
+    if Self.isOfConnection(known, value) { return false }
+    switch known {
+    case .host:
       hosts += 1
       host.removeAll()
       host.append(value)
-    } else if name.equalsIgnoringCase("cookie") {
+    case .cookie:
       // RFC 9113 §8.2.3: the pieces of one field.
       if !cookies.isEmpty { cookies.append("; ") }
       cookies.append(value)
-    } else {
-      if name.equalsIgnoringCase("sec-websocket-key") { hasKey = true }
-      if name.equalsIgnoringCase("content-length") {
-        guard let value = Self.number(value) else { return false }
-        length = value
-      }
+    case .contentLength:
+      guard let number = Self.number(value) else { return false }
+      length = number
+      appendLine(name, value)
+    default:
+      if known == .other, name.equalsIgnoringCase("sec-websocket-key") { hasKey = true }
       appendLine(name, value)
     }
     return true
@@ -84,7 +87,7 @@ package struct FieldBlock: ~Copyable {
 
   /// Adds a field of a response. False: the response is malformed.
   package mutating func addOfResponse(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-    if name.equalsIgnoringCase(":status") {
+    if !name.isEmpty, name[0] == ASCII.colon, name.equalsIgnoringCase(":status") {
       byteCount += name.count + value.count + 4
       guard status == 0, value.count == 3, let number = Self.number(value), 100...599 ~= number else { return false }
       status = Int(number)
@@ -101,7 +104,9 @@ package struct FieldBlock: ~Copyable {
   /// Adds a field of a trailer section. False: the message is malformed.
   package mutating func addTrailer(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
     byteCount += name.count + value.count + 4
-    guard !isTooLarge, Self.isName(name), Self.isValue(value), !Self.isOfConnection(name, value) else { return false }
+    guard !isTooLarge, Self.isName(name), Self.isValue(value), !Self.isOfConnection(FieldName(name), value) else {
+      return false
+    }
     appendLine(name, value)
     return true
   }
@@ -164,8 +169,8 @@ package struct FieldBlock: ~Copyable {
   }
 
   // RFC 9113 §8.2.2.
-  private static func isOfConnection(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-    switch FieldName(name) {
+  private static func isOfConnection(_ name: FieldName, _ value: Span<UInt8>) -> Bool {
+    switch name {
     case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade: true
     case .te: !value.equalsIgnoringCase("trailers")
     default: false

@@ -60,6 +60,9 @@ public final class ByteStream: @unchecked Sendable {
     self.carrier = carrier
   }
 
+  /// Begins another carried stream in the place of one that is over.
+  package func renew() { channel.ready = [.read, .write] }
+
   /// Makes it known that a carried stream may be tried again.
   package func announce(_ readiness: Readiness) { channel.post(readiness) }
 

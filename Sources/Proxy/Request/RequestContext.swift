@@ -175,6 +175,12 @@ final class UpstreamAttempt: Reusable {
   }
 }
 
+/// A place of one stream after the other, with a task of its own.
+protocol StreamPlace: AnyObject {
+  /// Ends the task of a free place.
+  func retire()
+}
+
 /// The memory that a loop lends. Confined to its loop.
 final class LentMemory {
   @exclusivity(unchecked) private var buffers = FreeList<CallerBuffers>()
@@ -182,6 +188,9 @@ final class LentMemory {
   @exclusivity(unchecked) private var attempts = FreeList<UpstreamAttempt>()
   /// The streams of callers' connections with HTTP/2.
   let streams = SpareStreams()
+  /// The free places for them, and the fewest since the last look.
+  @exclusivity(unchecked) private var places: [any StreamPlace] = []
+  @exclusivity(unchecked) private var fewestPlaces = 0
 
   func takeBuffers(_ limits: HeadLimits) -> CallerBuffers { buffers.take(limits) }
   func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }
@@ -190,8 +199,22 @@ final class LentMemory {
   func takeAttempt(_ limits: HeadLimits) -> UpstreamAttempt { attempts.take(limits) }
   func giveBack(_ attempt: consuming UpstreamAttempt) { attempts.giveBack(attempt) }
 
+  /// A free place; nil if there is none.
+  func takePlace() -> (any StreamPlace)? {
+    guard let place = places.popLast() else { return nil }
+    fewestPlaces = min(fewestPlaces, places.count)
+    return place
+  }
+
+  func giveBack(_ place: any StreamPlace) { places.append(place) }
+
   /// Drops the objects that were unused since the last call. Returns their number.
-  func sweep() -> Int { buffers.sweep() + requests.sweep() + attempts.sweep() + streams.sweep() }
+  func sweep() -> Int {
+    for place in places.suffix(fewestPlaces) { place.retire() }
+    places.removeLast(fewestPlaces)
+    fewestPlaces = places.count
+    return buffers.sweep() + requests.sweep() + attempts.sweep() + streams.sweep()
+  }
 }
 
 /// An object that a loop lends to one subject after the other.

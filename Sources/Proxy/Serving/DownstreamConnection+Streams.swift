@@ -1,4 +1,4 @@
-// HTTP/2 on a caller's connection: bytes to the session and from it, a task for each stream, and the end. The session
+// HTTP/2 on a caller's connection: bytes to the session and from it, a place for each stream, and the end. The session
 // does no I/O; DownstreamStream serves the requests.
 
 internal import Bytes
@@ -171,7 +171,7 @@ extension DownstreamConnection {
 
   // MARK: Streams
 
-  /// Tells the streams what has changed, and starts tasks for new ones.
+  /// Tells the streams what has changed, and gives new ones a place.
   private func dispatch(_ multiplexer: Multiplexer) {
     multiplexer.session.takeChanges { stream, changes in
       if changes.contains(.began) {
@@ -183,7 +183,7 @@ extension DownstreamConnection {
   }
 
   private func begin(_ stream: SessionStream, _ multiplexer: Multiplexer) {
-    let (session, id) = (multiplexer.session, stream.id)
+    let session = multiplexer.session
     // A stream counts as a connection, besides the first: it takes as much memory and as many descriptors.
     let isCounted = !multiplexer.streams.isEmpty
     // Nobody waits for the answer to a request that was reset at once.
@@ -193,22 +193,7 @@ extension DownstreamConnection {
       facts.state.metrics.add(facts.state.service.metrics.limits[Limit.connections.row])
       return session.refuse(stream)
     }
-    let connections = facts.state.service.connections
-    if isCounted { connections.opened() }
-    home.current.metrics.add(home.current.service.metrics.http2Streams, 1)
-    let served = DownstreamStream(StreamBytes(stream, of: session, waiter), on: self)
-    multiplexer.streams[id] = served
-    // All stay on this loop, on which the task runs.
-    let waiter = waiter
-    nonisolated(unsafe) let all = (multiplexer, served, home)
-    let confined = Confined(all, to: home.loop)
-    Task(executorPreference: home.loop) {
-      await confined.value.1.serve()
-      confined.value.0.streams[id] = nil
-      confined.value.2.current.metrics.add(confined.value.2.current.service.metrics.http2Streams, -1)
-      waiter.signal()
-      if isCounted { connections.closed() }
-    }
+    DownstreamStream.take(on: home).begin(stream, of: multiplexer, on: self, isCounted: isCounted)
   }
 
   /// Takes leave in the two steps of RFC 9113 §6.8, when it is time.

@@ -23,7 +23,7 @@ final class Multiplexer {
     return since
   }
 
-  private var wasAbandoned = false
+  @exclusivity(unchecked) private var wasAbandoned = false
 
   /// Ends all exchanges in progress, once.
   func abandon() {
