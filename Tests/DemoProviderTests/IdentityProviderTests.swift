@@ -167,7 +167,7 @@ import Tokens
     let token = try SignedJWT(#require(reply["access_token"] as? String))
     let published = provider.answer(
       DemoRequest(method: "GET", path: "/\(Sample.tenant)/discovery/v2.0/keys"), now: DemoFixture.now)
-    let keys = try JWKSet(json: Array(published.text.utf8))
+    let keys = try #require(JWKSet(json: Array(published.text.utf8)))
     let key = try #require(keys.candidates(for: token.header).first)
     let verifier = try RSAPublicKey(modulus: key.modulus, exponent: key.exponent)
     #expect(try verifier.verifies(token.signature.span, of: token.signingInput.span, .rs256))

@@ -24,7 +24,7 @@ struct FederatedCredentialTests {
       "identity-service", [pinnedPython(), testsDirectory + "/peers/identity_service.py"], in: directory)
     port = try await announcedPort(of: service)
     let document = try await curl(["http://127.0.0.1:\(port)/testing/keys"]).body
-    let keys = try JWKSet(json: Array(document.utf8))
+    let keys = try #require(JWKSet(json: Array(document.utf8)))
     var settings = DemoSettings(directory: directory.path)
     settings.federated =
       [
@@ -114,7 +114,7 @@ struct FederatedCredentialTests {
     settings.federated = [
       FederatedCredential(
         issuer: hub.issuer, subject: OpenIDProvider.client, audience: "https://orders.example",
-        keys: try JWKSet(json: Array(document.utf8)))
+        keys: try #require(JWKSet(json: Array(document.utf8))))
     ]
     let services = try DemoServices(settings)
     let proxy = try await ProxyUnderTest(

@@ -169,11 +169,10 @@ package struct CallerAssertion: Sendable {
   /// A token that a program has verified itself. Its end and tenant are those that it names; one that is no JWT names
   /// none, and then only the provider knows them.
   init(unverified token: Secret) throws(CryptoError) {
-    var claims = JWTClaims()
-    do throws(JWTRefusal) { claims = try SignedJWT(token.revealed()).claims } catch { claims = JWTClaims() }
+    let claims = SignedJWT.claims(of: token.revealed())
     let digest = try SHA256.digest(of: token.bytes)
     self.init(
-      token: token, digest: Digest256(digest.span), expiresAt: claims.expiresAt ?? UnixTime(.max), tenant: claims.tenant
-    )
+      token: token, digest: Digest256(digest.span), expiresAt: claims?.expiresAt ?? UnixTime(.max),
+      tenant: claims?.tenant)
   }
 }

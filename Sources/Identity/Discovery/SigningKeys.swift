@@ -21,12 +21,8 @@ struct SigningKeys {
       let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
       throw AcquisitionError(.metadata(status: response.status), retryAfter: wait)
     }
-    do throws(JWKError) {
-      return SigningKeys(
-        set: try JWKSet(json: response.body), authority: application.authority, issuer: metadata.issuer)
-    } catch {
-      throw AcquisitionError(.document(.notJSON))
-    }
+    guard let set = JWKSet(json: response.body) else { throw AcquisitionError(.document(.notJSON)) }
+    return SigningKeys(set: set, authority: application.authority, issuer: metadata.issuer)
   }
 
   /// True if one of the keys made a token's signature. A malformed key or one that is too small verifies nothing.

@@ -120,7 +120,8 @@ extension SignInRequirement {
   package func isBrought(by token: Secret, scopes: ScopeSet, obtainedAt: UnixTime, isAnothers: Bool) -> Bool {
     guard obtainedAt >= since, refused.map({ $0 != Self.mark(of: token) }) ?? true, self.scopes.isCovered(by: scopes)
     else { return false }
-    let said = Self.claims(of: token)
+    // They are not verified: they only decide whether a requirement is forgotten.
+    let said = [String: JSONValue](claimsOf: token.revealed())
     var verdicts: [Bool?] = []
     if !authenticationContexts.isEmpty {
       verdicts.append(said["acr"]?.text.map { context in authenticationContexts.contains(context) })
@@ -157,17 +158,5 @@ extension SignInRequirement {
   private static func words(_ value: JSONValue) -> [String] {
     if case .array(let values) = value { return values.compactMap(\.text) }
     return value.text.map { [$0] } ?? []
-  }
-
-  /// The claims of a token that is a JWT; none of another. They are not verified: they only decide whether a
-  /// requirement is forgotten.
-  private static func claims(of token: Secret) -> [String: JSONValue] {
-    let parts = token.revealed().split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3 else { return [:] }
-    do throws(Base64URLError) {
-      return JSONValue(json: try Base64URL.decode(parts[1].prefix { $0 != "=" }))?.members ?? [:]
-    } catch {
-      return [:]
-    }
   }
 }

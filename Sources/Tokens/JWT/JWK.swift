@@ -2,17 +2,6 @@
 // certificates (`x5c`, `x5t`): the document came over verified TLS from the issuer, and they could add no trust.
 
 package import Bytes
-internal import FoundationEssentials
-
-/// A JWK that cannot verify, or a document without keys.
-package enum JWKError: Error, Sendable, Hashable {
-  /// `kty` is not `RSA`.
-  case kind(String)
-  /// `n` or `e` is missing or no base64url.
-  case numbers
-  /// The document is no JSON object with an array `keys`.
-  case json
-}
 
 /// A public RSA key that verifies signatures.
 package struct JWK: Sendable, Hashable {
@@ -50,28 +39,28 @@ package struct JWK: Sendable, Hashable {
   }
 }
 
-extension JWK: Codable {
+extension JWK: Encodable {
+  /// Reads a key; nil for one that cannot verify here.
+  init?(_ value: JSONValue) {
+    guard let members = value.members.map({ JWTMembers($0, of: .signature) }) else { return nil }
+    do throws(JWTRefusal) {
+      guard try members.text("kty") == "RSA", let modulus = try members.bytes("n"),
+        let exponent = try members.bytes("e")
+      else { return nil }
+      (self.modulus, self.exponent) = (modulus, exponent)
+      identifier = try members.text("kid")
+      algorithm = try members.text("alg")
+      use = try members.text("use")
+      operations = try members.list("key_ops")
+      issuer = try members.text("issuer")
+    } catch {
+      return nil
+    }
+  }
+
   private enum Name: String, CodingKey {
     case kty, use, kid, alg, n, e, issuer
     case operations = "key_ops"
-  }
-
-  /// Reads a key; throws `JWKError` for one that is of no use here.
-  package init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: Name.self)
-    let kind = try members.decode(String.self, forKey: .kty)
-    guard kind == "RSA" else { throw JWKError.kind(kind) }
-    identifier = try members.decodeIfPresent(String.self, forKey: .kid)
-    algorithm = try members.decodeIfPresent(String.self, forKey: .alg)
-    use = try members.decodeIfPresent(String.self, forKey: .use)
-    operations = try members.decodeIfPresent([String].self, forKey: .operations)
-    issuer = try members.decodeIfPresent(String.self, forKey: .issuer)
-    do {
-      modulus = try Base64URL.decode(members.decode(String.self, forKey: .n))
-      exponent = try Base64URL.decode(members.decode(String.self, forKey: .e))
-    } catch {
-      throw JWKError.numbers
-    }
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -96,40 +85,21 @@ package struct JWKSet: Sendable, Hashable, Encodable {
     self.keys = keys
   }
 
-  package init(json: [UInt8]) throws(JWKError) {
+  /// Reads a document; nil if it is no JSON object with an array `keys`, or has a member twice.
+  package init?(json: [UInt8]) {
     do throws(JSONTextError) {
-      _ = try JSONValue(text: json, repetition: .refused)
+      guard case .array(let keys)? = try JSONValue(text: json, repetition: .refused).members?["keys"] else {
+        return nil
+      }
+      self.keys = keys.compactMap { JWK($0) }
     } catch {
-      throw .json
-    }
-    do {
-      keys = try JSONDecoder().decode(Document.self, from: Data(json)).keys.compactMap(\.key)
-    } catch {
-      throw .json
+      return nil
     }
   }
 
   /// The keys that may have signed a token with this header; several if it names none.
   package func candidates(for header: JWTHeader) -> [JWK] {
     keys.filter { $0.fits(header) }
-  }
-
-  private struct Document: Decodable {
-    var keys: [Entry]
-  }
-
-  private struct Entry: Decodable {
-    var key: JWK?
-
-    init(from decoder: any Decoder) throws {
-      do {
-        key = try JWK(from: decoder)
-      } catch is JWKError {
-        key = nil
-      } catch is DecodingError {
-        key = nil
-      }
-    }
   }
 }
 

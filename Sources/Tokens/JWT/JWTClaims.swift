@@ -64,41 +64,39 @@ public struct JWTClaims: Sendable, Hashable {
   }
 
   package init() {}
+
+  init(_ members: JWTMembers) throws(JWTRefusal) {
+    issuer = try members.text("iss")
+    subject = try members.text("sub")
+    audiences = try members.oneOrSeveral("aud")
+    expiresAt = try members.time("exp")
+    notBefore = try members.time("nbf")
+    issuedAt = try members.time("iat")
+    tenant = try members.text("tid")
+    object = try members.text("oid")
+    application = try members.text("azp", or: "appid")
+    roles = try members.oneOrSeveral("roles")
+    scopes = try members.words("scp")
+    standardScopes = try members.words("scope")
+    identityType = try members.text("idtyp")
+    version = try members.text("ver")
+    tokenIdentifier = try members.text("uti")
+    nonce = try members.text("nonce")
+    authenticatedAt = try members.time("auth_time")
+    purpose = try members.text("typ", or: "token_use")
+    if let proofs = try members.object("cnf") {
+      // An unknown member may demand something, so it is not ignored.
+      let thumbprint = proofs.count == 1 ? try proofs.text("x5t#S256") : nil
+      confirmation = thumbprint.map { .certificate($0) } ?? .other
+    }
+    names = Set(Name.allCases.filter { members.contains($0.rawValue) })
+  }
 }
 
-extension JWTClaims: Codable {
+extension JWTClaims: Encodable {
   private enum Key: String, CodingKey {
-    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, appid, roles, scp, scope, idtyp, ver, uti, nonce, typ, cnf
-    case tokenUse = "token_use"
+    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, roles, scp, scope, idtyp, ver, uti, nonce
     case authTime = "auth_time"
-  }
-
-  /// Reads the claims of a JSON object. A claim of another type than its definition's is an error, not an absence.
-  public init(from decoder: any Decoder) throws {
-    let claims = try decoder.container(keyedBy: Key.self)
-    issuer = try claims.decodeIfPresent(String.self, forKey: .iss)
-    subject = try claims.decodeIfPresent(String.self, forKey: .sub)
-    audiences = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .aud)?.values ?? []
-    expiresAt = try claims.decodeIfPresent(NumericDate.self, forKey: .exp)?.time
-    notBefore = try claims.decodeIfPresent(NumericDate.self, forKey: .nbf)?.time
-    issuedAt = try claims.decodeIfPresent(NumericDate.self, forKey: .iat)?.time
-    tenant = try claims.decodeIfPresent(String.self, forKey: .tid)
-    object = try claims.decodeIfPresent(String.self, forKey: .oid)
-    application = try claims.decodeIfPresent(String.self, forKey: .azp)
-    if application == nil { application = try claims.decodeIfPresent(String.self, forKey: .appid) }
-    roles = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .roles)?.values ?? []
-    scopes = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .scp)?.words ?? []
-    standardScopes = try claims.decodeIfPresent(OneOrSeveral.self, forKey: .scope)?.words ?? []
-    identityType = try claims.decodeIfPresent(String.self, forKey: .idtyp)
-    version = try claims.decodeIfPresent(String.self, forKey: .ver)
-    tokenIdentifier = try claims.decodeIfPresent(String.self, forKey: .uti)
-    nonce = try claims.decodeIfPresent(String.self, forKey: .nonce)
-    authenticatedAt = try claims.decodeIfPresent(NumericDate.self, forKey: .authTime)?.time
-    purpose = try claims.decodeIfPresent(String.self, forKey: .typ)
-    if purpose == nil { purpose = try claims.decodeIfPresent(String.self, forKey: .tokenUse) }
-    confirmation = try claims.decodeIfPresent(ConfirmationMembers.self, forKey: .cnf)?.confirmation
-    let all = try decoder.container(keyedBy: AnyName.self)
-    names = Set(Name.allCases.filter { all.contains(AnyName($0.rawValue)) })
   }
 
   /// Writes the claims that are present.
@@ -125,60 +123,5 @@ extension JWTClaims: Codable {
     try claims.encodeIfPresent(tokenIdentifier, forKey: .uti)
     try claims.encodeIfPresent(nonce, forKey: .nonce)
     try claims.encodeIfPresent(authenticatedAt?.seconds, forKey: .authTime)
-  }
-}
-
-private struct AnyName: CodingKey {
-  var stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ name: String) { stringValue = name }
-  init?(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
-}
-
-/// The members of `cnf`. An unknown one may demand something, so it is not ignored.
-private struct ConfirmationMembers: Decodable {
-  var confirmation: JWTClaims.Confirmation
-
-  init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: AnyName.self)
-    let thumbprint = AnyName("x5t#S256")
-    if members.allKeys.count == 1, members.contains(thumbprint) {
-      confirmation = .certificate(try members.decode(String.self, forKey: thumbprint))
-    } else {
-      confirmation = .other
-    }
-  }
-}
-
-/// A string, or an array of strings (RFC 7519 §4.1.3).
-private struct OneOrSeveral: Decodable {
-  var values: [String]
-  /// The words of scopes, between spaces.
-  var words: [String] { values.flatMap { $0.split(separator: " ").map(String.init) } }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    do {
-      values = [try container.decode(String.self)]
-    } catch DecodingError.typeMismatch {
-      values = try container.decode([String].self)
-    }
-  }
-}
-
-/// Seconds since 1970, perhaps with a fraction, which is cut off (RFC 7519 §2).
-private struct NumericDate: Decodable {
-  var time: UnixTime
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let seconds = try container.decode(Double.self)
-    // Beyond 2^53 a double no longer counts seconds.
-    guard seconds.isFinite, seconds.magnitude < 9_007_199_254_740_992 else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a date")
-    }
-    time = UnixTime(Int64(seconds.rounded(.down)))
   }
 }

@@ -16,8 +16,8 @@ package struct SignedJWT: Sendable {
     guard text.utf8.count <= 65_536 else { throw .tooLong }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw .parts }
-    header = try Self.object(parts[0], .header)
-    claims = try Self.object(parts[1], .claims)
+    header = try JWTHeader(JWTMembers(json: Self.bytes(parts[0], .header), of: .header))
+    claims = try JWTClaims(JWTMembers(json: Self.bytes(parts[1], .claims), of: .claims))
     signature = try Self.bytes(parts[2], .signature)
     signingInput = Array(parts[0].utf8) + [UInt8(ascii: ".")] + Array(parts[1].utf8)
   }
@@ -43,34 +43,36 @@ package struct SignedJWT: Sendable {
   }
 
   private static func bytes(_ text: some StringProtocol, _ part: JWTRefusal.Part) throws(JWTRefusal) -> [UInt8] {
-    do throws(Base64URLError) {
-      return try Base64URL.decode(text)
-    } catch {
-      throw .base64url(part, error)
-    }
+    try mapping({ JWTRefusal.base64url(part, $0) }, Base64URL.decode(text))
+  }
+}
+
+extension SignedJWT {
+  /// The claims of a token, unproven; nil for a text that is no JWT.
+  package static func claims(of token: String) -> JWTClaims? {
+    do throws(JWTRefusal) { return try SignedJWT(token).claims } catch { return nil }
+  }
+}
+
+extension [String: JSONValue] {
+  /// The claims of a token, unproven and of any type; none of a text that is no JWT.
+  init(claimsOf token: String) {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    self = parts.count == 3 ? Self(base64URL: parts[1]) : [:]
   }
 
-  private static func object<Object: Decodable>(
-    _ text: some StringProtocol, _ part: JWTRefusal.Part
-  ) throws(JWTRefusal) -> Object {
-    let json = try bytes(text, part)
-    // The decoder accepts a BOM, UTF-16 and a comma behind the last member, and of two equal names the first: other
-    // readers of the token would see another one.
-    do throws(JSONTextError) {
-      _ = try JSONValue(text: json, repetition: .refused)
+  /// The members of an object in base64url, padded or not; none of another text.
+  init(base64URL text: some StringProtocol) {
+    do throws(Base64URLError) {
+      self = JSONValue(json: try Base64URL.decode(text.prefix { $0 != "=" }))?.members ?? [:]
     } catch {
-      throw .json(part)
-    }
-    do {
-      return try JSONDecoder().decode(Object.self, from: Data(json))
-    } catch {
-      throw .json(part)
+      self = [:]
     }
   }
 }
 
 /// The protected header of a JWT (RFC 7515 §4).
-package struct JWTHeader: Sendable, Hashable, Codable {
+package struct JWTHeader: Sendable, Hashable, Encodable {
   /// The algorithm as written, also an unknown one.
   package var alg: String
   /// The key that signed, if the token names it.
@@ -84,6 +86,14 @@ package struct JWTHeader: Sendable, Hashable, Codable {
     alg = algorithm.rawValue
     kid = keyIdentifier
     typ = type
+  }
+
+  init(_ members: JWTMembers) throws(JWTRefusal) {
+    guard let algorithm = try members.text("alg") else { throw .json(.header) }
+    alg = algorithm
+    kid = try members.text("kid")
+    typ = try members.text("typ")
+    crit = try members.list("crit")
   }
 }
 

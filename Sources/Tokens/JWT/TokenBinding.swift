@@ -8,15 +8,7 @@ package enum TokenBinding {
   /// The certificate that the sender of a token has to show: the SHA-256 of its DER in base64url (`cnf.x5t#S256`). Nil
   /// for a token without such a condition, and for one that cannot be read.
   package static func certificate(of token: Secret) -> String? {
-    let parts = token.revealed().split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3 else { return nil }
-    let claims: [UInt8]
-    do throws(Base64URLError) {
-      claims = try Base64URL.decode(parts[1])
-    } catch {
-      return nil
-    }
-    return JSONValue(json: claims)?.members?["cnf"]?.members?["x5t#S256"]?.text
+    [String: JSONValue](claimsOf: token.revealed())["cnf"]?.members?["x5t#S256"]?.text
   }
 
   /// True if a token may be sent with this certificate; nil: none.

@@ -20,9 +20,9 @@ package struct AccountIdentity: Sendable, Hashable {
   /// The identity in a reply's `client_info` and `id_token` (msal-python's choice: both halves of `client_info`, or
   /// none).
   package init(clientInfo: String?, idToken: String?) {
-    let info = clientInfo.flatMap { Self.object(base64URL: $0) } ?? [:]
-    let parts = idToken?.split(separator: ".", omittingEmptySubsequences: false) ?? []
-    let claims = parts.count == 3 ? Self.object(base64URL: String(parts[1])) ?? [:] : [:]
+    // An unreadable identity counts as absent.
+    let info = [String: JSONValue](base64URL: clientInfo ?? "")
+    let claims = [String: JSONValue](claimsOf: idToken ?? "")
     let subject = claims["sub"]?.text
     if let uid = info["uid"]?.text, let tenant = info["utid"]?.text, !uid.isEmpty, !tenant.isEmpty {
       homeAccountID = "\(uid).\(tenant)"
@@ -41,13 +41,5 @@ package struct AccountIdentity: Sendable, Hashable {
     func text(_ claim: String) -> String? { claims[claim]?.text.flatMap { $0.isEmpty ? nil : $0 } }
     let parts = [text("given_name"), text("family_name")].compactMap { $0 }.joined(separator: " ")
     return text("email") ?? text("unique_name") ?? text("name") ?? text("nickname") ?? (parts.isEmpty ? nil : parts)
-  }
-
-  private static func object(base64URL text: String) -> [String: JSONValue]? {
-    do throws(Base64URLError) {
-      return JSONValue(json: try Base64URL.decode(text.prefix { $0 != "=" }))?.members
-    } catch {
-      return nil  // An unreadable identity counts as absent.
-    }
   }
 }

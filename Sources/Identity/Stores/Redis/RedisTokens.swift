@@ -92,11 +92,8 @@ package final class RedisTokens: Sendable {
   }
 
   private func credential(_ value: BearerValue) -> RedisCredential {
-    RedisCredential(id: value.id, user: user ?? objectID(of: value.token), password: value.token)
-  }
-
-  /// The `oid` of a token. The server verifies it.
-  private func objectID(of token: Secret) -> String? {
-    do throws(JWTRefusal) { return try SignedJWT(token.revealed()).claims.object } catch { return nil }
+    // The server verifies the token's `oid`.
+    let object = SignedJWT.claims(of: value.token.revealed())?.object
+    return RedisCredential(id: value.id, user: user ?? object, password: value.token)
   }
 }
