@@ -51,9 +51,11 @@ public struct ApplicationCredential: Sendable {
     let (certificate, key) = (try contents(path), try contents(keyFile ?? path))
     return ApplicationCredential(
       .certificate(
-        try loaded { () throws(SigningCertificateError) in
-          try SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.plainBytes)
-        }, keyID: keyID, sendsChain: sendsChain, try assertionClaims(claims)))
+        try mapping(
+          ClientApplicationError.certificate,
+          SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.plainBytes)),
+        keyID: keyID, sendsChain: sendsChain,
+        try mapping(ClientApplicationError.assertionClaims, AssertionClaims(claims))))
   }
 
   /// The same in a PKCS #12 archive (PFX).
@@ -64,9 +66,11 @@ public struct ApplicationCredential: Sendable {
     let archive = try contents(path)
     return ApplicationCredential(
       .certificate(
-        try loaded { () throws(SigningCertificateError) in
-          try SigningCertificate(archive: archive, passphrase: passphrase?.plainBytes)
-        }, keyID: keyID, sendsChain: sendsChain, try assertionClaims(claims)))
+        try mapping(
+          ClientApplicationError.certificate,
+          SigningCertificate(archive: archive, passphrase: passphrase?.plainBytes)),
+        keyID: keyID, sendsChain: sendsChain,
+        try mapping(ClientApplicationError.assertionClaims, AssertionClaims(claims))))
   }
 
   /// A token of a user-assigned identity of the machine (Azure), also in other tenants.
@@ -106,32 +110,8 @@ public struct ApplicationCredential: Sendable {
     }
   }
 
-  private static func loaded(
-    _ load: () throws(SigningCertificateError) -> SigningCertificate
-  ) throws(ClientApplicationError) -> SigningCertificate {
-    do throws(SigningCertificateError) {
-      return try load()
-    } catch {
-      throw .certificate(error)
-    }
-  }
-
-  private static func assertionClaims(
-    _ claims: [String: String]
-  ) throws(ClientApplicationError) -> AssertionClaims {
-    do throws(AssertionClaimsError) {
-      return try AssertionClaims(claims)
-    } catch {
-      throw .assertionClaims(error)
-    }
-  }
-
   private static func contents(_ path: String) throws(ClientApplicationError) -> [UInt8] {
-    do throws(FileError) {
-      return try ReadableFile.contents(of: path, limit: 1 << 20)
-    } catch {
-      throw .file(path: path, error)
-    }
+    try mapping({ ClientApplicationError.file(path: path, $0) }, ReadableFile.contents(of: path, limit: 1 << 20))
   }
 
   /// The credential that an application of a provider sends.
@@ -140,11 +120,7 @@ public struct ApplicationCredential: Sendable {
     case .source(let source): return source
     case .federated(let source, let audience):
       let audience = audience ?? authority.exchangeAudience
-      do throws(ScopeSetError) {
-        _ = try ScopeSet([audience])
-      } catch {
-        throw .scope(error)
-      }
+      _ = try mapping(ClientApplicationError.scope, ScopeSet([audience]))
       return .federated(source, audience: audience)
     case .certificate(let certificate, let keyID, let sendsChain, let claims):
       guard let algorithm = authority.assertionAlgorithm(among: certificate.algorithms) else {
@@ -160,13 +136,13 @@ extension ManagedIdentity {
   /// An identity at the service that the environment names.
   static func found(_ id: ManagedIdentityID) throws(ClientApplicationError) -> ManagedIdentity {
     let hasAgent = FileManager.default.fileExists(atPath: ManagedIdentityDetection.arcAgent)
-    do throws(ManagedIdentityMistake) {
-      let detection = try ManagedIdentityDetection(
-        nil, environment: ProcessInfo.processInfo.environment, hasArcAgent: hasAgent)
-      return try ManagedIdentity(id, at: detection.host)
-    } catch {
-      throw .managedIdentity(error)
-    }
+    return try mapping(
+      ClientApplicationError.managedIdentity,
+      ManagedIdentity(
+        id,
+        at: ManagedIdentityDetection(
+          nil, environment: ProcessInfo.processInfo.environment, hasArcAgent: hasAgent
+        ).host))
   }
 }
 

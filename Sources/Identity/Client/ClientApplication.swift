@@ -61,13 +61,11 @@ extension ClientApplication {
     request.prompt = prompt
     request.loginHint = loginHint
     request.domainHint = domainHint
-    do throws(SignInError) {
-      return try await InteractiveSignIn(
+    return try await mapping(
+      ClientApplicationError.signIn,
+      awaiting: await InteractiveSignIn(
         request, store: base.cache, loop: base.loop, timeout: .seconds(timeout), now: base.surroundings.now
-      ).acquireToken(present: present)
-    } catch {
-      throw .signIn(error)
-    }
+      ).acquireToken(present: present))
   }
 
   /// A token by a code that the person types in elsewhere (MSAL's `acquire_token_by_device_flow`).
@@ -84,13 +82,11 @@ extension ClientApplication {
     present: (DeviceAuthorizationReply) async -> Void
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     let request = try base.signIn(scopes, extraScopes, claims)
-    do throws(SignInError) {
-      return try await DeviceCodeSignIn(
+    return try await mapping(
+      ClientApplicationError.signIn,
+      awaiting: await DeviceCodeSignIn(
         request, store: base.cache, now: base.surroundings.now, sleep: base.surroundings.sleep
-      ).acquireToken(present: present)
-    } catch {
-      throw .signIn(error)
-    }
+      ).acquireToken(present: present))
   }
 
   /// The accounts that are signed in (MSAL's `get_accounts`).
@@ -103,11 +99,7 @@ extension ClientApplication {
   /// - Parameter account: one of `accounts()`.
   /// - Throws: `cache` if the cache cannot be written; the account is signed out of this process all the same.
   public func remove(account: CachedAccount) async throws(ClientApplicationError) {
-    do throws(CacheStoreError) {
-      try await base.people.remove(account: account)
-    } catch {
-      throw .cache(error)
-    }
+    try await mapping(ClientApplicationError.cache, awaiting: await base.people.remove(account: account))
   }
 }
 
@@ -213,12 +205,9 @@ public struct ConfidentialClientApplication: ClientApplication {
     requestedTokenType: String? = nil, audiences: [String] = [], resources: [String] = [], scopes: [String] = [],
     claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
-    let parameters: TokenParameters
-    do throws(TokenParameterError) {
-      parameters = try TokenParameters(audiences: audiences, resources: resources)
-    } catch {
-      throw .parameter(error)
-    }
+    let parameters = try mapping(
+      ClientApplicationError.parameter,
+      TokenParameters(audiences: audiences, resources: resources))
     let terms = ExchangeTerms(subjectType: subjectTokenType, requestedType: requestedTokenType)
     return try await base.acquire(.tokenExchange(terms), subjectToken, base.accountScopes(scopes), parameters, claims)
   }

@@ -26,9 +26,11 @@ public struct ClientApplicationBase: Sendable {
     caFile: String?,
     cache: CacheStore
   ) throws(ClientApplicationError) {
-    let authority = try Self.authority(text)
-    let loop = try Self.loop()
-    let trust = authority.url.scheme == .https ? try Self.trust(caFile) : nil
+    let authority = try mapping(ClientApplicationError.authority, Authority(text))
+    let loop = try mapping(ClientApplicationError.system, EventLoop())
+    let trust =
+      authority.url.scheme == .https
+      ? try mapping(ClientApplicationError.trust, TLSContext.client(trustPath: caFile)) : nil
     let source = try credential?.source(at: authority)
     let fetcher = Fetcher(loop: loop, resolver: Resolver())
     self.init(
@@ -40,7 +42,7 @@ public struct ClientApplicationBase: Sendable {
   }
 
   init(_ identity: ManagedIdentity, capabilities: [String]) throws(ClientApplicationError) {
-    let loop = try Self.loop()
+    let loop = try mapping(ClientApplicationError.system, EventLoop())
     let source = CredentialSource.managedIdentity(identity)
     self.init(
       Application(
@@ -62,37 +64,25 @@ public struct ClientApplicationBase: Sendable {
     _ subject: TokenSubject, _ scopes: ScopeSet, renewal: Renewal, claims: Claims?
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     let subscription = TokenSubscription(application: application, subject: subject, scopes: scopes, challenge: claims)
-    do throws(AcquisitionError) {
-      let value =
-        switch renewal {
-        case .whenDue where claims == nil: try await broker.currentBearer(for: subscription)
-        case .whenDue, .forced: try await broker.renewedBearer(for: subscription)
-        }
-      return AuthenticationResult(value)
-    } catch {
-      throw .acquisition(error)
-    }
+    let isForced = renewal == .forced || claims != nil
+    return AuthenticationResult(
+      try await mapping(
+        ClientApplicationError.acquisition,
+        awaiting: isForced
+          ? await broker.renewedBearer(for: subscription) : await broker.currentBearer(for: subscription)))
   }
 
   /// A token in exchange for a caller's.
   func acquire(
     _ grant: CallerGrant, _ token: Secret, _ scopes: ScopeSet, _ parameters: TokenParameters, _ claims: Claims?
   ) async throws(ClientApplicationError) -> AuthenticationResult {
-    let assertion: CallerAssertion
-    do throws(CryptoError) {
-      assertion = try CallerAssertion(unverified: token)
-    } catch {
-      throw .signIn(.crypto(error))
-    }
+    let assertion = try mapping({ ClientApplicationError.signIn(.crypto($0)) }, CallerAssertion(unverified: token))
     var subscription = TokenSubscription(
       application: application, callersBy: grant, scopes: scopes, parameters: parameters
     ).onBehalf(of: assertion)
     if let claims { subscription = subscription.answering(.claims(claims)) }
-    do throws(AcquisitionError) {
-      return AuthenticationResult(try await broker.bearer(for: subscription))
-    } catch {
-      throw .acquisition(error)
-    }
+    return AuthenticationResult(
+      try await mapping(ClientApplicationError.acquisition, awaiting: await broker.bearer(for: subscription)))
   }
 
   func signIn(
@@ -106,53 +96,17 @@ public struct ClientApplicationBase: Sendable {
 
   func accountScopes(_ words: [String]) throws(ClientApplicationError) -> ScopeSet {
     let scopes = try Self.words(words)
-    do throws(AccountScopeError) {
-      try application.authority.checkForAccount(scopes)
-      return scopes
-    } catch {
-      throw .accountScopes(error)
-    }
+    try mapping(ClientApplicationError.accountScopes, application.authority.checkForAccount(scopes))
+    return scopes
   }
 
   func applicationScopes(_ words: [String]) throws(ClientApplicationError) -> ScopeSet {
     let scopes = try Self.words(words)
-    do throws(ScopeRuleError) {
-      try application.authority.checkForApplication(scopes)
-      return scopes
-    } catch {
-      throw .applicationScopes(error)
-    }
+    try mapping(ClientApplicationError.applicationScopes, application.authority.checkForApplication(scopes))
+    return scopes
   }
 
   private static func words(_ words: [String]) throws(ClientApplicationError) -> ScopeSet {
-    do throws(ScopeSetError) {
-      return try ScopeSet(words)
-    } catch {
-      throw .scope(error)
-    }
-  }
-
-  private static func authority(_ text: String) throws(ClientApplicationError) -> Authority {
-    do throws(AuthorityError) {
-      return try Authority(text)
-    } catch {
-      throw .authority(error)
-    }
-  }
-
-  private static func loop() throws(ClientApplicationError) -> EventLoop {
-    do throws(SystemError) {
-      return try EventLoop()
-    } catch {
-      throw .system(error)
-    }
-  }
-
-  private static func trust(_ caFile: String?) throws(ClientApplicationError) -> TLSContext {
-    do throws(TLSConfigurationError) {
-      return try TLSContext.client(trustPath: caFile)
-    } catch {
-      throw .trust(error)
-    }
+    try mapping(ClientApplicationError.scope, ScopeSet(words))
   }
 }

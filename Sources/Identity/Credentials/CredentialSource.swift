@@ -22,9 +22,7 @@ package enum CredentialSource: Sendable, Equatable {
   case managedIdentity(ManagedIdentity)
   /// A token that another issuer gives out for this audience, and the provider accepts as the application's proof.
   case federated(FederatedTokenSource, audience: String)
-}
 
-extension CredentialSource {
   /// True if another issuer gives out the application's proof. Its subject must be registered at the provider, and not
   /// all of the provider's servers know a new registration at once.
   package var isHandedOut: Bool {
@@ -36,80 +34,71 @@ extension CredentialSource {
 }
 
 extension Application {
-  /// The proof for a request that is sent now.
+  /// The proof for a request that is sent now. No provider is asked with a JWT that has ended: it would be refused for a
+  /// reason that hides the cause.
   func proof(
     to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
   ) async throws(AcquisitionError) -> ClientCredential? {
     switch credential {
-    case nil, .managedIdentity, .mutualTLS: return nil
     case .secret(let secret): return .secret(secret)
-    case .assertion(let assertion, let type):
-      do throws(ClientAssertionError) {
-        return .assertion(try assertion.current(from: .program, at: surroundings.now()), type: type)
-      } catch {
-        throw AcquisitionError(.assertion(error))
-      }
-    case .federated(let source, let audience):
-      let request = FederatedTokens.Request(
-        source: source, audience: audience, fetch: fetch, surroundings: surroundings)
-      return .assertion(try await authentication.federatedTokens.token(for: request).text)
-    case .assertionCommand(let command, let type):
-      let request = commandRequest(command, to: metadata, surroundings)
-      return .assertion(try await authentication.federatedTokens.token(for: request).text, type: type)
-    case .assertionFile(let path, let type):
-      do throws(ClientAssertionError) {
-        return .assertion(try await ClientAssertionFile(path: path).read(at: surroundings.now()), type: type)
-      } catch {
-        throw AcquisitionError(.assertion(error))
-      }
     case .certificate(let certificate, let form):
       let assertion = ClientAssertion(
         form, of: certificate.names, clientID: clientID, to: metadata, now: surroundings.now(),
         id: UUID().uuidString.lowercased())
-      do throws(CryptoError) {
-        let input = assertion.signingInput
-        return .assertion(
-          SignedJWT.compact(
-            signingInput: input, signature: try certificate.signature(of: input, SignatureScheme(form.algorithm))))
-      } catch {
-        throw AcquisitionError(.assertion(.unsigned(error)))
+      let input = assertion.signingInput
+      let signature = try mapping(
+        { AcquisitionError(.assertion(.unsigned($0))) },
+        certificate.signature(of: input, SignatureScheme(form.algorithm)))
+      return .assertion(SignedJWT.compact(signingInput: input, signature: signature))
+    case .assertion, .assertionFile, .assertionCommand, .federated, .mutualTLS, .managedIdentity, nil:
+      guard let proof = try await handedOut(at: metadata, surroundings) else { return nil }
+      if let origin = proof.origin, let end = FederatedToken(proof.jwt.revealed())?.expiresAt, end <= surroundings.now()
+      {
+        throw AcquisitionError(.assertion(.expired(origin, at: end)))
       }
+      return .assertion(proof.jwt, type: proof.type)
     }
-  }
-}
-
-extension Application {
-  /// The run of a command. Its JWT is for one token endpoint.
-  private func commandRequest(
-    _ command: AssertionCommand, to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
-  ) -> FederatedTokens.Request {
-    let endpoint = metadata.tokenEndpoint.description
-    let run = AssertionCommandRun(
-      command: command, clientID: clientID, tokenEndpoint: endpoint, issuer: metadata.issuer)
-    return FederatedTokens.Request(
-      source: .command(run), audience: endpoint, fetch: fetch, surroundings: surroundings)
   }
 
   /// The claims of another issuer's token that proves the application, unverified; nil if there is no such token, or it
   /// has no claims.
   func handedOutClaims(_ surroundings: ProofSurroundings) async throws(AcquisitionError) -> JWTClaims? {
+    try await handedOut(at: nil, surroundings).flatMap { SignedJWT.claims(of: $0.jwt.revealed()) }
+  }
+
+  /// Another issuer's JWT that proves the application; nil if there is none.
+  private struct HandedOut {
+    var jwt: Secret
+    var type = ClientAssertionType.jwtBearer
+    /// Its renewer; nil if that was asked for it now.
+    var origin: ClientAssertionOrigin?
+  }
+
+  /// - Parameter metadata: those of the application's provider; nil: not known yet.
+  private func handedOut(
+    at metadata: ProviderMetadata?, _ surroundings: ProofSurroundings
+  ) async throws(AcquisitionError) -> HandedOut? {
+    let (source, audience, type): (FederatedTokenSource, String, ClientAssertionType)
     switch credential {
-    case .federated(let source, let audience):
-      let request = FederatedTokens.Request(
-        source: source, audience: audience, fetch: fetch, surroundings: surroundings)
-      return try await authentication.federatedTokens.token(for: request).claims
-    case .assertionFile(let path, _):
-      do throws(ClientAssertionError) {
-        return FederatedToken(try await ClientAssertionFile(path: path).read().revealed())?.claims
-      } catch {
-        throw AcquisitionError(.assertion(error))
-      }
-    case .assertionCommand(let command, _):
-      let request = commandRequest(command, to: try await surroundings.discover(self), surroundings)
-      return try await authentication.federatedTokens.token(for: request).claims
-    case .assertion(let assertion, _): return FederatedToken(assertion.revealed())?.claims
     case nil, .secret, .certificate, .mutualTLS, .managedIdentity: return nil
+    case .assertion(let jwt, let type): return HandedOut(jwt: jwt, type: type, origin: .program)
+    case .assertionFile(let path, let type):
+      let jwt = try await mapping(
+        { AcquisitionError(.assertion($0)) }, awaiting: await ClientAssertionFile(path: path).read())
+      return HandedOut(jwt: jwt, type: type, origin: .file(path: path))
+    case .federated(let issuer, let name): (source, audience, type) = (issuer, name, .jwtBearer)
+    case .assertionCommand(let command, let named):
+      let provider: ProviderMetadata
+      if let metadata { provider = metadata } else { provider = try await surroundings.discover(self) }
+      // The command's JWT is for one token endpoint.
+      let endpoint = provider.tokenEndpoint.description
+      let run = AssertionCommandRun(
+        command: command, clientID: clientID, tokenEndpoint: endpoint, issuer: provider.issuer)
+      (source, audience, type) = (.command(run), endpoint, named)
     }
+    let request = FederatedTokens.Request(
+      source: source, audience: audience, fetch: fetch, surroundings: surroundings)
+    return HandedOut(jwt: try await authentication.federatedTokens.token(for: request).text, type: type)
   }
 }
 
@@ -136,17 +125,6 @@ extension SignatureScheme {
   }
 }
 
-extension Secret {
-  /// A JWT that proves an application, if it has not ended. No provider is asked with one that has: it would be refused
-  /// for a reason that hides the cause.
-  fileprivate func current(
-    from origin: ClientAssertionOrigin, at now: UnixTime
-  ) throws(ClientAssertionError) -> Secret {
-    if let end = FederatedToken(revealed())?.expiresAt, end <= now { throw .expired(origin, at: end) }
-    return self
-  }
-}
-
 /// A file with an application's proof that another program renews: a pod's projected service-account token. It is read
 /// for each request, because it lives an hour and is replaced without notice.
 struct ClientAssertionFile: Sendable {
@@ -156,32 +134,27 @@ struct ClientAssertionFile: Sendable {
   /// More than any token.
   private static let limit = 64 << 10
 
-  /// The same, if it has not ended.
+  /// The present token, if it has not ended.
   func read(at now: UnixTime) async throws(ClientAssertionError) -> Secret {
-    try await read().current(from: .file(path: path), at: now)
+    let jwt = try await read()
+    if let end = FederatedToken(jwt.revealed())?.expiresAt, end <= now { throw .expired(.file(path: path), at: end) }
+    return jwt
   }
 
   /// The present token. Links are followed: a kubelet replaces their targets.
   func read() async throws(ClientAssertionError) -> Secret {
-    let result = await Self.queue.run { [path] () -> Result<[UInt8], FileError> in
-      do throws(FileError) {
-        return .success(try ReadableFile.contents(of: path, limit: Self.limit))
-      } catch {
-        return .failure(error)
-      }
-    }
-    let bytes: [UInt8]
-    do throws(FileError) {
-      bytes = try result.get()
-    } catch {
-      throw .unreadable(path: path, error)
-    }
+    let bytes = try await mapping(
+      { ClientAssertionError.unreadable(path: path, $0) },
+      awaiting: await Self.queue.contents(of: path, limit: Self.limit))
     let text = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
-    do throws(JWTRefusal) {
-      _ = try SignedJWT(text)
-    } catch {
-      throw .notSigned(path: path)
-    }
+    guard SignedJWT.claims(of: text) != nil else { throw .notSigned(path: path) }
     return Secret(text)
+  }
+}
+
+extension FileQueue {
+  /// The contents of a file, read on this queue.
+  func contents(of path: String, limit: Int) async throws(FileError) -> [UInt8] {
+    try await run { Result { () throws(FileError) in try ReadableFile.contents(of: path, limit: limit) } }.get()
   }
 }

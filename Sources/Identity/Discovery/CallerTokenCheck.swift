@@ -84,11 +84,7 @@ package actor CallerTokenCheck {
     } catch {
       guard case .unknownKey = error, age.mayTry(at: now()), await fetchKeys() else { throw .untrusted(error) }
     }
-    do throws(JWTRefusal) {
-      return try await judge(token)
-    } catch {
-      throw .untrusted(error)
-    }
+    do throws(JWTRefusal) { return try await judge(token) } catch { throw .untrusted(error) }
   }
 
   /// The issuer as its metadata spell it, for callers' clients; nil while those cannot be fetched.

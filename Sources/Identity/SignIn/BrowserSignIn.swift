@@ -78,12 +78,7 @@ package struct BrowserSignIn: Sendable {
 
   /// Exchanges the browser's answer (a redirect's query) for tokens, verifies the ID token, and stores everything.
   package func finish(query: [UInt8]) async throws(SignInError) -> AuthenticationResult {
-    let reply: AuthorizationReply
-    do throws(AuthorizationReplyError) {
-      reply = try self.reply(query)
-    } catch {
-      throw SignInError(error)
-    }
+    let reply = try mapping(SignInError.init, self.reply(query))
     return try await file(try await prove(reply))
   }
 
@@ -96,13 +91,10 @@ package struct BrowserSignIn: Sendable {
   func prove(_ answer: AuthorizationReply) async throws(SignInError) -> ProvenSignIn {
     let grant = TokenGrant.authorizationCode(
       answer.code, redirectURI: redirectURI, verifier: session.proof.verifier)
-    let reply: TokenReply
-    do throws(AcquisitionError) {
-      reply = try await exchange.redeem(
-        grant, scopes: exchange.request.scopes, about: answer.accountHint, metadata)
-    } catch {
-      throw exchange.failure(error)
-    }
+    let reply = try await mapping(
+      exchange.failure,
+      awaiting: await exchange.redeem(
+        grant, scopes: exchange.request.scopes, about: answer.accountHint, metadata))
     return try await exchange.prove(reply, grant, nonce: session.nonce, metadata)
   }
 
@@ -112,13 +104,11 @@ package struct BrowserSignIn: Sendable {
   }
 
   private static func session() throws(SignInError) -> AuthorizationSession {
-    do throws(CryptoError) {
-      return try AuthorizationSession(
+    try mapping(
+      SignInError.crypto,
+      AuthorizationSession(
         random: { count throws(CryptoError) in try RandomBytes.make(count) },
-        digest: { bytes throws(CryptoError) in try SHA256.digest(of: bytes) })
-    } catch {
-      throw .crypto(error)
-    }
+        digest: { bytes throws(CryptoError) in try SHA256.digest(of: bytes) }))
   }
 }
 

@@ -39,12 +39,11 @@ package struct DeviceCodeSignIn: Sendable {
 
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
     guard metadata.url(of: .deviceAuthorization) != nil else { throw .unsupported(.deviceCode) }
-    do throws(AcquisitionError) {
-      return try await exchange.requests(metadata).deviceCode(
+    return try await mapping(
+      exchange.failure,
+      awaiting: await exchange.requests(metadata).deviceCode(
         scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims, parameters: request.parameters)
-    } catch {
-      throw exchange.failure(error)
-    }
+    )
   }
 
   private func poll(

@@ -127,11 +127,7 @@ package struct InteractiveSignIn: Sendable {
   }
 
   private static func secretPath() throws(SignInError) -> String {
-    do throws(CryptoError) {
-      return "/\(Base64URL.encode(try RandomBytes.make(32)))"
-    } catch {
-      throw .crypto(error)
-    }
+    try mapping(SignInError.crypto, "/" + Base64URL.encode(RandomBytes.make(32)))
   }
 
   /// Carries out the listener's requests.
@@ -157,40 +153,34 @@ package struct InteractiveSignIn: Sendable {
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
     func verdict(_ request: LoopbackRequest) async -> LoopbackHandler.Verdict {
-      switch state.withLock({ $0.rule.action(for: request) }) {
-      case .show(let page): return .show(page)
-      case .begin:
-        do throws(SignInError) {
-          return .show(.begin(address: try await signIn.address()))
-        } catch {
-          return end(.failure(error), .failed)
+      do throws(SignInError) {
+        switch state.withLock({ $0.rule.action(for: request) }) {
+        case .show(let page): return .show(page)
+        case .begin: return .show(.begin(address: try await signIn.address()))
+        case .answer(let form): return try await answer(form)
+        case .decision(let keeps): return try await decide(keeps)
         }
-      case .answer(let form): return await answer(form)
-      case .decision(let keeps): return await decide(keeps)
+      } catch {
+        return end(.failure(error), .failed)
       }
     }
 
     /// Anything but an answer to this sign-in changes nothing: any program can send it.
-    private func answer(_ form: [UInt8]) async -> LoopbackHandler.Verdict {
+    private func answer(_ form: [UInt8]) async throws(SignInError) -> LoopbackHandler.Verdict {
       let reply: AuthorizationReply
       do throws(AuthorizationReplyError) {
         reply = try signIn.reply(form)
       } catch {
         switch error {
         case .state, .malformed: return .show(.wrongAnswer)
-        case .issuer, .issuerMissing, .refused, .withoutCode: return end(.failure(SignInError(error)), .failed)
+        case .issuer, .issuerMissing, .refused, .withoutCode: throw SignInError(error)
         }
       }
       guard state.withLock({ $0.rule.takesAnswer() }) else { return .show(.answeredBefore) }
-      let proven: ProvenSignIn
-      do throws(SignInError) {
-        proven = try await signIn.prove(reply)
-      } catch {
-        return end(.failure(error), .failed)
-      }
+      let proven = try await signIn.prove(reply)
       let (name, application) = (proven.account.name, signIn.application)
       switch confirmation {
-      case .none: return await file(proven)
+      case .none: return try await file(proven)
       case .program:
         return end(.success(.proven(proven)), .askedElsewhere(name: name, application: application))
       case .page:
@@ -203,21 +193,17 @@ package struct InteractiveSignIn: Sendable {
       }
     }
 
-    private func decide(_ keeps: Bool) async -> LoopbackHandler.Verdict {
+    private func decide(_ keeps: Bool) async throws(SignInError) -> LoopbackHandler.Verdict {
       guard let proven = state.withLock({ $0.proven }) else { return .show(.nothingHere) }
       if !keeps { return end(.failure(.notConfirmed(proven.account.name)), .dropped) }
-      return await file(proven)
+      return try await file(proven)
     }
 
-    private func file(_ proven: ProvenSignIn) async -> LoopbackHandler.Verdict {
-      do throws(SignInError) {
-        let result = try await signIn.file(proven)
-        return end(
-          .success(.filed(result)),
-          .kept(name: proven.account.name, application: signIn.application, purpose: signIn.purpose))
-      } catch {
-        return end(.failure(error), .failed)
-      }
+    private func file(_ proven: ProvenSignIn) async throws(SignInError) -> LoopbackHandler.Verdict {
+      let result = try await signIn.file(proven)
+      return end(
+        .success(.filed(result)),
+        .kept(name: proven.account.name, application: signIn.application, purpose: signIn.purpose))
     }
 
     private func end(_ outcome: Outcome, _ page: LoopbackPage) -> LoopbackHandler.Verdict {

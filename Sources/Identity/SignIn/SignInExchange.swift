@@ -69,17 +69,14 @@ struct SignInExchange {
 
   func file(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
     let (filing, expected, now) = (proven.filing, request.expectedAccount, now)
-    let filed: CachedAccount?
-    do throws(CacheStoreError) {
-      filed = try await store.modify(about: filing.interest) { document -> CachedAccount? in
+    let filed = try await mapping(
+      SignInError.store,
+      awaiting: await store.modify(about: filing.interest) { document -> CachedAccount? in
         var fuller = document
         let account = filing.add(to: &fuller, at: now())
         if let account, expected.map(account.isCalled) ?? true { document = fuller }
         return account
-      }
-    } catch {
-      throw .store(error)
-    }
+      })
     // A later process must find the tokens while the provider is down, too.
     await store.tenants.remember(proven.metadata, of: application.authority)
     guard let account = filed else { throw .withoutAccount }
@@ -106,27 +103,13 @@ struct SignInExchange {
     of reply: TokenReply, nonce: String?, _ metadata: ProviderMetadata
   ) async throws(SignInError) -> JWTClaims {
     guard let text = reply.idToken else { throw .idToken(.absent) }
-    let token: SignedJWT
-    do throws(JWTRefusal) {
-      token = try SignedJWT(text.revealed())
-    } catch {
-      throw .idToken(error)
-    }
-    let keys: SigningKeys
-    do throws(AcquisitionError) {
-      keys = try await SigningKeys.fetch(application, metadata, now: now())
-    } catch {
-      throw failure(error)
-    }
+    let token = try mapping(SignInError.idToken, SignedJWT(text.revealed()))
+    let keys = try await mapping(failure, awaiting: await SigningKeys.fetch(application, metadata, now: now()))
     var rule = IDTokenValidation(
       issuer: metadata.issuer, authority: application.authority, clientID: application.clientID, nonce: nonce,
       maxAge: nonce == nil ? nil : request.maxAge)
     rule.mayLackNonce = metadata.supportsPKCE
-    do throws(JWTRefusal) {
-      return try rule.accept(token, now: now()) { keys.verdict($0, $1) }
-    } catch {
-      throw .idToken(error)
-    }
+    return try mapping(SignInError.idToken, rule.accept(token, now: now()) { keys.verdict($0, $1) })
   }
 
   /// The meaning of a failed request for the person who waits for it.

@@ -107,13 +107,10 @@ package struct CacheSeal: Sendable {
     let nonce = Array(body.prefix(AuthenticatedCipher.nonceCount))
     guard nonce.count == AuthenticatedCipher.nonceCount else { throw .broken(key: words) }
     let secret = keys[index].secret
-    let text: [UInt8]?
-    do throws(CryptoError) {
-      text = try AuthenticatedCipher.open(
-        body.dropFirst(nonce.count), key: secret.bytes, nonce: nonce, bound: head + Array(place.utf8))
-    } catch {
-      throw .library(error)
-    }
+    let text = try mapping(
+      CacheSealError.library,
+      AuthenticatedCipher.open(
+        body.dropFirst(nonce.count), key: secret.bytes, nonce: nonce, bound: head + Array(place.utf8)))
     guard let text else { throw .broken(key: words) }
     return Opened(text: text, isSealed: true, isCurrent: index == 0)
   }

@@ -106,8 +106,7 @@ struct CacheFile: Sendable {
     _ form: [UInt8], _ found: Seen, _ sight: LockSight, at time: MonotonicTime, _ now: WallClock.Instant
   ) throws(CacheStoreError) -> CacheFileLook {
     if let damage, damage.digest == found.digest { throw .damaged(damage.error) }
-    let opened: CacheSeal.Opened
-    do throws(CacheSealError) { opened = try seal.open(form, at: place) } catch { throw .sealed(error) }
+    let opened = try mapping(CacheStoreError.sealed, seal.open(form, at: place))
     if isSealed, !opened.isSealed, !form.isEmpty { throw .sealed(.plain) }
     let text = opened.text
     let result: Result<CacheDocument, CacheDocumentError>
@@ -159,8 +158,7 @@ struct CacheFile: Sendable {
     let text = document.text()
     let digest = ContentDigest(of: text)
     guard digest != seen?.text else { return 0 }
-    let form: [UInt8]
-    do throws(CacheSealError) { form = try seal.seal(text, at: place) } catch { throw .sealed(error) }
+    let form = try mapping(CacheStoreError.sealed, seal.seal(text, at: place))
     do throws(FileError) {
       let identity = try file.replace(with: form, old: seen?.identity)
       // No clock shows the new file's time for any other: the identity is enough to recognise it.

@@ -137,12 +137,7 @@ extension RedisBackend {
 
   /// The commands that find people with a name.
   private func commands(for name: SearchName, in cells: [Int]) throws(RedisFailure) -> [RedisCommand] {
-    let numbers: [UInt64]
-    do throws(CacheSealError) {
-      numbers = try seal.numbers(of: name.text)
-    } catch {
-      throw .sealed(shard: keys.people(0), error)
-    }
+    let numbers = try mapping({ RedisFailure.sealed(shard: keys.people(0), $0) }, seal.numbers(of: name.text))
     return numbers.flatMap { number in
       cells.map { cell in
         RedisCommand(

@@ -43,11 +43,7 @@ extension RedisBackend {
   func replace(
     _ change: @escaping @Sendable (inout CacheDocument) -> Void
   ) async throws(CacheStoreError) -> CacheReplacement? {
-    do throws(RedisFailure) {
-      return try await write(change, in: nil)
-    } catch {
-      throw .server(error)
-    }
+    try await mapping(CacheStoreError.server, awaiting: await write(change, in: nil))
   }
 
   /// Writes the result of a change, in these cells only; nil is all. Returns nil if another process was faster.

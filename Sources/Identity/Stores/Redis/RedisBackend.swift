@@ -85,11 +85,7 @@ final class RedisBackend: CacheBackend {
   // MARK: Reading
 
   func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? {
-    do throws(RedisFailure) {
-      return try await pull(mayForget: mayForget)
-    } catch {
-      throw .server(error)
-    }
+    try await mapping(CacheStoreError.server, awaiting: await pull(mayForget: mayForget))
   }
 
   /// Updates the known shards from the server; nil if nothing changed.
@@ -230,11 +226,9 @@ final class RedisBackend: CacheBackend {
         var text: [UInt8]?
         if case .text(let form) = fields[1] { text = try open(form, of: name) }
         let version = try Self.version(fields[0], at: keys.shard(name))
-        do throws(CacheDocumentError) {
-          try take(name, version, fields[0].number == nil ? nil : text)
-        } catch {
-          throw .damaged(shard: name, error)
-        }
+        try mapping(
+          { RedisFailure.damaged(shard: name, $0) },
+          take(name, version, fields[0].number == nil ? nil : text))
       }
     }
   }
@@ -263,7 +257,7 @@ final class RedisBackend: CacheBackend {
   func lock() async throws(CacheStoreError) -> CacheLease? { nil }
 
   func tryLock() async throws(CacheStoreError) {
-    do throws(RedisFailure) { try await leases.tryOne() } catch { throw .server(error) }
+    try await mapping(CacheStoreError.server, awaiting: await leases.tryOne())
   }
 
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? { await leases.take(key, within: limit) }
