@@ -18,20 +18,22 @@ public func fuzzTokenReply(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   let status = [200, 400, 401, 403, 429, 500, 503, 302][Int(data[0] & 7)]
   checkJSON(body)
   do throws(TokenFailure) {
-    check(try TokenReply(status: status, retryAfter: "5", body: body, sent: .none, now: now), authority, requested)
+    check(
+      try TokenReply(ProviderAnswer(status: status, retryAfter: "5", body: body), sent: .none, now: now), authority,
+      requested)
   } catch {
     if case .refused(let reply) = error.cause { check(reply) }
   }
   do throws(TokenFailure) {
-    let reply = try DeviceAuthorizationReply(status: status, retryAfter: nil, body: body, sent: .none, now: now)
+    let reply = try DeviceAuthorizationReply(ProviderAnswer(status: status, body: body), sent: .none, now: now)
     precondition(reply.interval > 0 && reply.expiresIn > 0)
     precondition(isPrintable(reply.userCode) && isPrintable(reply.verificationURI))
   } catch {
     if case .refused(let reply) = error.cause { check(reply) }
   }
   do throws(TokenFailure) {
-    let reply = try PushedAuthorizationReply(status: status, retryAfter: nil, body: body, sent: .none, now: now)
-    precondition(!reply.requestURI.isEmpty && isPrintable(reply.requestURI))
+    let reply = try ProviderAnswer(status: status, body: body).requestURI(sent: .none, now: now)
+    precondition(!reply.isEmpty && isPrintable(reply))
   } catch {
     if case .refused(let reply) = error.cause { check(reply) }
   }

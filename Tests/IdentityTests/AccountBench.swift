@@ -159,7 +159,7 @@ extension IssuedTokens {
     let body =
       #"{"access_token": "\#(token)", "expires_in": 3600, "scope": "\#(scopes)", \#(person.members)\#(refresh)"#
     let reply = try TokenReply(
-      status: 200, retryAfter: nil, body: Array((body + extra + "}").utf8), sent: .none, now: now)
+      ProviderAnswer(status: 200, body: Array((body + extra + "}").utf8)), sent: .none, now: now)
     self.init(
       reply, clientID: clientID, environment: environment, realm: AccountBench.tenant, grantType: "authorization_code",
       requested: try ScopeSet(parameter: scopes))

@@ -176,7 +176,7 @@ import Tokens
       """
     var document = CacheDocument()
     let reply = try TokenReply(
-      status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: UnixTime(1_600_000_000))
+      ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: UnixTime(1_600_000_000))
     document.add(
       IssuedTokens(
         reply, clientID: Self.client, environment: row.filed, realm: "home", grantType: "authorization_code",

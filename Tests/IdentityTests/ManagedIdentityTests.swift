@@ -215,7 +215,7 @@ struct ManagedIdentityTests {
   @Test(arguments: lives)
   func `lifetimes and dates are read in all their shapes`(member: String, life: Int64, refresh: Int64?) throws {
     let reply = try ManagedIdentityReply(
-      status: 200, retryAfter: nil, body: Array(#"{"access_token": "t", \#(member)}"#.utf8), sent: .none,
+      ProviderAnswer(status: 200, body: Array(#"{"access_token": "t", \#(member)}"#.utf8)), sent: .none,
       now: ManualClock.start)
     #expect(reply.expiresIn == life && reply.refreshIn == refresh && reply.accessToken == Secret("t"))
   }
@@ -252,7 +252,7 @@ struct ManagedIdentityTests {
   ) {
     do throws(TokenFailure) {
       _ = try ManagedIdentityReply(
-        status: status, retryAfter: "7", body: Array(body.utf8), sent: .none, now: ManualClock.start)
+        ProviderAnswer(status: status, retryAfter: "7", body: Array(body.utf8)), sent: .none, now: ManualClock.start)
       Issue.record("a token")
     } catch {
       #expect(error.cause == cause && error.errorClass == errorClass)

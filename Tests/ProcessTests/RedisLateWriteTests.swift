@@ -41,7 +41,7 @@ struct RedisLateWriteTests {
   private static func own(_ token: String) throws -> IssuedTokens {
     let body = #"{"token_type": "Bearer", "access_token": "\#(token)", "expires_in": 3600}"#
     return IssuedTokens(
-      try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: now),
+      try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now),
       clientID: SignedInPerson.client, environment: SignedInPerson.environment, realm: SignedInPerson.tenant,
       grantType: "client_credentials", requested: try ScopeSet(["api://orders/.default"]), isSignIn: false)
   }

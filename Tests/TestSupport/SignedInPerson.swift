@@ -34,7 +34,7 @@ package struct SignedInPerson: Sendable {
        "refresh_token": "\(refreshToken(generation))-\(tail)", "id_token": "e30.\(claims).\(tail)", "client_info": \
       "\(info)"}
       """
-    let reply = try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: now)
+    let reply = try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now)
     return IssuedTokens(
       reply, clientID: Self.client, environment: Self.environment, realm: Self.tenant,
       grantType: isSignIn ? "authorization_code" : "refresh_token", requested: try ScopeSet(parameter: scopes),

@@ -39,8 +39,9 @@ import Tokens
     let authority = "https://login.microsoftonline.com/11111111-aaaa-4aaa-8aaa-111111111111"
     let json = #"{"issuer": "\#(authority)/v2.0", "token_endpoint": "\#(authority)/oauth2/v2.0/token"}"#
     var request = TokenRequest(
-      metadata: try ProviderMetadata(json: Array(json.utf8), authority: Authority(authority)), clientID: "c",
-      credential: .secret(Secret("s")), grant: .clientCredentials, scopes: .none, claims: nil)
+      ClientAuthentication(
+        "c", at: try ProviderMetadata(json: Array(json.utf8), authority: Authority(authority)), .secret(Secret("s"))),
+      grant: .clientCredentials, scopes: .none, claims: nil)
     request.region = AzureRegion("westeurope")
     #expect(request.endpoint.host == "westeurope.login.microsoft.com")
     let others: [TokenGrant] = [

@@ -8,9 +8,10 @@ import Tokens
   ) throws -> String {
     let json = #"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#
     let request = TokenRequest(
-      metadata: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
-      placement: .body, clientID: "app", credential: .secret(Secret("s")), grant: grant,
-      scopes: try ScopeSet(parameter: scopes), claims: claims, parameters: parameters)
+      ClientAuthentication(
+        "app", at: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
+        .secret(Secret("s")), placement: .body), grant: grant, scopes: try ScopeSet(parameter: scopes), claims: claims,
+      parameters: parameters)
     return String(decoding: request.body, as: UTF8.self)
   }
 
@@ -68,16 +69,16 @@ import Tokens
       .tokenExchange(TokenExchange(subject: subject, terms: ExchangeTerms(), actor: actor)),
     ]
     for grant in grants {
-      var request = TokenRequest(
-        metadata: try ProviderMetadata(
-          json: Array(#"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#.utf8),
-          authority: Authority("https://id.example")),
-        clientID: "app", credential: nil, grant: grant, scopes: .none, claims: nil)
-      request.placement = .body
+      let request = TokenRequest(
+        ClientAuthentication(
+          "app",
+          at: try ProviderMetadata(
+            json: Array(#"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#.utf8),
+            authority: Authority("https://id.example")), nil), grant: grant, scopes: .none, claims: nil)
       let body = #"{"error": "invalid_grant", "error_description": "bad the-token-of-the-caller"}"#
       do throws(TokenFailure) {
         _ = try TokenReply(
-          status: 400, retryAfter: nil, body: Array(body.utf8), sent: request.sentSecrets, now: UnixTime(0))
+          ProviderAnswer(status: 400, body: Array(body.utf8)), sent: request.sentSecrets, now: UnixTime(0))
         Issue.record("accepted")
       } catch {
         #expect(error.reply?.description?.contains("token-of") == false)
@@ -118,7 +119,7 @@ import Tokens
     let body = "{\"access_token\": \"t\", \(members)}"
     do throws(TokenFailure) {
       _ = try TokenReply(
-        status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, expected: kind, now: UnixTime(0))
+        ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, expected: kind, now: UnixTime(0))
       #expect(cause == nil)
     } catch {
       #expect(error.cause == cause)

@@ -128,7 +128,7 @@ import Testing
     let service = try gcp ? FederatedTokenService.gcp(environment: [:]) : .githubActions(environment: Self.job)
     do throws(TokenFailure) {
       let token = try FederatedTokenRequest(service, audience: "a").token(
-        status: status, body: Array(body.utf8), now: Self.now
+        ProviderAnswer(status: status, body: Array(body.utf8)), now: Self.now
       ) { $0 == "metadata-flavor" ? flavor : nil }
       #expect(cause == nil && token.text == Secret(Self.jwt))
       #expect(token.claims?.issuer == "https://i" && token.claims?.subject == "s")

@@ -12,7 +12,7 @@ import Testing
   ) throws -> TokenFailure {
     try #require(throws: TokenFailure.self) {
       try TokenReply(
-        status: status, retryAfter: nil, body: Array(body.utf8), contentType: contentType, sent: sent, now: now)
+        ProviderAnswer(status: status, contentType: contentType, body: Array(body.utf8)), sent: sent, now: now)
     }
   }
 

@@ -172,9 +172,9 @@ import Tokens
     #expect(metadata.url(of: .token, showingCertificate: true)?.description == "https://m.i/t")
     #expect(metadata.url(of: .revocation, showingCertificate: true)?.description == "https://i/r")
     var request = TokenRequest(
-      metadata: metadata, clientID: "c", credential: nil, grant: .clientCredentials, scopes: .none, claims: nil)
+      ClientAuthentication("c", at: metadata, nil), grant: .clientCredentials, scopes: .none, claims: nil)
     #expect(request.endpoint.description == "https://i/t")
-    request.showsCertificate = true
+    request.application = ClientAuthentication("c", at: metadata, nil, showsCertificate: true)
     #expect(request.endpoint.description == "https://m.i/t")
     #expect(String(decoding: request.body, as: UTF8.self) == "grant_type=client_credentials&client_id=c")
   }
@@ -182,20 +182,22 @@ import Tokens
   @Test func `a token is revoked with the application's proof, and 200 is enough`() throws {
     let metadata = try Self.metadata("")
     let request = try #require(
-      RevocationRequest(
-        Secret("rt&1"), .refreshToken, metadata: metadata, placement: .body, clientID: "c",
-        credential: .secret(Secret("s")), showsCertificate: false))
+      ProviderForm(
+        revoking: Secret("rt&1"), .refreshToken,
+        of: ClientAuthentication("c", at: metadata, .secret(Secret("s")), placement: .body)))
     #expect(request.endpoint.description == "https://i/r")
     #expect(
       String(decoding: request.body, as: UTF8.self)
         == "client_id=c&token=rt%261&token_type_hint=refresh_token&client_secret=s")
-    try request.check(status: 200, retryAfter: nil, body: Array("<html>".utf8), now: UnixTime(0))
+    try ProviderAnswer(status: 200, body: Array("<html>".utf8)).checkRevocation(
+      sent: request.sentSecrets, now: UnixTime(0))
     #expect(throws: TokenFailure(.refused(TokenErrorReply(error: "invalid_client")), status: 401)) {
-      try request.check(
-        status: 401, retryAfter: nil, body: Array(#"{"error": "invalid_client"}"#.utf8), now: UnixTime(0))
+      try ProviderAnswer(status: 401, body: Array(#"{"error": "invalid_client"}"#.utf8))
+        .checkRevocation(sent: request.sentSecrets, now: UnixTime(0))
     }
     #expect(throws: TokenFailure(.unintelligible, status: 503, retryAfter: 7)) {
-      try request.check(status: 503, retryAfter: "7", body: [], now: UnixTime(0))
+      try ProviderAnswer(status: 503, retryAfter: "7", body: [])
+        .checkRevocation(sent: request.sentSecrets, now: UnixTime(0))
     }
   }
 

@@ -28,8 +28,8 @@ import Testing
   private func fields(_ endpoint: String, _ authority: String) throws -> [String] {
     let json = #"{"issuer": "\#(authority)", "token_endpoint": "\#(endpoint)"}"#
     var request = TokenRequest(
-      metadata: try ProviderMetadata(json: Array(json.utf8), authority: Authority(authority)), clientID: "c",
-      credential: nil, grant: .refreshToken(Secret("r")), scopes: .none, claims: nil)
+      ClientAuthentication("c", at: try ProviderMetadata(json: Array(json.utf8), authority: Authority(authority)), nil),
+      grant: .refreshToken(Secret("r")), scopes: .none, claims: nil)
     request.routingHint = RoutingHint(username: "ann@contoso.example")
     return request.fields.filter { $0.name == "x-anchormailbox" }.map(\.value)
   }

@@ -101,7 +101,7 @@ import Testing
       ])
       do throws(TokenFailure) {
         _ = try TokenReply(
-          status: 401, retryAfter: nil, body: Array(body.canonicalText().utf8), sent: Self.sent, now: Self.now)
+          ProviderAnswer(status: 401, body: Array(body.canonicalText().utf8)), sent: Self.sent, now: Self.now)
         Issue.record("accepted")
       } catch {
         guard case .refused(let reply) = error.cause else {
@@ -122,7 +122,7 @@ import Testing
     let body = JSONValue.object(["error": .string("interaction_required"), "claims": .string(claims)])
     do throws(TokenFailure) {
       _ = try TokenReply(
-        status: 400, retryAfter: nil, body: Array(body.canonicalText().utf8), sent: Self.sent, now: Self.now)
+        ProviderAnswer(status: 400, body: Array(body.canonicalText().utf8)), sent: Self.sent, now: Self.now)
       Issue.record("accepted")
     } catch {
       #expect(error.cause == .refused(TokenErrorReply(error: "interaction_required")), "\(name)")
@@ -133,7 +133,7 @@ import Testing
     let sent = SentSecrets([Secret("7000215")])
     let body = #"{"error": "invalid_client", "error_codes": [7000215], "error_description": "AADSTS7000215: no"}"#
     do throws(TokenFailure) {
-      _ = try TokenReply(status: 401, retryAfter: nil, body: Array(body.utf8), sent: sent, now: Self.now)
+      _ = try TokenReply(ProviderAnswer(status: 401, body: Array(body.utf8)), sent: sent, now: Self.now)
       Issue.record("accepted")
     } catch {
       guard case .refused(let reply) = error.cause else { return }
@@ -146,8 +146,9 @@ import Testing
 
   @Test func `a good reply gives its tokens, and no scope or address with a secret in it`() throws {
     let reply = try TokenReply(
-      status: 200, retryAfter: nil,
-      body: Array(#"{"access_token": "AT", "refresh_token": "refresh-token-1", "scope": "a refresh-token-1"}"#.utf8),
+      ProviderAnswer(
+        status: 200,
+        body: Array(#"{"access_token": "AT", "refresh_token": "refresh-token-1", "scope": "a refresh-token-1"}"#.utf8)),
       sent: SentSecrets([Secret("refresh-token-1")]), now: Self.now)
     #expect(reply.accessToken == Secret("AT") && reply.refreshToken == Secret("refresh-token-1"))
     #expect(reply.scope == nil)
@@ -155,7 +156,7 @@ import Testing
       #"{"device_code": "DC", "user_code": "s3cret-of-mine", "verification_uri": "https://id.example/device"}"#
     #expect(throws: TokenFailure(.unintelligible, status: 200)) {
       try DeviceAuthorizationReply(
-        status: 200, retryAfter: nil, body: Array(codes.utf8), sent: SentSecrets([Secret("s3cret-of-mine")]),
+        ProviderAnswer(status: 200, body: Array(codes.utf8)), sent: SentSecrets([Secret("s3cret-of-mine")]),
         now: Self.now)
     }
   }
@@ -167,9 +168,8 @@ import Testing
           + #""device_authorization_endpoint": "https://id.example/device"}"#).utf8),
       authority: Authority("https://id.example"))
     func sent(_ credential: ClientCredential?, _ grant: TokenGrant) -> SentSecrets {
-      TokenRequest(
-        metadata: metadata, clientID: "c", credential: credential, grant: grant, scopes: .none, claims: nil
-      ).sentSecrets
+      TokenRequest(ClientAuthentication("c", at: metadata, credential), grant: grant, scopes: .none, claims: nil)
+        .sentSecrets
     }
     #expect(sent(.secret(Secret("client-secret-1")), .clientCredentials).isRepeated(in: "client-secret-1"))
     #expect(
@@ -181,8 +181,9 @@ import Testing
     #expect(code.isRepeated(in: "code-of-a-person") && code.isRepeated(in: "the-verifier-1"))
     #expect(sent(nil, .deviceCode(Secret("device-code-one"))).isRepeated(in: "device-code-one"))
     #expect(sent(nil, .refreshToken(Secret("refresh-token-1"))).isRepeated(in: "refresh-token-1"))
-    let device = DeviceAuthorizationRequest(
-      metadata: metadata, clientID: "c", credential: .secret(Secret("client-secret-1")), scopes: .none, claims: nil)
+    let device = ProviderForm(
+      deviceCodesFor: ClientAuthentication("c", at: metadata, .secret(Secret("client-secret-1"))), scopes: .none,
+      claims: nil)
     #expect(device?.sentSecrets.isRepeated(in: "client-secret-1") == true)
   }
 }

@@ -21,14 +21,14 @@ import Testing
       "Zone=%C3%A4%26%3D&audience=https%3A%2F%2Fapi.example%2Fa%20b&organization=org_1"
       + "&resource=urn%3Ab&resource=urn%3Aapi"
     let request = TokenRequest(
-      metadata: try Self.metadata(), placement: .body, clientID: "c", credential: .secret(Secret("s")),
+      ClientAuthentication("c", at: try Self.metadata(), .secret(Secret("s")), placement: .body),
       grant: .clientCredentials, scopes: .none, claims: nil, parameters: parameters)
     #expect(
       String(decoding: request.body, as: UTF8.self)
         == "grant_type=client_credentials&client_id=c&\(expected)&client_secret=s")
     let device = try #require(
-      DeviceAuthorizationRequest(
-        metadata: try Self.metadata(), clientID: "c", credential: nil, scopes: .none, claims: nil,
+      ProviderForm(
+        deviceCodesFor: ClientAuthentication("c", at: try Self.metadata(), nil), scopes: .none, claims: nil,
         parameters: parameters))
     #expect(String(decoding: device.body, as: UTF8.self).hasSuffix("&\(expected)"))
     var address = AuthorizationRequest(

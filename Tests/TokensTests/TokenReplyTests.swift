@@ -8,7 +8,8 @@ import Tokens
   private static func read(
     _ json: String, status: Int = 200, retryAfter: String? = nil
   ) throws(TokenFailure) -> TokenReply {
-    try TokenReply(status: status, retryAfter: retryAfter, body: Array(json.utf8), sent: .none, now: now)
+    try TokenReply(
+      ProviderAnswer(status: status, retryAfter: retryAfter, body: Array(json.utf8)), sent: .none, now: now)
   }
 
   @Test(
@@ -128,7 +129,7 @@ import Tokens
     for call in answered {
       do throws(TokenFailure) {
         let reply = try TokenReply(
-          status: call.status, retryAfter: nil, body: Array(call.reply.utf8), sent: .none, now: flow.now)
+          ProviderAnswer(status: call.status, body: Array(call.reply.utf8)), sent: .none, now: flow.now)
         #expect(reply.accessToken.revealed() == call.result["access_token"]?.text)
         #expect(reply.expiresIn == call.result["expires_in"]?.seconds)
       } catch {

@@ -15,9 +15,10 @@ import Tokens
        "token_endpoint_auth_methods_supported": \(methods)}
       """
     return TokenRequest(
-      metadata: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
-      clientID: id, credential: secret.map { .secret(Secret($0)) }, grant: .clientCredentials,
-      scopes: try ScopeSet(parameter: scopes), claims: claims)
+      ClientAuthentication(
+        id, at: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
+        secret.map { .secret(Secret($0)) }), grant: .clientCredentials, scopes: try ScopeSet(parameter: scopes),
+      claims: claims)
   }
 
   private static func body(_ request: TokenRequest) -> String {
@@ -83,9 +84,10 @@ import Tokens
     let vector = try RecordedFlow(named: "client-credentials-secret")
     for call in vector.calls where call.sendsTokenRequest {
       let request = TokenRequest(
-        metadata: try ProviderMetadata(json: vector.metadata, authority: vector.authority),
-        clientID: vector.clientID, credential: .secret(Secret(vector.secret)), grant: .clientCredentials,
-        scopes: try ScopeSet(call.scopes), claims: try call.claims.map { claims in try Claims(json: claims) })
+        ClientAuthentication(
+          vector.clientID, at: try ProviderMetadata(json: vector.metadata, authority: vector.authority),
+          .secret(Secret(vector.secret))), grant: .clientCredentials, scopes: try ScopeSet(call.scopes),
+        claims: try call.claims.map { claims in try Claims(json: claims) })
       var expected = call.form
       // Describes the account of a sign-in; msal-python requests it with every grant, MSAL for Go not here.
       expected["client_info"] = nil

@@ -124,6 +124,14 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPURL {
+  /// The URL of a text; nil if it is none, whatever its fault.
+  package init?(ifValid text: String) {
+    do throws(HTTPURLError) { try self.init(text) } catch { return nil }
+  }
+
+  /// The URL in the form in which URLs are compared: without a slash at its end.
+  package var normal: String { origin + (target.hasSuffix("/") ? target.dropLast() : target[...]) }
+
   /// True if the host is `localhost`, an address of 127.0.0.0/8 in four parts, or `::1`.
   public var isLoopback: Bool {
     if host == "localhost" { return true }

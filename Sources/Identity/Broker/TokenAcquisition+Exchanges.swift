@@ -65,24 +65,17 @@ extension TokenAcquisition {
     _ assertion: CallerAssertion, _ terms: ExchangeTerms
   ) async throws(AcquisitionError) -> TokenExchange {
     guard let actor = terms.actor else { return TokenExchange(subject: assertion.token, terms: terms) }
-    do throws(ClientAssertionError) {
-      let token = try await ClientAssertionFile(path: actor.path).read(at: now())
-      return TokenExchange(
-        subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
-    } catch {
-      throw AcquisitionError(.actor(error))
-    }
+    let token = try await mapping(
+      { AcquisitionError(.actor($0)) }, awaiting: await ClientAssertionFile(path: actor.path).read(at: now()))
+    return TokenExchange(
+      subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
   }
 }
 
 extension CallerAssertion {
   /// The place of the account at its issuer, which gets it.
   fileprivate var routingHint: RoutingHint? {
-    do throws(JWTRefusal) {
-      let claims = try SignedJWT(token.revealed()).claims
-      return RoutingHint(object: claims.object, tenant: claims.tenant)
-    } catch {
-      return nil  // It is no JWT.
-    }
+    let claims = SignedJWT.claims(of: token.revealed())
+    return RoutingHint(object: claims?.object, tenant: claims?.tenant)
   }
 }

@@ -55,8 +55,7 @@ extension TokenEvent {
     case .obtained(let lifetime, let granted):
       let fields: KeyValuePairs<StaticString, LogValue> = [
         "route": route, "application": .string(application), "agent": agent,
-        "authority": .string(authority.description),
-        "grant": .string(grantType),
+        "authority": .string(authority.description), "grant": .string(grantType),
         "scopes": .string(scopes.description), "granted": .string(granted.description),
         "expires_in_s": .integer(Int(clamping: lifetime.expiresAt - lifetime.obtainedAt)),
         "duration_ms": .milliseconds(duration),
@@ -69,68 +68,38 @@ extension TokenEvent {
       } else {
         log.info("token obtained", fields)
       }
-    case .failed(let error, _, let servedUntil?):
+    case .failed(let error, _, let servedUntil):
+      let refused = error.assertionRefused
+      let fields: KeyValuePairs<StaticString, LogValue> = [
+        "route": route, "application": .string(application), "agent": agent,
+        "authority": .string(authority.description), "grant": .string(grantType),
+        "scopes": .string(scopes.description), "reason": .string(refused?.refusal.word ?? error.reason),
+        "detail": .string(error.detail),
+        "retry_after_s": refused == nil ? .integer(Int(clamping: error.retryAfter ?? 1)) : .absent,
+        "served_until": servedUntil.map { .integer(Int(clamping: $0.seconds)) } ?? .absent,
+        "duration_ms": .milliseconds(duration),
+        "next": refused == nil ? next(error).map(LogValue.string) ?? .absent : .absent,
+      ]
+      switch (servedUntil, refused) {
       // The route still works; the operator needs to know for how long.
-      log.warning(
-        isOfChangedCredential
-          ? "changed credential obtained no token, the one of the former credential still serves"
-          : "token not renewed, the held one still serves",
-        [
-          "route": route, "application": .string(application), "agent": agent,
-          "authority": .string(authority.description),
-          "grant": .string(grantType),
-          "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
-          "retry_after_s": .integer(Int(clamping: error.retryAfter ?? 1)),
-          "served_until": .integer(Int(clamping: servedUntil.seconds)), "duration_ms": .milliseconds(duration),
-          "next": next(error).map(LogValue.string) ?? .absent,
-        ])
-    case .failed(let error, _, nil) where error.assertionRefused != nil:
-      log.info(
-        "caller's token not exchanged",
-        [
-          "route": route, "application": .string(application), "agent": agent,
-          "authority": .string(authority.description),
-          "grant": .string(grantType), "scopes": .string(scopes.description),
-          "reason": error.assertionRefused.map { .string($0.refusal.word) } ?? .absent,
-          "detail": .string(error.detail), "duration_ms": .milliseconds(duration),
-        ])
-    case .failed(let error, _, nil):
-      log.error(
-        "token not obtained",
-        [
-          "route": route, "application": .string(application), "agent": agent,
-          "authority": .string(authority.description),
-          "grant": .string(grantType),
-          "scopes": .string(scopes.description), "reason": .string(error.reason), "detail": .string(error.detail),
-          "retry_after_s": .integer(Int(clamping: error.retryAfter ?? 1)), "duration_ms": .milliseconds(duration),
-          "next": next(error).map(LogValue.string) ?? .absent,
-        ])
+      case (_?, _) where isOfChangedCredential:
+        log.warning("changed credential obtained no token, the one of the former credential still serves", fields)
+      case (_?, _): log.warning("token not renewed, the held one still serves", fields)
+      case (nil, _?): log.info("caller's token not exchanged", fields)
+      case (nil, nil): log.error("token not obtained", fields)
+      }
     }
   }
 }
 
 extension TokenEvent.Outcome {
   /// The `result` label's values.
-  static let results = [
-    "obtained", "configuration", "transient", "sign_in_needed", "policy", "family_mismatch", "refresh_token_unusable",
-    "declined", "pending", "slow_down",
-  ]
+  static let results = ["obtained"] + TokenErrorClass.allCases.map(\.rawValue)
 
   var result: String {
     switch self {
     case .obtained: "obtained"
-    case .failed(_, let errorClass, _):
-      switch errorClass {
-      case .configuration: "configuration"
-      case .transient: "transient"
-      case .signInNeeded: "sign_in_needed"
-      case .policy: "policy"
-      case .familyMismatch: "family_mismatch"
-      case .refreshTokenUnusable: "refresh_token_unusable"
-      case .declined: "declined"
-      case .pending: "pending"
-      case .slowDown: "slow_down"
-      }
+    case .failed(_, let errorClass, _): errorClass.rawValue
     }
   }
 }

@@ -122,11 +122,7 @@ package actor FederatedTokens {
     case .managedIdentity(let identity): return try await token(of: identity, for: request, request.fetch)
     case .service(let service): return try await token(from: service, for: request)
     case .command(let run):
-      do throws(ClientAssertionError) {
-        return try await run.token()
-      } catch {
-        throw AcquisitionError(.assertion(error))
-      }
+      return try await mapping({ AcquisitionError(.assertion($0)) }, awaiting: await run.token())
     case .application(let application, let agent):
       if let identity = application.managedIdentity {
         return try await token(of: identity, for: request, application.fetch)
@@ -160,18 +156,12 @@ package actor FederatedTokens {
     fetched.answerLimit = ProviderRequests.usualAnswerLimit
     var attempts = 0
     while true {
+      let response = try await AcquisitionError.reaching(fetched, by: request.fetch)
       let failure: TokenFailure
-      do throws(FetchError) {
-        let response = try await request.fetch(fetched)
-        do throws(TokenFailure) {
-          return try wanted.token(status: response.status, body: response.body, now: around.now()) {
-            response.value(of: $0)
-          }
-        } catch {
-          failure = error
-        }
+      do throws(TokenFailure) {
+        return try wanted.token(response.answer, now: around.now()) { response.value(of: $0) }
       } catch {
-        throw AcquisitionError(.unreached(error))
+        failure = error
       }
       attempts += 1
       // A pause that the service asks for is reported to callers, not waited for.

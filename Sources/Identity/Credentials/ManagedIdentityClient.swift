@@ -46,11 +46,8 @@ struct ManagedIdentityClient: Sendable {
   }
 
   private static func digest(_ token: Secret) -> [UInt8]? {
-    do throws(CryptoError) {
-      return try SHA256.digest(of: token.bytes)
-    } catch {
-      return nil  // The service is asked without it, and may answer with the same token.
-    }
+    // Without it the service may answer with the same token.
+    do throws(CryptoError) { return try SHA256.digest(of: token.bytes) } catch { return nil }
   }
 
   private func once(
@@ -66,11 +63,8 @@ struct ManagedIdentityClient: Sendable {
       request = ManagedIdentityRequest(identity, resource: resource, arcKey: try await key("\(arcDirectory)/\(name)"))
       response = try await send(request)
     }
-    return try AcquisitionError.reading { () throws(TokenFailure) in
-      try ManagedIdentityReply(
-        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        contentType: response.value(of: "content-type"), sent: request.secrets, now: now())
-    }
+    return try mapping(
+      AcquisitionError.init, ManagedIdentityReply(response.answer, sent: request.secrets, now: now()))
   }
 
   private func send(_ request: ManagedIdentityRequest) async throws(AcquisitionError) -> FetchResponse {
@@ -86,18 +80,10 @@ struct ManagedIdentityClient: Sendable {
   /// The file that Arc's agent wrote for processes that may have tokens. The name cannot lead out of its directory: it
   /// has no slash.
   private func key(_ path: String) async throws(AcquisitionError) -> Secret {
-    let result = await Self.queue.run { () -> Result<[UInt8], FileError> in
-      do throws(FileError) {
-        return .success(try ReadableFile.contents(of: path, limit: ArcChallenge.limit))
-      } catch {
-        return .failure(error)
-      }
-    }
-    do throws(FileError) {
-      // It becomes a field of a request.
-      return Secret(try result.get().filter { (0x21...0x7E).contains($0) })
-    } catch {
-      throw AcquisitionError(.managedIdentity(.arcKey(path: path, error)))
-    }
+    let key = try await mapping(
+      { AcquisitionError(.managedIdentity(.arcKey(path: path, $0))) },
+      awaiting: await Self.queue.contents(of: path, limit: ArcChallenge.limit))
+    // It becomes a field of a request.
+    return Secret(key.filter { (0x21...0x7E).contains($0) })
   }
 }

@@ -25,11 +25,8 @@ struct ProviderRequests: Sendable {
     about account: RoutingHint? = nil
   ) async throws(AcquisitionError) -> TokenReply {
     let region = await region(for: grant)
-    return try await proven { credential, placement throws(AcquisitionError) in
-      var request = TokenRequest(
-        metadata: metadata, placement: placement, clientID: application.clientID, credential: credential, grant: grant,
-        scopes: scopes, claims: claims, parameters: parameters)
-      request.showsCertificate = application.showsCertificate
+    return try await proven { application throws(AcquisitionError) in
+      var request = TokenRequest(application, grant: grant, scopes: scopes, claims: claims, parameters: parameters)
       (request.routingHint, request.region) = (account, region)
       guard grant.isRepeatable else { return try await send(request) }
       return try await repeatedOnce(sleep) { () async throws(AcquisitionError) in try await send(request) }
@@ -49,56 +46,37 @@ struct ProviderRequests: Sendable {
   func deviceCode(
     scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none
   ) async throws(AcquisitionError) -> DeviceAuthorizationReply {
-    try await proven { credential, placement throws(AcquisitionError) in
-      let request = DeviceAuthorizationRequest(
-        metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
-        showsCertificate: application.showsCertificate, scopes: scopes, claims: claims, parameters: parameters)
-      guard let request else { throw Self.missing(.deviceAuthorization) }
-      let response = try await post(request.body, to: request.endpoint, request.fields)
-      return try AcquisitionError.reading { () throws(TokenFailure) in
-        try DeviceAuthorizationReply(
-          status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-          contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now())
-      }
+    try await proven { application throws(AcquisitionError) in
+      let form = ProviderForm(deviceCodesFor: application, scopes: scopes, claims: claims, parameters: parameters)
+      let (answer, sent) = try await post(form, to: .deviceAuthorization)
+      return try mapping(AcquisitionError.init, DeviceAuthorizationReply(answer, sent: sent, now: now()))
     }
   }
 
   /// Sends the parameters of a sign-in to the provider; returns its name for them.
   func push(_ authorization: AuthorizationRequest) async throws(AcquisitionError) -> String {
-    try await proven { credential, placement throws(AcquisitionError) in
-      let request = PushedAuthorizationRequest(
-        authorization, metadata: metadata, placement: placement, credential: credential,
-        showsCertificate: application.showsCertificate)
-      guard let request else { throw Self.missing(.pushedAuthorization) }
-      let response = try await post(request.body, to: request.endpoint, request.fields)
-      return try AcquisitionError.reading { () throws(TokenFailure) in
-        try PushedAuthorizationReply(
-          status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-          contentType: response.value(of: "content-type"), sent: request.sentSecrets, now: now()
-        ).requestURI
-      }
+    try await proven { application throws(AcquisitionError) in
+      let form = ProviderForm(pushing: authorization, of: application)
+      let (answer, sent) = try await post(form, to: .pushedAuthorization)
+      return try mapping(AcquisitionError.init, answer.requestURI(sent: sent, now: now()))
     }
   }
 
-  func revoke(_ token: Secret, _ hint: RevocationRequest.Hint) async throws(AcquisitionError) {
-    try await proven { credential, placement throws(AcquisitionError) in
-      let request = RevocationRequest(
-        token, hint, metadata: metadata, placement: placement, clientID: application.clientID, credential: credential,
-        showsCertificate: application.showsCertificate)
-      guard let request else { throw Self.missing(.revocation) }
+  func revoke(_ token: Secret, _ hint: TokenHint) async throws(AcquisitionError) {
+    try await proven { application throws(AcquisitionError) in
+      let form = ProviderForm(revoking: token, hint, of: application)
       try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
-        let response = try await post(request.body, to: request.endpoint, request.fields)
-        try AcquisitionError.reading { () throws(TokenFailure) in
-          try request.check(
-            status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-            contentType: response.value(of: "content-type"), now: now())
-        }
+        let (answer, sent) = try await post(form, to: .revocation)
+        try mapping(AcquisitionError.init, answer.checkRevocation(sent: sent, now: now()))
       }
     }
   }
 
-  private static func missing(_ endpoint: ProviderEndpoint) -> AcquisitionError {
-    AcquisitionError(.document(.missing(member: endpoint.rawValue)))
+  private func post(
+    _ form: ProviderForm?, to endpoint: ProviderEndpoint
+  ) async throws(AcquisitionError) -> (answer: ProviderAnswer, sent: SentSecrets) {
+    guard let form else { throw AcquisitionError(.document(.missing(member: endpoint.rawValue))) }
+    return (try await post(form.body, to: form.endpoint, form.fields).answer, form.sentSecrets)
   }
 
   private func send(_ request: TokenRequest) async throws(AcquisitionError) -> TokenReply {
@@ -107,12 +85,10 @@ struct ProviderRequests: Sendable {
     let response = try await post(request.body, to: request.endpoint, request.fields, answerLimit: limit)
     do throws(TokenFailure) {
       return try TokenReply(
-        status: response.status, retryAfter: response.value(of: "retry-after"), body: response.body,
-        contentType: response.value(of: "content-type"), sent: request.sentSecrets, expected: request.grant.expected,
-        now: now())
+        response.answer, sent: request.sentSecrets, expected: request.grant.expected, now: now())
     } catch {
       let failure = isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error
-      guard case .assertion = request.credential else { throw AcquisitionError(failure) }
+      guard case .assertion = request.application.credential else { throw AcquisitionError(failure) }
       throw AcquisitionError(failure.notingClock(of: response, now: now()))
     }
   }
@@ -130,15 +106,23 @@ struct ProviderRequests: Sendable {
   ///
   /// A grant for one use may be sent again: a provider authenticates the application before it looks at the grant.
   private func proven<Reply>(
-    _ send: (ClientCredential?, ClientSecretPlacement) async throws(AcquisitionError) -> Reply
+    _ send: (ClientAuthentication) async throws(AcquisitionError) -> Reply
   ) async throws(AcquisitionError) -> Reply {
+    func attempt(
+      _ credential: ClientCredential?, _ placement: ClientSecretPlacement
+    ) async throws(AcquisitionError) -> Reply {
+      try await send(
+        ClientAuthentication(
+          application.clientID, at: metadata, credential, placement: placement,
+          showsCertificate: application.showsCertificate))
+    }
     let credential = try await application.proof(to: metadata, surroundings)
     let memory = application.authentication
     let order = ClientSecretPlacement.order(
       configured: application.secretPlacement, accepted: memory[application], offered: metadata.secretPlacements)
     guard case .secret = credential, order.count > 1 else {
       do throws(AcquisitionError) {
-        return try await send(credential, order[0])
+        return try await attempt(credential, order[0])
       } catch {
         // Another one is obtained for the next request: this one may have been withdrawn.
         guard case .assertion(let proof, _) = credential, error.errorClass == .configuration,
@@ -146,18 +130,18 @@ struct ProviderRequests: Sendable {
           error.isAboutClient
         else { throw error }
         // And for this one: a JWT that a command has signed may be valid for one request (`jti`, RFC 7523 §3).
-        return try await send(try await application.proof(to: metadata, surroundings), order[0])
+        return try await attempt(try await application.proof(to: metadata, surroundings), order[0])
       }
     }
     let refusal: AcquisitionError
     do throws(AcquisitionError) {
-      return try await send(credential, order[0])
+      return try await attempt(credential, order[0])
     } catch {
       guard error.isAboutClient else { throw error }
       refusal = error
     }
     do throws(AcquisitionError) {
-      let reply = try await send(credential, order[1])
+      let reply = try await attempt(credential, order[1])
       memory[application] = order[1]
       return reply
     } catch {
@@ -226,25 +210,19 @@ extension TokenFailure {
   }
 }
 
+extension FetchResponse {
+  var answer: ProviderAnswer {
+    ProviderAnswer(
+      status: status, retryAfter: value(of: "retry-after"), contentType: value(of: "content-type"), body: body)
+  }
+}
+
 extension AcquisitionError {
   /// The answer to a request on the way to a token.
   static func reaching(
     _ request: FetchRequest, by fetch: Fetch
   ) async throws(AcquisitionError) -> FetchResponse {
-    do throws(FetchError) {
-      return try await fetch(request)
-    } catch {
-      throw AcquisitionError(.unreached(error))
-    }
-  }
-
-  /// The contents of an answer.
-  static func reading<Reply>(_ read: () throws(TokenFailure) -> Reply) throws(AcquisitionError) -> Reply {
-    do throws(TokenFailure) {
-      return try read()
-    } catch {
-      throw AcquisitionError(error)
-    }
+    try await mapping({ AcquisitionError(.unreached($0)) }, awaiting: await fetch(request))
   }
 
   /// True if the provider may not believe the application's proof: `invalid_client` and 401 (RFC 6749 §5.2), and the

@@ -109,15 +109,13 @@ actor ProviderDirectory {
       if let other, other.status == 200 { response = other }
     }
     guard response.status == 200 else {
-      let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
       throw AcquisitionError(
-        .metadata(status: response.status, TokenErrorReply(json: response.body)), retryAfter: wait)
+        .metadata(status: response.status, TokenErrorReply(json: response.body)),
+        retryAfter: response.answer.pause(now: now))
     }
-    do throws(ProviderMetadataError) {
-      return try ProviderMetadata(json: response.body, authority: application.authority)
-    } catch {
-      throw AcquisitionError(.document(error))
-    }
+    return try mapping(
+      { AcquisitionError(.document($0)) },
+      ProviderMetadata(json: response.body, authority: application.authority))
   }
 
   private static func response(

@@ -18,8 +18,7 @@ struct SigningKeys {
     guard let url = metadata.keysURL else { throw AcquisitionError(.document(.missing(member: "jwks_uri"))) }
     let response = try await AcquisitionError.reaching(FetchRequest(.get, url), by: application.fetch)
     guard response.status == 200 else {
-      let wait = response.value(of: "retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
-      throw AcquisitionError(.metadata(status: response.status), retryAfter: wait)
+      throw AcquisitionError(.metadata(status: response.status), retryAfter: response.answer.pause(now: now))
     }
     guard let set = JWKSet(json: response.body) else { throw AcquisitionError(.document(.notJSON)) }
     return SigningKeys(set: set, authority: application.authority, issuer: metadata.issuer)

@@ -1,6 +1,7 @@
 // The meaning of an `authority` setting: the kind of identity provider, its tenant, the address of its metadata. No
 // request is sent; `ProviderMetadata` reads the metadata.
 
+internal import Bytes
 public import HTTP
 
 /// A text that is no authority.
@@ -42,12 +43,7 @@ public struct Authority: Sendable, Hashable {
 
   /// Reads an authority. Microsoft hosts are recognised by name; every other URL is an OpenID Connect issuer.
   package init(_ text: String) throws(AuthorityError) {
-    let parsed: HTTPURL
-    do throws(HTTPURLError) {
-      parsed = try HTTPURL(text)
-    } catch {
-      throw .url(error)
-    }
+    let parsed = try mapping(AuthorityError.url, HTTPURL(text))
     if parsed.scheme == .http, !parsed.isLoopback { throw .plaintext }
     if parsed.target.contains("?") { throw .query }
     let segments = parsed.target.split(separator: "/").map { $0.lowercased() }
@@ -135,6 +131,13 @@ extension String {
   var isB2CHost: Bool {
     [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"].contains { hasSuffix($0) }
   }
+
+  /// True if this is a GUID in its usual form, in either letter case.
+  package var isGUID: Bool {
+    let parts = split(separator: "-", omittingEmptySubsequences: false)
+    return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
+  }
 }
 
 extension HTTPURL {
@@ -159,15 +162,8 @@ extension Authority {
   /// a known host or the authority's own; a subdomain of B2C's or External ID's domains (msal-python's
   /// `has_valid_issuer`).
   package func accepts(issuer text: String) -> Bool {
-    let issuer: HTTPURL
-    do throws(HTTPURLError) {
-      issuer = try HTTPURL(text)
-    } catch {
-      return false
-    }
-    if kind == .issuer {
-      return issuer.origin == url.origin && issuer.path == url.path || isExternalTenant(issuer)
-    }
+    guard let issuer = HTTPURL(ifValid: text) else { return false }
+    if kind == .issuer { return issuer.normal == url.normal || isExternalTenant(issuer) }
     if issuer.origin == url.origin { return true }
     guard issuer.scheme == .https, issuer.port == 443 else { return false }
     if EntraCloud(host: issuer.host) != nil || issuer.host.isB2CHost { return true }
@@ -176,9 +172,7 @@ extension Authority {
     let central = String(issuer.host[issuer.host.index(after: dot)...])
     return EntraCloud(host: central) != nil || central == url.host
   }
-}
 
-extension Authority {
   /// True if an issuer that an API names is this provider.
   package func isIssuer(_ text: String) -> Bool {
     if kind == .issuer { return accepts(issuer: text) }
@@ -189,9 +183,7 @@ extension Authority {
       return false
     }
   }
-}
 
-extension Authority {
   /// True if an issuer is the External ID tenant that this authority names: a custom domain's metadata name the host of
   /// the tenant's id (MSAL for .NET's rule).
   private func isExternalTenant(_ issuer: HTTPURL) -> Bool {
@@ -199,7 +191,8 @@ extension Authority {
       return false
     }
     return issuer.scheme == .https && issuer.port == 443 && issuer.host == "\(tenant).ciamlogin.com"
-      && ["", "/\(tenant)", "/\(tenant)/v2.0"].contains(issuer.path.lowercased())
+      && ["", "/", "/\(tenant)", "/\(tenant)/", "/\(tenant)/v2.0", "/\(tenant)/v2.0/"]
+        .contains(issuer.target.lowercased())
   }
 
   /// The same provider for another tenant; nil for a provider without Entra's tenants.
@@ -227,16 +220,7 @@ extension Authority {
   package var applicationIsolation: String? {
     if case .b2c = kind { description } else { isolation }
   }
-}
 
-extension HTTPURL {
-  /// The path and query without the one slash at their end.
-  fileprivate var path: Substring {
-    target.hasSuffix("/") ? target.dropLast() : target[...]
-  }
-}
-
-extension Authority {
   /// The tenant of stored tokens, if it is known without the provider's metadata: not for a domain name, for which the
   /// metadata give the tenant's id.
   package var knownRealm: String? {
@@ -249,36 +233,15 @@ extension Authority {
     case .b2c, .ciam, .issuer: nil
     }
   }
-}
 
-extension String {
-  /// True if this is a GUID in its usual form, in either letter case.
-  package var isGUID: Bool {
-    let parts = split(separator: "-", omittingEmptySubsequences: false)
-    return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
-      && parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
-  }
-}
-
-extension Authority {
   /// True if it names no tenant: each token names its own.
   package var isOfManyTenants: Bool {
-    if case .entra(let tenant, _) = kind, tenant.isOpen { true } else { false }
+    if case .entra(let tenant, _) = kind { !tenant.servesApplications } else { false }
   }
 
   /// The same provider for one tenant, by its id; nil if the authority names one itself or knows none.
   package func ofTenant(_ tenant: String) -> Authority? {
     guard isOfManyTenants, tenant.isGUID else { return nil }
-    do throws(AuthorityError) {
-      return try forTenant(tenant)
-    } catch {
-      return nil
-    }
-  }
-}
-
-extension EntraTenant {
-  fileprivate var isOpen: Bool {
-    if case .specific = self { false } else { true }
+    do throws(AuthorityError) { return try forTenant(tenant) } catch { return nil }
   }
 }

@@ -96,11 +96,9 @@ package struct ProtectedResource: Sendable, Hashable {
     guard let members = JSONValue(json: json)?.members, let named = members["resource"]?.text else {
       throw .notJSON("\(place)")
     }
-    let found: HTTPURL
-    do throws(HTTPURLError) { found = try HTTPURL(named) } catch { throw .otherResource(named) }
-    guard found.origin == api.origin, (Self.path(api) + "/").hasPrefix(Self.path(found) + "/") else {
-      throw .otherResource(named)
-    }
+    guard let found = HTTPURL(ifValid: named), found.origin == api.origin,
+      (Self.path(api) + "/").hasPrefix(Self.path(found) + "/")
+    else { throw .otherResource(named) }
     resource = named
     guard case .array(let listed)? = members["authorization_servers"] else { throw .withoutProvider }
     issuers = listed.compactMap(\.text)

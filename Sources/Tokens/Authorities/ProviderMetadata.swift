@@ -96,9 +96,7 @@ package struct ProviderMetadata: Sendable, Hashable {
   private static func optionalEndpoint(
     _ member: String, of members: [String: JSONValue], authority: Authority
   ) -> HTTPURL? {
-    do throws(ProviderMetadataError) {
-      return try endpoint(member, of: members, authority: authority)
-    } catch {
+    do throws(ProviderMetadataError) { return try endpoint(member, of: members, authority: authority) } catch {
       return nil
     }
   }
@@ -107,14 +105,9 @@ package struct ProviderMetadata: Sendable, Hashable {
     _ member: String, of members: [String: JSONValue], authority: Authority
   ) throws(ProviderMetadataError) -> HTTPURL {
     guard let text = members[member]?.text else { throw .missing(member: member) }
-    let url: HTTPURL
-    do throws(HTTPURLError) {
-      url = try HTTPURL(text)
-    } catch {
-      throw .endpoint(member: member)
-    }
-    let isAllowed = url.scheme == .https || (authority.url.scheme == .http && url.isLoopback)
-    guard isAllowed else { throw .endpoint(member: member) }
+    guard let url = HTTPURL(ifValid: text),
+      url.scheme == .https || (authority.url.scheme == .http && url.isLoopback)
+    else { throw .endpoint(member: member) }
     return url
   }
 

@@ -34,6 +34,12 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     try self.init(parameter.split(separator: " ").map(String.init))
   }
 
+  /// The same; nil if there are none, or a word that is none.
+  init?(named parameter: String?) {
+    do throws(ScopeSetError) { try self.init(parameter: parameter ?? "") } catch { return nil }
+    if isEmpty { return nil }
+  }
+
   private init(validated unique: Set<String>) {
     words = unique.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
@@ -79,13 +85,7 @@ extension ScopeSet {
   package static let reserved = ["offline_access", "openid", "profile"]
 
   /// These scopes and the reserved ones, as sent for a person.
-  package var decorated: ScopeSet {
-    do throws(ScopeSetError) {
-      return union(try ScopeSet(Self.reserved))
-    } catch {
-      preconditionFailure("the reserved scopes are scopes")
-    }
-  }
+  package var decorated: ScopeSet { union(ScopeSet(validated: Set(Self.reserved))) }
 
   /// The reserved scopes among these.
   var reserved: ScopeSet {

@@ -123,22 +123,6 @@ extension CacheDocument {
     }
   }
 
-  /// The host of an issuer; nil if the text is no URL.
-  static func issuerHost(_ text: String) -> String? {
-    do throws(HTTPURLError) {
-      return try HTTPURL(text).host
-    } catch {
-      return nil
-    }
-  }
-
   /// An issuer in the spelling of `Authority.isolation`; nil if the text is no URL.
-  static func issuerName(_ text: String) -> String? {
-    do throws(HTTPURLError) {
-      let url = try HTTPURL(text)
-      return url.origin + (url.target.hasSuffix("/") ? url.target.dropLast() : url.target[...])
-    } catch {
-      return nil
-    }
-  }
+  static func issuerName(_ text: String) -> String? { HTTPURL(ifValid: text)?.normal }
 }

@@ -42,11 +42,7 @@ package struct HeldAccessToken: Sendable {
 
   /// Its scopes as a set; nil if the text is not a scope set.
   package var scopeSet: ScopeSet? {
-    do throws(ScopeSetError) {
-      return try ScopeSet(scopes)
-    } catch {
-      return nil
-    }
+    do throws(ScopeSetError) { return try ScopeSet(scopes) } catch { return nil }
   }
 
   /// The value that Microsoft's libraries for Apple leave in place of a deleted token.
@@ -91,20 +87,10 @@ package struct HeldRefreshToken: Sendable {
     environment = fields.lowercased(.environment) ?? ""
     clientID = fields[.clientID]
     familyID = fields[.familyID].flatMap { $0.isEmpty ? nil : $0 }
-    granted = Self.scopes(fields[.target])
+    granted = ScopeSet(named: fields[.target])
     isolation = fields[.isolation]
     copiedFrom = fields[.copiedFrom]
     modifiedAt = fields.time(.modifiedAt) ?? UnixTime(0)
-  }
-
-  private static func scopes(_ target: String?) -> ScopeSet? {
-    guard let target else { return nil }
-    do throws(ScopeSetError) {
-      let scopes = try ScopeSet(parameter: target)
-      return scopes.isEmpty ? nil : scopes
-    } catch {
-      return nil
-    }
   }
 
   /// Orders the newest first; keys decide between equals, so that every process tries them in one order.

@@ -1,3 +1,5 @@
+internal import HTTP
+
 /// The product of the accounts (`authority_type`).
 package enum AccountAuthority: String, Sendable, Hashable {
   /// Entra, B2C, External ID and every OpenID Connect issuer.
@@ -56,7 +58,7 @@ package struct IssuedTokens: Sendable {
   /// True if the application requested them for itself: only such tokens may be in a cache without an owner.
   var isApplicationOnly: Bool { grantType == TokenGrant.clientCredentials.type }
   /// The names that the person's entries may have.
-  var environments: [String] { [environment] + (isolation.flatMap(CacheDocument.issuerHost).map { [$0] } ?? []) }
+  var environments: [String] { [environment] + (isolation.flatMap { HTTPURL(ifValid: $0) }.map { [$0.host] } ?? []) }
   var home: String? { renewedFor ?? reply.identity.homeAccountID }
   var target: String { reply.grantedScopes(requested: requested).description }
   /// The scopes of the refresh token. A reply that names no scopes grants the requested ones (RFC 6749 §5.1).

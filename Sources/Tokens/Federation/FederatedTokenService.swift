@@ -84,10 +84,10 @@ package struct FederatedTokenRequest: Sendable {
   /// The token of an answer.
   /// - Parameter field: finds a field of the answer by its lower-case name.
   package func token(
-    status: Int, body: [UInt8], now: UnixTime, field: (String) -> String?
+    _ answer: ProviderAnswer, now: UnixTime, field: (String) -> String?
   ) throws(TokenFailure) -> FederatedToken {
-    let wait = field("retry-after").flatMap { RetryAfter(field: $0, now: now)?.seconds }
-    func failure(_ cause: TokenFailure.Cause) -> TokenFailure { TokenFailure(cause, status: status, retryAfter: wait) }
+    let (status, body) = (answer.status, answer.body)
+    func failure(_ cause: TokenFailure.Cause) -> TokenFailure { answer.failure(cause, now: now) }
     if status >= 500 || status == 429 || status == 408 { throw failure(.unintelligible) }
     let text: String
     switch service {
@@ -123,13 +123,10 @@ package struct FederatedToken: Sendable {
 
   /// A JWT; nil for other texts. The issuer is not known here, so nothing of it is verified.
   package init?(_ text: String) {
-    do throws(JWTRefusal) {
-      claims = try SignedJWT(text).claims
-    } catch {
-      return nil
-    }
+    guard let claims = SignedJWT.claims(of: text) else { return nil }
+    self.claims = claims
     self.text = Secret(text)
-    expiresAt = claims?.expiresAt
+    expiresAt = claims.expiresAt
   }
 
   package init(_ text: Secret, expiresAt: UnixTime) {

@@ -17,16 +17,12 @@ package struct ManagedIdentityReply: Sendable {
   private static let longLife: Int64 = 7200
 
   /// Reads an answer. `expires_on` counts before `expires_in`: App Service has only that one.
-  package init(
-    status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets, now: UnixTime
-  ) throws(TokenFailure) {
-    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
-    func failure(_ cause: TokenFailure.Cause) -> TokenFailure { TokenFailure(cause, status: status, retryAfter: wait) }
+  package init(_ answer: ProviderAnswer, sent: SentSecrets, now: UnixTime) throws(TokenFailure) {
+    let status = answer.status
+    func failure(_ cause: TokenFailure.Cause) -> TokenFailure { answer.failure(cause, now: now) }
     // A temporary failure tells nothing about the identity.
     if [404, 408, 410, 429].contains(status) || status >= 500 { throw failure(.unintelligible) }
-    guard let all = JSONValue(json: body)?.members else {
-      throw failure(PlainAnswer(status: status, contentType: contentType, body: body).cause(sent))
-    }
+    guard let all = JSONValue(json: answer.body)?.members else { throw failure(answer.cause(sent)) }
     let members = sent.withholding(all)
     guard (200...299).contains(status), let token = all["access_token"]?.text, !token.isEmpty else {
       throw failure(.refused(Self.refusal(members, sent: sent, status: status)))

@@ -1,15 +1,15 @@
 // The table from a failed token request to the reaction (the classes that MSAL libraries share).
 
-/// The reaction that a failed token request calls for.
-package enum TokenErrorClass: Sendable, Hashable {
+/// The reaction that a failed token request calls for, by its label in metrics.
+package enum TokenErrorClass: String, Sendable, Hashable, CaseIterable {
   /// A person has to sign in again, consent, or prove more. Another request without that is pointless.
-  case signInNeeded
+  case signInNeeded = "sign_in_needed"
   /// A device policy has to be met first; a sign-in alone does not help.
   case policy
   /// The refresh token is another family's (only seen while probing families).
-  case familyMismatch
+  case familyMismatch = "family_mismatch"
   /// The refresh token itself is condemned; it may be dropped if it is still the stored one.
-  case refreshTokenUnusable
+  case refreshTokenUnusable = "refresh_token_unusable"
   /// The provider refuses the application or the request: a setting is wrong, here or there.
   case configuration
   /// The provider is down, slow, busy or faulty. A valid token stays in use; ask again later.
@@ -18,7 +18,7 @@ package enum TokenErrorClass: Sendable, Hashable {
   /// A device code is not used yet: ask again after the interval.
   case pending
   /// The same, with a longer interval from now on.
-  case slowDown
+  case slowDown = "slow_down"
 
   /// The class of a reply with an `error` member, whatever its status: some providers send errors with 200.
   package init(_ reply: TokenErrorReply, status: Int) {

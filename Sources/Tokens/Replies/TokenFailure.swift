@@ -63,32 +63,23 @@ package struct TokenFailure: Error, Sendable, Hashable {
 
 /// The members of a successful answer of a token or device authorization endpoint.
 struct ReplyMembers {
-  let status: Int
-  private let retryAfter: Int64?
+  private let answer: ProviderAnswer
+  private let now: UnixTime
   private let members: [String: JSONValue]
 
   /// Reads a JSON object. An `error` member makes it an error whatever the status; members that repeat a secret of the
   /// request count as absent. Every answer with another status than 2xx is an error.
-  init(
-    status: Int, retryAfter: String?, body: [UInt8], contentType: String?, sent: SentSecrets, now: UnixTime
-  ) throws(TokenFailure) {
-    self.status = status
-    let wait = retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds }
-    self.retryAfter = wait
-    let all = JSONValue(json: body)?.members
+  init(_ answer: ProviderAnswer, sent: SentSecrets, now: UnixTime) throws(TokenFailure) {
+    (self.answer, self.now) = (answer, now)
+    let all = JSONValue(json: answer.body)?.members
     if let reply = all.flatMap({ TokenErrorReply(members: $0, sent: sent) }) {
-      throw TokenFailure(.refused(reply), status: status, retryAfter: wait)
+      throw answer.failure(.refused(reply), now: now)
     }
-    guard let all, (200...299).contains(status) else {
-      let answer = PlainAnswer(status: status, contentType: contentType, body: body)
-      throw TokenFailure(answer.cause(sent), status: status, retryAfter: wait)
-    }
+    guard let all, (200...299).contains(answer.status) else { throw answer.failure(answer.cause(sent), now: now) }
     members = sent.withholding(all)
   }
 
   subscript(name: String) -> JSONValue? { members[name] }
 
-  func failure(_ cause: TokenFailure.Cause) -> TokenFailure {
-    TokenFailure(cause, status: status, retryAfter: retryAfter)
-  }
+  func failure(_ cause: TokenFailure.Cause) -> TokenFailure { answer.failure(cause, now: now) }
 }

@@ -34,15 +34,12 @@ package struct TokenReply: Sendable {
   /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
   /// `expires_on` does.
   /// - Parameters:
-  ///   - retryAfter: the answer's `Retry-After` field.
   ///   - sent: the secrets of the request. Members that repeat one count as absent.
   ///   - expected: the kind that was requested.
   package init(
-    status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets,
-    expected: IssuedTokenKind = .bearer, now: UnixTime
+    _ answer: ProviderAnswer, sent: SentSecrets, expected: IssuedTokenKind = .bearer, now: UnixTime
   ) throws(TokenFailure) {
-    let reply = try ReplyMembers(
-      status: status, retryAfter: retryAfter, body: body, contentType: contentType, sent: sent, now: now)
+    let reply = try ReplyMembers(answer, sent: sent, now: now)
     guard let token = reply["access_token"]?.text, !token.isEmpty else { throw reply.failure(.noAccessToken) }
     guard expected.accepts(tokenType: reply["token_type"]?.text) else { throw reply.failure(.tokenType) }
     guard expected.accepts(issued: reply["issued_token_type"]?.text) else { throw reply.failure(.issuedTokenType) }
@@ -56,7 +53,7 @@ package struct TokenReply: Sendable {
     expiresIn = life
     refreshIn = reply["refresh_in"]?.seconds.flatMap { (1..<life).contains($0) ? $0 : nil }
     extendedExpiresIn = reply["ext_expires_in"]?.seconds
-    scope = reply["scope"]?.text.flatMap(Self.granted)
+    scope = ScopeSet(named: reply["scope"]?.text)
     tokenType = reply["token_type"]?.text ?? "Bearer"
     refreshToken = Self.secret(reply["refresh_token"])
     idToken = Self.secret(reply["id_token"])
@@ -75,15 +72,5 @@ package struct TokenReply: Sendable {
     let names = Set(scope.words.map { $0.lowercased() })
     let sharesOne = requested.words.contains { names.contains($0.lowercased()) }
     return requested.isEmpty || sharesOne ? scope : requested
-  }
-
-  /// A reply's `scope`; nil if it is empty or invalid, like an absent one.
-  private static func granted(_ text: String) -> ScopeSet? {
-    do throws(ScopeSetError) {
-      let set = try ScopeSet(parameter: text)
-      return set.isEmpty ? nil : set
-    } catch {
-      return nil
-    }
   }
 }

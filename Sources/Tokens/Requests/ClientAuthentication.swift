@@ -1,10 +1,31 @@
 internal import Bytes
+internal import HTTP
 
-/// The application's part of a request's form or fields (RFC 6749 §2.3.1).
-struct ClientAuthentication {
-  let clientID: String
-  let credential: ClientCredential?
+/// An application as it proves itself to a provider: its part of a request's form or fields (RFC 6749 §2.3.1).
+package struct ClientAuthentication: Sendable {
+  package let metadata: ProviderMetadata
+  package let clientID: String
+  /// Its proof; nil for a public application, and for one that shows a certificate in the TLS handshake.
+  package let credential: ClientCredential?
   let placement: ClientSecretPlacement
+  let showsCertificate: Bool
+
+  /// - Parameter placement: the place of a secret; nil is the provider's first.
+  package init(
+    _ clientID: String, at metadata: ProviderMetadata, _ credential: ClientCredential?,
+    placement: ClientSecretPlacement? = nil, showsCertificate: Bool = false
+  ) {
+    self.metadata = metadata
+    self.clientID = clientID
+    self.credential = credential
+    self.placement = placement ?? metadata.secretPlacements[0]
+    self.showsCertificate = showsCertificate
+  }
+
+  /// The address for its requests; nil if the provider has no such endpoint.
+  func url(of endpoint: ProviderEndpoint) -> HTTPURL? {
+    metadata.url(of: endpoint, showingCertificate: showsCertificate)
+  }
 
   private var isInFields: Bool {
     if case .secret = credential { placement == .basic } else { false }

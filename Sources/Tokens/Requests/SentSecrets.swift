@@ -90,7 +90,7 @@ package struct SentSecrets: Sendable {
 
 extension TokenRequest {
   /// The secrets that the provider could repeat.
-  package var sentSecrets: SentSecrets { SentSecrets(grant.secrets + credential.secrets) }
+  package var sentSecrets: SentSecrets { SentSecrets(grant.secrets + application.credential.secrets) }
 }
 
 extension ClientCredential? {

@@ -88,14 +88,7 @@ package struct TokenParameters: Sendable, Hashable {
 
   /// The normal form of a resource, in which APIs and providers compare it: an http or https URL has a host in lower
   /// case, no port that its scheme implies, and no slash at the end of its path. Other URIs stay as they are.
-  package static func normalResource(_ text: String) -> String {
-    do throws(HTTPURLError) {
-      let url = try HTTPURL(text)
-      return url.origin + (url.target.hasSuffix("/") ? url.target.dropLast() : url.target[...])
-    } catch {
-      return text
-    }
-  }
+  package static func normalResource(_ text: String) -> String { HTTPURL(ifValid: text)?.normal ?? text }
 
   /// An absolute URI without a fragment: a scheme, a colon, and a rest.
   private static func isResource(_ text: String) -> Bool {

@@ -2,12 +2,7 @@ package import HTTP
 
 /// A request to a token endpoint (RFC 6749 §3.2).
 package struct TokenRequest: Sendable {
-  package var metadata: ProviderMetadata
-  package var placement: ClientSecretPlacement
-  package var clientID: String
-  /// Its proof; nil for a public application, and for one that shows a certificate in the TLS handshake.
-  package var credential: ClientCredential?
-  package var showsCertificate = false
+  package var application: ClientAuthentication
   package var grant: TokenGrant
   /// The requested scopes; an empty set leaves the choice to the provider.
   package var scopes: ScopeSet
@@ -19,17 +14,11 @@ package struct TokenRequest: Sendable {
   /// The region whose endpoint serves the application itself.
   package var region: AzureRegion?
 
-  /// A request of these parts.
-  /// - Parameter placement: nil is the provider's first.
   package init(
-    metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
-    credential: ClientCredential?, grant: TokenGrant, scopes: ScopeSet, claims: Claims?,
+    _ application: ClientAuthentication, grant: TokenGrant, scopes: ScopeSet, claims: Claims?,
     parameters: TokenParameters = .none
   ) {
-    self.metadata = metadata
-    self.placement = placement ?? metadata.secretPlacements[0]
-    self.clientID = clientID
-    self.credential = credential
+    self.application = application
     self.grant = grant
     self.scopes = scopes
     self.claims = claims
@@ -40,16 +29,12 @@ package struct TokenRequest: Sendable {
   package static let contentType = "application/x-www-form-urlencoded"
 
   package var endpoint: HTTPURL {
-    let url = metadata.url(of: .token, showingCertificate: showsCertificate) ?? metadata.tokenEndpoint
+    let url = application.url(of: .token) ?? application.metadata.tokenEndpoint
     guard let region, grant == .clientCredentials else { return url }
     return url.regional(region) ?? url
   }
 
-  private var decorated: ScopeSet { scopes.decorated(metadata.offlineAccess) }
-
-  private var authentication: ClientAuthentication {
-    ClientAuthentication(clientID: clientID, credential: credential, placement: placement)
-  }
+  private var decorated: ScopeSet { scopes.decorated(application.metadata.offlineAccess) }
 
   /// The form. It holds the secret unless that is in `fields`, and the code or token of the grant.
   ///
@@ -61,7 +46,7 @@ package struct TokenRequest: Sendable {
   package var body: [UInt8] {
     var form = FormBody()
     form.append("grant_type", grant.type)
-    authentication.begin(&form)
+    application.begin(&form)
     switch grant {
     case .clientCredentials:
       if !scopes.isEmpty { form.append("scope", scopes.description) }
@@ -94,13 +79,13 @@ package struct TokenRequest: Sendable {
     if grant.isForPerson { form.append("client_info", "1") }
     if let claims { form.append("claims", claims.text) }
     form.append(parameters)
-    authentication.end(&form)
+    application.end(&form)
     return form.bytes
   }
 
   /// The request's fields beside `content-type`, names in lower case.
   package var fields: [(name: String, value: String)] {
-    guard let routingHint, endpoint.takesRoutingHints else { return authentication.fields }
-    return authentication.fields + [("x-anchormailbox", routingHint.text)]
+    guard let routingHint, endpoint.takesRoutingHints else { return application.fields }
+    return application.fields + [("x-anchormailbox", routingHint.text)]
   }
 }

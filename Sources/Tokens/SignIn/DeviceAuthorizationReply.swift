@@ -1,7 +1,7 @@
 // Reads a device authorization endpoint's answer, and makes its texts printable.
 
 package import Bytes
-package import HTTP
+internal import HTTP
 
 /// A device code, and the values by which a person confirms it (RFC 8628 §3.2).
 public struct DeviceAuthorizationReply: Sendable {
@@ -24,14 +24,9 @@ public struct DeviceAuthorizationReply: Sendable {
   package static let unstatedInterval: Int64 = 5
 
   /// Reads an answer. Numbers may be strings; an `error` member makes it an error whatever the status.
-  /// - Parameters:
-  ///   - retryAfter: the answer's `Retry-After` field.
-  ///   - sent: the secrets of the request. Members that repeat one count as absent.
-  package init(
-    status: Int, retryAfter: String?, body: [UInt8], contentType: String? = nil, sent: SentSecrets, now: UnixTime
-  ) throws(TokenFailure) {
-    let reply = try ReplyMembers(
-      status: status, retryAfter: retryAfter, body: body, contentType: contentType, sent: sent, now: now)
+  /// - Parameter sent: the secrets of the request. Members that repeat one count as absent.
+  package init(_ answer: ProviderAnswer, sent: SentSecrets, now: UnixTime) throws(TokenFailure) {
+    let reply = try ReplyMembers(answer, sent: sent, now: now)
     // Google and older ADFS call it `verification_url`.
     let address = reply["verification_uri"]?.text ?? reply["verification_url"]?.text
     guard let code = reply["device_code"]?.text, !code.isEmpty,
@@ -54,61 +49,6 @@ public struct DeviceAuthorizationReply: Sendable {
   }
 
   private static func isAddress(_ text: String) -> Bool {
-    guard text.utf8.count <= 2048 else { return false }
-    do throws(HTTPURLError) {
-      _ = try HTTPURL(text)
-      return true
-    } catch {
-      return false
-    }
+    text.utf8.count <= 2048 && HTTPURL(ifValid: text) != nil
   }
-}
-
-/// A request to a device authorization endpoint (RFC 8628 §3.1).
-package struct DeviceAuthorizationRequest: Sendable {
-  package var endpoint: HTTPURL
-  package var clientID: String
-  /// The requested scopes, extra scopes included, decorated.
-  package let scopes: ScopeSet
-  /// Claims and capabilities, merged.
-  package var claims: Claims?
-  /// The parameters of the route.
-  package var parameters: TokenParameters
-  package let sentSecrets: SentSecrets
-  private let authentication: ClientAuthentication
-
-  /// A request of these parts; nil if the provider has no device codes.
-  /// - Parameters:
-  ///   - placement: the place of the secret; nil is the provider's first.
-  ///   - showsCertificate: the application proves itself in the TLS handshake.
-  package init?(
-    metadata: ProviderMetadata, placement: ClientSecretPlacement? = nil, clientID: String,
-    credential: ClientCredential?, showsCertificate: Bool = false, scopes: ScopeSet, claims: Claims?,
-    parameters: TokenParameters = .none
-  ) {
-    guard let endpoint = metadata.url(of: .deviceAuthorization, showingCertificate: showsCertificate) else {
-      return nil
-    }
-    self.endpoint = endpoint
-    self.clientID = clientID
-    self.scopes = scopes.decorated(metadata.offlineAccess)
-    self.claims = claims
-    self.parameters = parameters
-    sentSecrets = SentSecrets(credential.secrets)
-    authentication = ClientAuthentication(
-      clientID: clientID, credential: credential, placement: placement ?? metadata.secretPlacements[0])
-  }
-
-  package var body: [UInt8] {
-    var form = FormBody()
-    authentication.begin(&form)
-    form.append("scope", scopes.description)
-    if let claims { form.append("claims", claims.text) }
-    form.append(parameters)
-    authentication.end(&form)
-    return form.bytes
-  }
-
-  /// The request's fields beside `content-type`, names in lower case.
-  package var fields: [(name: String, value: String)] { authentication.fields }
 }

@@ -56,11 +56,11 @@ extension CacheDocument {
   /// An application's tokens for a person that it could revoke: the refresh tokens, else the access tokens.
   package func heldTokens(
     of home: String, at authority: Authority, clientID: String
-  ) -> [(token: Secret, hint: RevocationRequest.Hint)] {
+  ) -> [(token: Secret, hint: TokenHint)] {
     let query = CacheQuery(
       environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: home,
       isolation: authority.isolation)
-    let refreshTokens = refreshTokens(query).map { ($0.secret, RevocationRequest.Hint.refreshToken) }
+    let refreshTokens = refreshTokens(query).map { ($0.secret, TokenHint.refreshToken) }
     if !refreshTokens.isEmpty { return refreshTokens }
     return keys(.accessToken, clientID: clientID, homeAccountID: home).sorted()
       .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }

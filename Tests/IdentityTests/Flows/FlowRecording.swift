@@ -83,7 +83,8 @@ struct FlowRecording {
 extension FlowRecording.Exchange {
   /// The reading of the token endpoint's answer.
   func reply(at now: UnixTime) throws(TokenFailure) -> TokenReply {
-    try TokenReply(status: status ?? 0, retryAfter: retryAfter, body: Array(body.utf8), sent: .none, now: now)
+    try TokenReply(
+      ProviderAnswer(status: status ?? 0, retryAfter: retryAfter, body: Array(body.utf8)), sent: .none, now: now)
   }
 }
 

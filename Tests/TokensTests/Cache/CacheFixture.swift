@@ -30,7 +30,7 @@ enum CacheFixture {
     }
     let refresh = refreshToken.map { #", "refresh_token": "\#($0)""# } ?? ""
     let body = #"{"access_token": "\#(token)", "expires_in": 3600\#(refresh)\#(identity ?? "")\#(extra)}"#
-    let reply = try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: now)
+    let reply = try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now)
     return IssuedTokens(
       reply, clientID: client, environment: host, realm: realm, grantType: grantType,
       requested: try ScopeSet(parameter: scopes), isolation: isolation, isSignIn: isSignIn)

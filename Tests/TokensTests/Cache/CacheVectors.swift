@@ -91,7 +91,7 @@ struct CacheVector: Sendable, CustomTestStringConvertible {
       var response = event["response"]?.members ?? [:]
       response["scope"] = nil
       let body = Array(JSONValue.object(response).canonicalText().utf8)
-      reply = try TokenReply(status: 200, retryAfter: nil, body: body, sent: .none, now: now)
+      reply = try TokenReply(ProviderAnswer(status: 200, body: body), sent: .none, now: now)
     } catch {
       return .foreign
     }

@@ -31,7 +31,7 @@ import Tokens
     let refresh = refreshToken.map { #", "refresh_token": "\#($0)""# } ?? ""
     let identity = hasIDToken ? #", "id_token": "\#(idToken(issuer, at: now))""# : ""
     let body = #"{"access_token": "AT-\#(name)", "expires_in": 3600\#(refresh)\#(identity)}"#
-    let reply = try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: now)
+    let reply = try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now)
     var issued = IssuedTokens(
       reply, clientID: Fixture.client, environment: writer == .ours ? issuer : "idp.example", realm: "realms",
       grantType: isSignIn ? "authorization_code" : "refresh_token", requested: try ScopeSet(parameter: scopes),
@@ -299,7 +299,7 @@ import Tokens
         + #""\#(Self.idToken(issuer, at: Fixture.now, name: name))"}"#
       document.add(
         IssuedTokens(
-          try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: Fixture.now),
+          try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: Fixture.now),
           clientID: Fixture.client, environment: issuer, realm: "realms", grantType: "authorization_code",
           requested: try ScopeSet(["A"]), isolation: issuer), now: Fixture.now)
     }
@@ -326,7 +326,7 @@ import Tokens
       let authority = try Authority(issuer)
       document.add(
         IssuedTokens(
-          try TokenReply(status: 200, retryAfter: nil, body: Array(body.utf8), sent: .none, now: Fixture.now),
+          try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: Fixture.now),
           clientID: Fixture.client, environment: environment, realm: "realms", grantType: "authorization_code",
           requested: try ScopeSet(["A"]), isolation: authority.isolation), now: Fixture.now)
       let account = try #require(document.accounts(authority: authority, clientID: Fixture.client).first)

@@ -83,16 +83,15 @@ import Tokens
       """
     let metadata = try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://i"))
     let pushed = try #require(
-      PushedAuthorizationRequest(
-        request, metadata: metadata, placement: .body, credential: .secret(Secret("s3")), showsCertificate: false))
+      ProviderForm(
+        pushing: request,
+        of: ClientAuthentication(request.clientID, at: metadata, .secret(Secret("s3")), placement: .body)))
     let query = try #require(request.url.split(separator: "?").last)
     #expect(String(decoding: pushed.body, as: UTF8.self) == "\(query)&client_secret=s3")
     #expect(pushed.endpoint.description == "https://i/p")
     #expect(request.url(pushedAs: "urn:x:1") == "https://i/a?client_id=c&request_uri=urn%3Ax%3A1")
     func reply(_ status: Int, _ json: String) throws -> String {
-      try PushedAuthorizationReply(
-        status: status, retryAfter: nil, body: Array(json.utf8), sent: pushed.sentSecrets, now: UnixTime(0)
-      ).requestURI
+      try ProviderAnswer(status: status, body: Array(json.utf8)).requestURI(sent: pushed.sentSecrets, now: UnixTime(0))
     }
     #expect(try reply(201, #"{"request_uri": "urn:x:1", "expires_in": 60}"#) == "urn:x:1")
     for json in ["{}", #"{"request_uri": ""}"#, #"{"request_uri": "a b"}"#, "<html>"] {
@@ -232,10 +231,10 @@ import Tokens
 
     let exchange = try #require(vector.calls[1].exchanges.first)
     let token = TokenRequest(
-      metadata: vector.metadata, clientID: vector.clientID, credential: nil,
+      ClientAuthentication(vector.clientID, at: vector.metadata, nil),
       grant: .authorizationCode(
-        Secret("AUTHCODE"), redirectURI: "http://localhost:8400", verifier: session.proof.verifier),
-      scopes: scopes, claims: claims)
+        Secret("AUTHCODE"), redirectURI: "http://localhost:8400", verifier: session.proof.verifier), scopes: scopes,
+      claims: claims)
     var form = RecordedFlow.members(ofForm: token.body)
     #expect(form["claims"] == exchange.form["claims"]?.replacing(" ", with: ""))
     form["claims"] = exchange.form["claims"]
@@ -249,7 +248,7 @@ import Tokens
     let vector = try FlowVector("14-adfs")
     let exchange = try #require(vector.calls[2].exchanges.first)
     let token = TokenRequest(
-      metadata: vector.metadata, clientID: vector.clientID, credential: nil, grant: .refreshToken(Secret("RT-adfs")),
+      ClientAuthentication(vector.clientID, at: vector.metadata, nil), grant: .refreshToken(Secret("RT-adfs")),
       scopes: try ScopeSet(["urn:x/read"]).decorated, claims: nil)
     #expect(RecordedFlow.members(ofForm: token.body) == exchange.form)
     #expect(token.endpoint.description == exchange.url)

@@ -7,7 +7,7 @@ import Tokens
   private static let now = UnixTime(1_700_000_000)
 
   private static func reply(_ json: String, status: Int = 200) throws(TokenFailure) -> DeviceAuthorizationReply {
-    try DeviceAuthorizationReply(status: status, retryAfter: nil, body: Array(json.utf8), sent: .none, now: now)
+    try DeviceAuthorizationReply(ProviderAnswer(status: status, body: Array(json.utf8)), sent: .none, now: now)
   }
 
   private static func good(_ more: String = "", uri: String = "https://id.example/device") -> String {
@@ -166,12 +166,12 @@ import Tokens
     let scopes = try ScopeSet(["https://graph.microsoft.com/User.Read"])
     let begin = try #require(vector.calls[0].exchanges.first)
     let request = try #require(
-      DeviceAuthorizationRequest(
-        metadata: vector.metadata, clientID: vector.clientID, credential: nil, scopes: scopes, claims: nil))
+      ProviderForm(
+        deviceCodesFor: ClientAuthentication(vector.clientID, at: vector.metadata, nil), scopes: scopes, claims: nil))
     #expect(RecordedFlow.members(ofForm: request.body) == begin.form)
     #expect(request.endpoint.description == begin.url)
     let codes = try DeviceAuthorizationReply(
-      status: begin.status, retryAfter: nil, body: begin.body, sent: .none, now: begin.at)
+      ProviderAnswer(status: begin.status, body: begin.body), sent: .none, now: begin.at)
     #expect(codes.userCode == "ABCD")
 
     var polling = DevicePolling(codes, now: vector.calls[1].now)
@@ -182,12 +182,12 @@ import Tokens
       var form = exchange.form
       #expect(form.removeValue(forKey: "code") == "DC")
       let token = TokenRequest(
-        metadata: vector.metadata, clientID: vector.clientID, credential: nil, grant: .deviceCode(codes.deviceCode),
+        ClientAuthentication(vector.clientID, at: vector.metadata, nil), grant: .deviceCode(codes.deviceCode),
         scopes: .none, claims: nil)
       #expect(RecordedFlow.members(ofForm: token.body) == form)
       do throws(TokenFailure) {
         let reply = try TokenReply(
-          status: exchange.status, retryAfter: nil, body: exchange.body, sent: .none, now: exchange.at)
+          ProviderAnswer(status: exchange.status, body: exchange.body), sent: .none, now: exchange.at)
         #expect(reply.accessToken == Secret("AT"))
       } catch {
         guard case .ask(let seconds) = polling.next(after: error, now: exchange.at) else {
@@ -200,7 +200,7 @@ import Tokens
     for (call, end) in [(4, DevicePolling.End.expired), (5, .declined)] {
       let exchange = try #require(vector.calls[call - 1].exchanges.first)
       do throws(TokenFailure) {
-        _ = try TokenReply(status: exchange.status, retryAfter: nil, body: exchange.body, sent: .none, now: exchange.at)
+        _ = try TokenReply(ProviderAnswer(status: exchange.status, body: exchange.body), sent: .none, now: exchange.at)
         Issue.record("no error in \(call)")
       } catch {
         #expect(polling.next(after: error, now: exchange.at) == .end(end))

@@ -1,15 +1,34 @@
-// Answers without an OAuth error: a page of a web application firewall or a proxy, or of a provider that omits the
-// error that RFC 6749 §5.2 demands.
+// An answer, and its meaning if it has no OAuth error: a page of a web application firewall or a proxy, or of a provider
+// that omits the error that RFC 6749 §5.2 demands.
 
-import Bytes
+package import Bytes
 
-/// An answer of an endpoint without an OAuth error in it.
-struct PlainAnswer {
-  let status: Int
+/// An answer of a provider, or of a service that gives out tokens.
+package struct ProviderAnswer: Sendable {
+  package let status: Int
+  /// The field `Retry-After`.
+  let retryAfter: String?
   let contentType: String?
-  let body: [UInt8]
+  package let body: [UInt8]
 
-  /// The failure by status.
+  package init(status: Int, retryAfter: String? = nil, contentType: String? = nil, body: [UInt8]) {
+    self.status = status
+    self.retryAfter = retryAfter
+    self.contentType = contentType
+    self.body = body
+  }
+
+  /// The failure for this cause, with the pause that the answer asks for.
+  package func failure(_ cause: TokenFailure.Cause, now: UnixTime) -> TokenFailure {
+    TokenFailure(cause, status: status, retryAfter: pause(now: now))
+  }
+
+  /// Seconds to wait, if the answer names them.
+  package func pause(now: UnixTime) -> Int64? { retryAfter.flatMap { RetryAfter(field: $0, now: now)?.seconds } }
+}
+
+extension ProviderAnswer {
+  /// The failure of an answer without an OAuth error in it, by status.
   ///
   /// | status | meaning |
   /// |---|---|
