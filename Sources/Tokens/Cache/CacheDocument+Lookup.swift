@@ -24,9 +24,23 @@ package struct CacheQuery: Sendable, Hashable {
     self.homeAccountID = homeAccountID
     self.isolation = isolation
   }
+
+  /// The tokens of an application at an authority.
+  package init(at authority: Authority, realm: String? = nil, clientID: String, homeAccountID: String?) {
+    self.init(
+      environments: authority.environments, realm: realm, clientID: clientID, homeAccountID: homeAccountID,
+      isolation: authority.isolation)
+  }
 }
 
 extension CacheDocument {
+  /// A person's or an application's access tokens, of all issuers, in the order of their keys.
+  func accessTokens(_ query: CacheQuery) -> [HeldAccessToken] {
+    keys(.accessToken, clientID: query.clientID, homeAccountID: query.homeAccountID).sorted()
+      .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }
+      .filter { query.environments.contains($0.environment) && $0.isolation == query.isolation }
+  }
+
   /// The access token to use for a scope set: one for exactly these scopes, else the one with the fewest more, else the
   /// one that lives longest. Expired tokens, and those from the future, are not found; nothing is removed.
   package func accessToken(_ query: CacheQuery, scopes: ScopeSet, now: UnixTime) -> HeldAccessToken? {

@@ -8,9 +8,7 @@ extension CacheDocument {
     guard let issuer = authority.isolation else {
       return removeAccount(home: home, environments: authority.environments, clientID: clientID)
     }
-    let query = CacheQuery(
-      environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: home, isolation: issuer)
-    removeIssued(query, issuer: issuer)
+    removeIssued(CacheQuery(at: authority, clientID: clientID, homeAccountID: home), issuer: issuer)
   }
 
   /// Removes an account from hosts: its access tokens, ID tokens and accounts of every application, and the refresh

@@ -50,9 +50,7 @@ extension CacheDocument {
   package func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
     if let unfiled = CacheLookup.unfiled(key) { return unfiled }
     let authority = key.authority
-    var query = CacheQuery(
-      environments: authority.environments, realm: realm, clientID: key.clientID, homeAccountID: nil,
-      isolation: authority.isolation)
+    var query = CacheQuery(at: authority, realm: realm, clientID: key.clientID, homeAccountID: nil)
     guard case .account(let name) = key.subject else {
       query.isolation = authority.applicationIsolation
       return CacheLookup(
@@ -95,9 +93,7 @@ extension CacheDocument {
   package func accounts(authority: Authority, clientID: String, named name: String? = nil) -> [CachedAccount] {
     let hosts = Set(authority.environments.map { $0.lowercased() })
     let found = (name.map { homeAccountIDs(called: $0) } ?? homeAccountIDs).compactMap { home -> CachedAccount? in
-      let query = CacheQuery(
-        environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: home,
-        isolation: authority.isolation)
+      let query = CacheQuery(at: authority, clientID: clientID, homeAccountID: home)
       if let issuer = authority.isolation { return account(query, issuer: issuer) }
       return account(home: home, hosts: hosts).map { named($0, query) }
     }

@@ -33,14 +33,8 @@ extension CacheDocument {
     at authority: Authority, clientID: String, called name: String? = nil
   ) -> [SignedInAccount] {
     accounts(authority: authority, clientID: clientID, named: name).map { account in
-      let query = CacheQuery(
-        environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: account.homeAccountID,
-        isolation: authority.isolation)
-      let tokens = keys(.accessToken, clientID: clientID, homeAccountID: account.homeAccountID)
-        .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }
-        .filter {
-          query.environments.contains($0.environment) && $0.isolation == authority.isolation && $0.isPlainBearer
-        }
+      let query = CacheQuery(at: authority, clientID: clientID, homeAccountID: account.homeAccountID)
+      let tokens = accessTokens(query).filter(\.isPlainBearer)
         .map { token -> SignedInAccount.TokenState in
           let realm: String? = authority.isolation == nil ? token.realm : nil
           return SignedInAccount.TokenState(
@@ -50,22 +44,15 @@ extension CacheDocument {
       return SignedInAccount(account: account, tokens: tokens, canRefresh: !refreshTokens(query).isEmpty)
     }
   }
-}
 
-extension CacheDocument {
   /// An application's tokens for a person that it could revoke: the refresh tokens, else the access tokens.
   package func heldTokens(
     of home: String, at authority: Authority, clientID: String
   ) -> [(token: Secret, hint: TokenHint)] {
-    let query = CacheQuery(
-      environments: authority.environments, realm: nil, clientID: clientID, homeAccountID: home,
-      isolation: authority.isolation)
+    let query = CacheQuery(at: authority, clientID: clientID, homeAccountID: home)
     let refreshTokens = refreshTokens(query).map { ($0.secret, TokenHint.refreshToken) }
     if !refreshTokens.isEmpty { return refreshTokens }
-    return keys(.accessToken, clientID: clientID, homeAccountID: home).sorted()
-      .compactMap { HeldAccessToken(key: $0, entry: entry(.accessToken, $0)) }
-      .filter { query.environments.contains($0.environment) && $0.isolation == authority.isolation }
-      .map { ($0.secret, .accessToken) }
+    return accessTokens(query).map { ($0.secret, .accessToken) }
   }
 }
 
@@ -85,9 +72,7 @@ extension Authority {
   /// The separator between tokens of issuers on the same host (`ext_cache_key`); nil for Microsoft's kinds, whose
   /// tenants separate them. Without it, two realms with one client id would serve each other's tokens.
   package var isolation: String? { kind == .issuer ? description : nil }
-}
 
-extension Authority {
   /// True if an account may belong to this authority: to its cloud, or, for an issuer, to itself.
   package func holds(_ account: CachedAccount) -> Bool {
     isolation.map { $0 == account.environment } ?? environments.contains(account.environment)
