@@ -100,7 +100,7 @@ package struct Program: Sendable {
   ) throws(ProgramRefusal) -> ProgramToken {
     if let token = token(named: scope, among: tokens) { return token }
     let words: ScopeSet
-    do throws(ScopeSetError) { words = try ScopeSet(parameter: scope) } catch { throw .unknownScope }
+    do throws(ScopeError) { words = try ScopeSet(parameter: scope) } catch { throw .unknownScope }
     guard let token = tokens.first(where: { $0.scopes == words }) else { throw .unknownScope }
     return token
   }

@@ -11,7 +11,7 @@ import Tokens
   private static let other = "fedcba9876543210"
 
   private static func scopes(_ text: String) -> ScopeSet {
-    do throws(ScopeSetError) { return try ScopeSet(parameter: text) } catch { preconditionFailure("a scope set") }
+    do throws(ScopeError) { return try ScopeSet(parameter: text) } catch { preconditionFailure("a scope set") }
   }
 
   private static let table = ProgramTable([

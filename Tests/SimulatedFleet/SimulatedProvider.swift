@@ -168,7 +168,7 @@ final class SimulatedProvider: @unchecked Sendable {
     let body =
       #"{"access_token": "\#(token)", "token_type": "Bearer", "expires_in": \#(rules.tokenLife), "#
       + #""scope": "\#(scopes)", "refresh_token": "\#(Self.refreshToken(person, 0))", "# + Self.identity(person) + "}"
-    let reply = try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now)
+    let reply = try TokenReply(Tokens.ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now)
     return IssuedTokens(
       reply, clientID: client, environment: "login.microsoftonline.com", realm: Self.tenant,
       grantType: "authorization_code", requested: try ScopeSet(parameter: scopes))

@@ -191,13 +191,13 @@ import Tokens
       ("https://contoso.ciamlogin.com", "a b", .notOneScope(count: 2)),
       ("https://id.example", "orders.read orders.write", nil),
       ("https://id.example", "", nil),
-    ] as [(String, String, ScopeRuleError?)])
+    ] as [(String, String, ScopeError?)])
   func `scopes for an application obey the provider's rule`(
-    authority: String, scopes: String, expected: ScopeRuleError?
+    authority: String, scopes: String, expected: ScopeError?
   ) throws {
     let parsed = try Authority(authority)
     let set = try ScopeSet(parameter: scopes)
-    do throws(ScopeRuleError) {
+    do throws(ScopeError) {
       try parsed.checkForApplication(set)
       #expect(expected == nil)
     } catch {

@@ -19,13 +19,13 @@ import Tokens
 
   @Test(arguments: ["", "a b", "a\"", "a\\b", "\u{7F}", "caf\u{E9}", "a\n", "\t"])
   func `a word outside RFC 6749's grammar is refused`(word: String) {
-    #expect(throws: ScopeSetError.word(word)) { try ScopeSet(["ok", word]) }
+    #expect(throws: ScopeError.word(word)) { try ScopeSet(["ok", word]) }
   }
 
   @Test func `a parameter is split at spaces, however many`() throws {
     #expect(try ScopeSet(parameter: "  b   a ").words == ["a", "b"])
     #expect(try ScopeSet(parameter: "").isEmpty)
-    #expect(throws: ScopeSetError.word("a\tb")) { try ScopeSet(parameter: "a\tb") }
+    #expect(throws: ScopeError.word("a\tb")) { try ScopeSet(parameter: "a\tb") }
   }
 
   @Test(arguments: [

@@ -135,7 +135,7 @@ extension SettingsDecoder {
   /// The audience, which is one word: it becomes a scope at some providers.
   private mutating func audience(_ section: Section) -> String? {
     guard let scalar = scalar(section, .audience) else { return nil }
-    do throws(ScopeSetError) {
+    do throws(ScopeError) {
       _ = try ScopeSet([scalar.text])
       return scalar.text
     } catch {

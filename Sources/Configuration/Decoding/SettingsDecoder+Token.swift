@@ -158,7 +158,7 @@ extension SettingsDecoder {
     var words: [String] = []
     var areRight = !scalars.isEmpty
     for scalar in scalars {
-      do throws(ScopeSetError) {
+      do throws(ScopeError) {
         _ = try ScopeSet([scalar.text])
         words.append(scalar.text)
       } catch {
@@ -167,7 +167,7 @@ extension SettingsDecoder {
       }
     }
     guard areRight else { return nil }
-    do throws(ScopeSetError) {
+    do throws(ScopeError) {
       return try ScopeSet(words)
     } catch {
       preconditionFailure("each word was a scope of its own")
@@ -183,7 +183,7 @@ extension SettingsDecoder {
       isRight = false
       report(section, .scopes, "a managed identity's token is for one resource: name one scope")
     }
-    do throws(ScopeRuleError) {
+    do throws(ScopeError) {
       try authority.checkForApplication(scopes)
     } catch {
       isRight = false
@@ -206,7 +206,7 @@ extension SettingsDecoder {
       report(section, "a managed identity has tokens of its own alone: write as: application")
       return false
     }
-    do throws(AccountScopeError) {
+    do throws(ScopeError) {
       try authority.checkForAccount(scopes)
       return true
     } catch {
@@ -250,7 +250,7 @@ extension SettingsDecoder {
     return checkAccount(application, authority, scopes, section)
   }
 
-  private func reason(_ error: AccountScopeError, at authority: Authority) -> String {
+  private func reason(_ error: ScopeError, at authority: Authority) -> String {
     let host = authority.url.host
     return switch error {
     case .reserved(let scope): "'\(scope)' is asked for with every sign-in and is no API's scope; leave it out"
@@ -258,12 +258,7 @@ extension SettingsDecoder {
     case .severalResources(let one, let other):
       "a token is for one API, not for both \(one) and \(other); give each a route of its own"
     case .none: "name at least one scope: \(host) gives a token for one API"
-    }
-  }
-
-  private func reason(_ error: ScopeRuleError, at authority: Authority) -> String {
-    let host = authority.url.host
-    return switch error {
+    case .word(let word): "'\(word)' is not one scope"
     case .notOneScope(let count):
       "\(host) gives an application a token for exactly one '<resource>/.default', not for \(count) scopes"
     case .notDefault(let scope):

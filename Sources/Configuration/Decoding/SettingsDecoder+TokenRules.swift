@@ -95,7 +95,7 @@ extension SettingsDecoder {
   mutating func apiScopes(_ section: Section, _ key: Key) -> ScopeSet {
     var words: [String] = []
     for scalar in list(section, key) ?? [] {
-      do throws(ScopeSetError) {
+      do throws(ScopeError) {
         words += try ScopeSet([scalar.text]).words
       } catch {
         report(scalar, "'\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
@@ -105,7 +105,7 @@ extension SettingsDecoder {
         words.removeLast()
       }
     }
-    do throws(ScopeSetError) {
+    do throws(ScopeError) {
       return try ScopeSet(words)
     } catch {
       preconditionFailure("each word was a scope of its own")

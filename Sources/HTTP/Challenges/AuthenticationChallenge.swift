@@ -8,12 +8,6 @@ package struct AuthenticationChallenge: Sendable, Hashable {
     package var name: String
     /// The value without quotes and escapes. Bytes that are not UTF-8 have become U+FFFD.
     package var value: String
-
-    /// A parameter; `name` is in lower case.
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
   }
 
   /// The scheme, in lower case.
@@ -21,19 +15,9 @@ package struct AuthenticationChallenge: Sendable, Hashable {
   /// A token68 in place of parameters, such as NTLM's base64.
   package var token68: String?
   /// The parameters in the order they were sent, repetitions included.
-  package var parameters: [Parameter]
+  package var parameters: [Parameter] = []
   /// True if everything between this scheme and the next is grammatical. The rest has been left out.
-  package var isWellFormed: Bool
-
-  /// A challenge of these parts.
-  package init(
-    scheme: String, token68: String? = nil, parameters: [Parameter] = [], isWellFormed: Bool = true
-  ) {
-    self.scheme = scheme
-    self.token68 = token68
-    self.parameters = parameters
-    self.isWellFormed = isWellFormed
-  }
+  package var isWellFormed = true
 
   /// The values of all parameters of a name, which is in lower case. More than one is an error of the sender.
   package func values(of name: String) -> [String] {

@@ -111,18 +111,14 @@ public struct TokenOrigin: Sendable, Hashable {
   }
 
   /// The source of the token.
-  public var source: Source
+  public var source = Source.identityProvider
   /// The tenant it is for, which need not be the person's own; nil if the provider has no tenants.
   public var tenant: String?
   /// Its owner; nil for an application's own.
   public var account: CachedAccount?
+}
 
-  package init(source: Source = .identityProvider, tenant: String? = nil, account: CachedAccount? = nil) {
-    self.source = source
-    self.tenant = tenant
-    self.account = account
-  }
-
+extension TokenOrigin {
   /// The origin of a token that is stored under a tenant of an authority. If the authority names none
   /// (`organizations`), a token is for the person's own tenant.
   init(_ source: Source, authority: Authority, realm: String?, account: CachedAccount?) {

@@ -19,11 +19,11 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
   /// The system gives no event loop.
   case system(SystemError)
   /// A word that cannot be a scope.
-  case scope(ScopeSetError)
+  case scope(ScopeError)
   /// Scopes that cannot be requested for a person.
-  case accountScopes(AccountScopeError)
+  case accountScopes(ScopeError)
   /// Scopes that an application cannot request for itself.
-  case applicationScopes(ScopeRuleError)
+  case applicationScopes(ScopeError)
   /// An audience or a resource that cannot be requested.
   case parameter(TokenParameterError)
   /// Silent acquisition, or the application's own request, failed.
@@ -65,6 +65,7 @@ extension ClientApplicationError: CustomStringConvertible {
     case .environment(let variable): "the environment's \(variable) is missing or cannot be used"
     case .system(let error): "no event loop: \(error.description)"
     case .scope(.word(let word)): "not a scope: '\(word)'"
+    case .scope(let error): "not a scope: \(error)"
     case .accountScopes(let error): "scopes that cannot be asked for in a person's name: \(error)"
     case .applicationScopes(let error): "scopes that an application cannot ask for itself: \(error)"
     case .parameter(let error): "an audience or a resource that cannot be asked for: \(error)"

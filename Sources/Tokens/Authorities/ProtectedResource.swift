@@ -105,7 +105,7 @@ package struct ProtectedResource: Sendable, Hashable {
     if issuers.isEmpty { throw .withoutProvider }
     var words: [String] = []
     if case .array(let values)? = members["scopes_supported"] { words = values.compactMap(\.text) }
-    do throws(ScopeSetError) { scopes = try ScopeSet(words) } catch { throw .scopes }
+    do throws(ScopeError) { scopes = try ScopeSet(words) } catch { throw .scopes }
   }
 
   /// The same with the scopes of the challenge, if that names any: it is the authority for what the API needs.

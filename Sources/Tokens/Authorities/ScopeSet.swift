@@ -1,10 +1,26 @@
 // Sets of scopes: their grammar, their canonical order, and coverage. `ScopeRule` decides which scopes an application
 // may request.
 
-/// A text that is no scope set.
-public enum ScopeSetError: Error, Sendable, Hashable {
+/// A text that is no scope set, or scopes that cannot be requested.
+public enum ScopeError: Error, Sendable, Hashable {
   /// Not a `scope-token` of RFC 6749 §3.3: empty, or with a space, quote, backslash, control or non-ASCII character.
   case word(String)
+  // By an application for itself (`Authority.checkForApplication`).
+  /// Entra takes exactly one scope: one access token serves one resource.
+  case notOneScope(count: Int)
+  /// Entra takes `<resource>/.default` (AADSTS1002012).
+  case notDefault(String)
+  /// The authority is `common`, `organizations` or `consumers`: no tenant there knows the application.
+  case tenantNotSpecific
+  // For a person (`Authority.checkForAccount`).
+  /// One of `ScopeSet.reserved`: it describes the sign-in, every request has it, and it belongs to no API.
+  case reserved(String)
+  /// `<resource>/.default` beside others: Entra takes it alone (AADSTS70011).
+  case defaultNotAlone(String)
+  /// Scopes of several APIs: one access token is for one.
+  case severalResources(String, String)
+  /// None, at a provider that then gives a token for no API in particular.
+  case none
 }
 
 /// Scopes without order and repetition (RFC 6749 §3.3), kept sorted by code point as the unified cache's `target` is.
@@ -20,7 +36,7 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
   /// A token that opens a Redis server of Azure.
   package static let azureRedis = ScopeSet(validated: ["https://redis.azure.com/.default"])
 
-  package init(_ words: some Sequence<String>) throws(ScopeSetError) {
+  package init(_ words: some Sequence<String>) throws(ScopeError) {
     var unique: Set<String> = []
     for word in words {
       guard Self.isScopeToken(word) else { throw .word(word) }
@@ -30,13 +46,13 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The words of a `scope` parameter or a cache's `target`: anything between spaces.
-  package init(parameter: String) throws(ScopeSetError) {
+  package init(parameter: String) throws(ScopeError) {
     try self.init(parameter.split(separator: " ").map(String.init))
   }
 
   /// The same; nil if there are none, or a word that is none.
   init?(named parameter: String?) {
-    do throws(ScopeSetError) { try self.init(parameter: parameter ?? "") } catch { return nil }
+    do throws(ScopeError) { try self.init(parameter: parameter ?? "") } catch { return nil }
     if isEmpty { return nil }
   }
 
@@ -98,16 +114,6 @@ extension ScopeSet {
   }
 }
 
-/// A scope set that client credentials cannot request.
-public enum ScopeRuleError: Error, Sendable, Hashable {
-  /// Entra takes exactly one scope: one access token serves one resource.
-  case notOneScope(count: Int)
-  /// Entra takes `<resource>/.default` (AADSTS1002012).
-  case notDefault(String)
-  /// The authority is `common`, `organizations` or `consumers`: no tenant there knows the application.
-  case tenantNotSpecific
-}
-
 /// The scopes that a provider lets an application request on its own behalf.
 package enum ScopeRule: Sendable, Hashable {
   /// One scope, `<resource>/.default`. The resource may itself end in a slash.
@@ -118,31 +124,17 @@ package enum ScopeRule: Sendable, Hashable {
 
 extension Authority {
   /// Refuses scopes that the provider would refuse: call it when the configuration is read.
-  package func checkForApplication(_ scopes: ScopeSet) throws(ScopeRuleError) {
+  package func checkForApplication(_ scopes: ScopeSet) throws(ScopeError) {
     if case .entra(let tenant, _) = kind, !tenant.servesApplications { throw .tenantNotSpecific }
     guard scopeRule == .oneResourceDefault else { return }
     guard scopes.words.count == 1 else { throw .notOneScope(count: scopes.words.count) }
     let scope = scopes.words[0]
     guard scope.hasSuffix("/.default"), scope.utf8.count > "/.default".utf8.count else { throw .notDefault(scope) }
   }
-}
 
-/// A scope set that cannot be requested for a person.
-public enum AccountScopeError: Error, Sendable, Hashable {
-  /// One of `ScopeSet.reserved`: it describes the sign-in, every request has it, and it belongs to no API.
-  case reserved(String)
-  /// `<resource>/.default` beside others: Entra takes it alone (AADSTS70011).
-  case defaultNotAlone(String)
-  /// Scopes of several APIs: one access token is for one.
-  case severalResources(String, String)
-  /// None, at a provider that then gives a token for no API in particular.
-  case none
-}
-
-extension Authority {
   /// Refuses scopes that the provider would refuse, or answer with a token for something else: call it when the
   /// configuration is read.
-  package func checkForAccount(_ scopes: ScopeSet) throws(AccountScopeError) {
+  package func checkForAccount(_ scopes: ScopeSet) throws(ScopeError) {
     if let reserved = scopes.firstReserved { throw .reserved(reserved) }
     guard scopeRule == .oneResourceDefault else { return }
     if scopes.isEmpty { throw .none }

@@ -42,7 +42,7 @@ package struct HeldAccessToken: Sendable {
 
   /// Its scopes as a set; nil if the text is not a scope set.
   package var scopeSet: ScopeSet? {
-    do throws(ScopeSetError) { return try ScopeSet(scopes) } catch { return nil }
+    do throws(ScopeError) { return try ScopeSet(scopes) } catch { return nil }
   }
 
   /// The value that Microsoft's libraries for Apple leave in place of a deleted token.

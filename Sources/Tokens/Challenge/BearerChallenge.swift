@@ -38,31 +38,15 @@ package struct BearerChallenge: Sendable, Hashable {
   /// credential goes to a host that a resource names.
   package var authority: String?
   /// The scopes wanted.
-  package var scopes: ScopeSet
+  package var scopes = ScopeSet.none
   /// The claims a token has to prove.
   package var claims: Claims?
   /// The authentication contexts wanted, most wanted first (RFC 9470).
-  package var authenticationContexts: [String]
+  package var authenticationContexts: [String] = []
   /// Seconds since the person's last sign-in at most (RFC 9470).
   package var maxAge: Int64?
   /// The address of the API's description (RFC 9728). Not fetched.
   package var resourceMetadata: String?
-
-  package init(
-    error: Code? = nil, description: String? = nil, realm: String? = nil, authority: String? = nil,
-    scopes: ScopeSet = .none, claims: Claims? = nil, authenticationContexts: [String] = [], maxAge: Int64? = nil,
-    resourceMetadata: String? = nil
-  ) {
-    self.error = error
-    self.description = description
-    self.realm = realm
-    self.authority = authority
-    self.scopes = scopes
-    self.claims = claims
-    self.authenticationContexts = authenticationContexts
-    self.maxAge = maxAge
-    self.resourceMetadata = resourceMetadata
-  }
 
   /// True if two challenges ask for the same, whatever else they contain.
   func asksTheSame(as other: BearerChallenge) -> Bool {

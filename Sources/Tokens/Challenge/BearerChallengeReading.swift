@@ -75,7 +75,7 @@ extension BearerChallenge {
     for name in ["authorization_uri", "authorization", "authority"] where authority == nil {
       authority = try value(name).flatMap { Self.authority($0) }
     }
-    do throws(ScopeSetError) {
+    do throws(ScopeError) {
       let text = challenge.values(of: "scope").first ?? ""
       guard text.utf8.count <= Self.textLimit else { throw .word("") }
       scopes = try ScopeSet(parameter: text)

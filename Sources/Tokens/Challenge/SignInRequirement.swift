@@ -85,7 +85,7 @@ extension SignInRequirement {
     for name in ["scopes", "acr_values"] {
       if case .array(let values) = members[name] { words[name] = values.compactMap(\.text) }
     }
-    do throws(ScopeSetError) {
+    do throws(ScopeError) {
       self.init(
         scopes: try ScopeSet(words["scopes"] ?? []), authenticationContexts: words["acr_values"] ?? [],
         maxAge: members["max_age"]?.seconds, since: UnixTime(since))

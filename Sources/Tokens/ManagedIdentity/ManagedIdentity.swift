@@ -225,7 +225,7 @@ extension Authority {
 
   /// The scopes that an application requests at Entra for such a token.
   package func exchangeScopes(_ audience: String) -> ScopeSet {
-    do throws(ScopeSetError) {
+    do throws(ScopeError) {
       return try ScopeSet(["\(audience)/.default"])
     } catch {
       preconditionFailure("an audience is one word, which is checked where it is given")

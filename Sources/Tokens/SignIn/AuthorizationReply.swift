@@ -31,21 +31,9 @@ package struct AuthorizationReply: Sendable {
   ///   - state: the one that was sent.
   ///   - issuer: the rule for the answer's issuer.
   package init(form text: [UInt8], state: String, issuer: ReplyIssuer) throws(AuthorizationReplyError) {
-    let form: ReplyForm
-    do throws(ReplyForm.Problem) {
-      form = try ReplyForm(text)
-    } catch {
-      throw .malformed
-    }
+    let form = try mapping({ (_: ReplyForm.Problem) in AuthorizationReplyError.malformed }, ReplyForm(text))
     guard let found = form["state"], Secret(found) == Secret(state) else { throw .state }
-    do throws(ReplyIssuer.Problem) {
-      try issuer.check(form["iss"])
-    } catch {
-      switch error {
-      case .other: throw .issuer
-      case .missing: throw .issuerMissing
-      }
-    }
+    try issuer.check(form["iss"])
     if let error = form["error"] {
       throw .refused(TokenErrorReply(error: error, description: form["error_description"]))
     }
@@ -100,14 +88,6 @@ package struct ReplyForm: Sendable {
 
 /// The issuer that an answer may or has to name.
 package struct ReplyIssuer: Sendable, Hashable {
-  /// The fault of an answer's `iss`.
-  package enum Problem: Error, Sendable, Hashable {
-    /// It names another issuer.
-    case other
-    /// It names none, although the provider's metadata promise it.
-    case missing
-  }
-
   private let issuer: String
   private let isPromised: Bool
   private let isExact: Bool
@@ -127,12 +107,12 @@ package struct ReplyIssuer: Sendable, Hashable {
   }
 
   /// Judges an answer's `iss`; nil if there is none.
-  func check(_ found: String?) throws(Problem) {
+  func check(_ found: String?) throws(AuthorizationReplyError) {
     guard let found else {
-      if isPromised { throw .missing }
+      if isPromised { throw .issuerMissing }
       return
     }
-    if isExact || isPromised, !matches(found) { throw .other }
+    if isExact || isPromised, !matches(found) { throw .issuer }
   }
 
   /// Compares text (RFC 9207 §2.4), with the tenant that Entra's metadata leave open.

@@ -13,7 +13,7 @@ package struct DevicePolling: Sendable, Equatable {
   }
 
   /// An end without tokens.
-  package enum End: Error, Sendable, Hashable {
+  package enum End: Sendable, Hashable {
     /// The codes are no longer valid.
     case expired
     case declined

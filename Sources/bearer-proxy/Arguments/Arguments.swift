@@ -199,7 +199,7 @@ struct Arguments {
 
   private func login() throws(UsageError) -> LoginOptions {
     var options = LoginOptions(configuration: try configuration(), target: try target(), way: try way())
-    do throws(ScopeSetError) {
+    do throws(ScopeError) {
       options.extraScopes = try ScopeSet(repeated[.extraScope] ?? [])
     } catch {
       guard case .word(let word) = error else { return options }

@@ -3,7 +3,7 @@
 import Bytes
 import HTTP
 import Testing
-import Tokens
+@testable import Tokens
 
 @Suite struct BearerChallengeTests {
   private static let json = #"{"access_token":{"nbf":{"essential":true,"value":"1604106651"}}}"#
