@@ -2,128 +2,23 @@
 public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   /// A name that no rule mentions.
   case other
-  case host
-  case connection
-  case contentLength
-  case transferEncoding
-  case te
-  case trailer
-  case upgrade
-  case keepAlive
-  case proxyConnection
-  case proxyAuthenticate
-  case proxyAuthenticationInfo
-  case proxyAuthorization
-  /// `http2-settings`.
-  case http2Settings
-  case authorization
-  case expect
-  case via
-  case forwarded
-  case xForwardedFor
-  case xForwardedProto
-  case xForwardedHost
-  case xForwardedPort
-  case xRealIP
-  case xRequestID
-  case traceparent
-  case tracestate
-  case date
-  case server
-  case location
-  case retryAfter
-  case wwwAuthenticate
-  case authenticationInfo
-  case contentType
-  case contentEncoding
-  case contentRange
-  case contentLocation
-  case origin
-  case referer
-  case userAgent
-  case secFetchSite
-  case secFetchMode
-  case secFetchDest
-  case accept
-  case acceptEncoding
-  case cookie
-  case setCookie
-  case cacheControl
-  case pragma
-  case maxForwards
-  case range
-  case ifMatch
-  case ifNoneMatch
-  case ifModifiedSince
-  case ifUnmodifiedSince
-  case ifRange
-  case age
-  case expires
-  case vary
-  case allow
-  /// `etag`.
-  case eTag
-  case lastModified
-  case secPurpose
-  case purpose
-  case serviceWorker
-  case acceptLanguage
-  case upgradeInsecureRequests
-  case serviceWorkerAllowed
-  case clearSiteData
-  case strictTransportSecurity
-  case altSvc
-  case nel
-  case reportTo
-  case reportingEndpoints
-  case acceptCH
-  case setLogin
-  case secureSessionRegistration
-  case cdnLoop
-  case xHTTPMethodOverride
-  case xHTTPMethod
-  case xMethodOverride
-  case xOriginalURL
-  case xOriginalURI
-  case xOriginalPath
-  case xRewriteURL
-  case xRewriteURI
-  case xOverrideURL
-  case xForwardedURI
-  case scriptName
-  case pathInfo
-  case xWawsUnencodedURL
-  case xMSOriginalURL
-  case xForwardedURL
-  case xForwardedPath
-  case xRequestURI
-  case xEnvoyOriginalPath
-  case xMatchedPath
-  case xNowRouteMatches
-  case xInvokePath
-  case xInvokeQuery
-  case xMiddlewareRewrite
-  case xMiddlewareSubrequest
-  case xAstroPath
-  case xScriptName
-  case xHTTPDestinationURL
-  case xAccelMapping
-  case xSendfileType
-  case xHost
-  case xOriginalHost
-  case xHTTPHostOverride
-  case xServerName
-  case xForwardedServer
-  case xEnvoyOriginalDstHost
-  case xForwardedMethod
-  case xOriginalMethod
-  case useAsDictionary
-  case originAgentCluster
-  case activateStorageAccess
-  case criticalCH
-  case secureSessionChallenge
-  case secSessionRegistration
-  case secSessionChallenge
+  // In the order of `candidates`, which has their raw values.
+  case host, connection, contentLength, transferEncoding, te, trailer, upgrade, keepAlive, proxyConnection
+  case proxyAuthenticate, proxyAuthenticationInfo, proxyAuthorization, http2Settings, authorization, expect, via
+  case forwarded, xForwardedFor, xForwardedProto, xForwardedHost, xForwardedPort, xRealIP, xRequestID, traceparent
+  case tracestate, date, server, location, retryAfter, wwwAuthenticate, authenticationInfo, contentType
+  case contentEncoding, contentRange, contentLocation, origin, referer, userAgent, secFetchSite, secFetchMode
+  case secFetchDest, accept, acceptEncoding, cookie, setCookie, cacheControl, pragma, maxForwards, range, ifMatch
+  case ifNoneMatch, ifModifiedSince, ifUnmodifiedSince, ifRange, age, expires, vary, allow, eTag, lastModified
+  case secPurpose, purpose, serviceWorker, acceptLanguage, upgradeInsecureRequests, serviceWorkerAllowed
+  case clearSiteData, strictTransportSecurity, altSvc, nel, reportTo, reportingEndpoints, acceptCH, setLogin
+  case secureSessionRegistration, cdnLoop, xHTTPMethodOverride, xHTTPMethod, xMethodOverride, xOriginalURL
+  case xOriginalURI, xOriginalPath, xRewriteURL, xRewriteURI, xOverrideURL, xForwardedURI, scriptName, pathInfo
+  case xWawsUnencodedURL, xMSOriginalURL, xForwardedURL, xForwardedPath, xRequestURI, xEnvoyOriginalPath, xMatchedPath
+  case xNowRouteMatches, xInvokePath, xInvokeQuery, xMiddlewareRewrite, xMiddlewareSubrequest, xAstroPath, xScriptName
+  case xHTTPDestinationURL, xAccelMapping, xSendfileType, xHost, xOriginalHost, xHTTPHostOverride, xServerName
+  case xForwardedServer, xEnvoyOriginalDstHost, xForwardedMethod, xOriginalMethod, useAsDictionary, originAgentCluster
+  case activateStorageAccess, criticalCH, secureSessionChallenge, secSessionRegistration, secSessionChallenge
   /// A known name spelt with `_` for `-`. Programs behind gateways that pass fields on as environment variables (CGI,
   /// WSGI) cannot tell the two apart, so such a field is never forwarded.
   case lookalike
