@@ -29,7 +29,7 @@ package struct CacheEntry: Sendable {
     var secret: Secret?
     try reader.members { name, reader throws(JSONTextError) in
       let value = try reader.value()
-      if name == CacheMember.secret.rawValue, let text = value.text {
+      if name == CacheMember.secret.text, let text = value.text {
         secret = Secret(text)
       } else {
         members[name] = value

@@ -19,7 +19,7 @@ struct CacheFields {
     var places = places
     entry.visit { bytes, member in
       guard let known = CacheMember(bytes, member.name) else { return }
-      places[known.index] = member.value.map { (UInt32($0.lowerBound), UInt32($0.upperBound)) } ?? (0, 0)
+      places[known.rawValue] = member.value.map { (UInt32($0.lowerBound), UInt32($0.upperBound)) } ?? (0, 0)
     }
     self.places = places
   }
@@ -33,7 +33,7 @@ struct CacheFields {
   subscript(_ member: CacheMember) -> String? {
     switch source {
     case .text(let text): place(member).map { text.string($0) }
-    case .members(let members): members[member.rawValue]?.text
+    case .members(let members): members[member.text]?.text
     }
   }
 
@@ -51,7 +51,7 @@ struct CacheFields {
   /// A member that is an instant: decimal seconds as a string, or a number (others write both).
   func time(_ member: CacheMember) -> UnixTime? {
     switch source {
-    case .members(let members): return members[member.rawValue]?.seconds.map { UnixTime($0) }
+    case .members(let members): return members[member.text]?.seconds.map { UnixTime($0) }
     case .text(let text):
       guard let place = place(member) else { return nil }
       return Self.digits(text.bytes.extracting(place)).map { UnixTime($0) }
@@ -64,7 +64,7 @@ struct CacheFields {
     switch source {
     case .text: place(member).map { !$0.isEmpty } ?? false
     case .members(let members):
-      members[member.rawValue].map { $0 != .null && $0 != .string("") } ?? false
+      members[member.text].map { $0 != .null && $0 != .string("") } ?? false
     }
   }
 
@@ -78,7 +78,7 @@ struct CacheFields {
   }
 
   private func place(_ member: CacheMember) -> Range<Int>? {
-    let (start, end) = places[member.index]
+    let (start, end) = places[member.rawValue]
     return start == 0 ? nil : Int(start)..<Int(end)
   }
 

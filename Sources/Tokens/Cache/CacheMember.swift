@@ -1,61 +1,20 @@
-/// A member of an entry that this library understands.
-enum CacheMember: String {
-  case secret
-  case clientID = "client_id"
-  case homeAccountID = "home_account_id"
-  case environment
-  case realm
-  case target
-  case username
-  case localAccountID = "local_account_id"
-  case familyID = "family_id"
-  case tokenType = "token_type"
-  case cachedAt = "cached_at"
-  case expiresOn = "expires_on"
-  case refreshOn = "refresh_on"
-  case modifiedAt = "last_modification_time"
-  case isolation = "ext_cache_key"
-  case ext
-  case keyID = "key_id"
-  case keyid
-  case kid
-  case claims = "requested_claims"
-  case assertion = "user_assertion_hash"
-  case name
-  case copiedFrom = "copied_from"
+/// A member of an entry that this library understands. Its raw value is its place in tables.
+enum CacheMember: Int {
+  case secret, clientID, homeAccountID, environment, realm, target, username, localAccountID, familyID, tokenType
+  case cachedAt, expiresOn, refreshOn, modifiedAt, isolation, ext, keyID, keyid, kid, claims, assertion, name
+  case copiedFrom
+
+  private static let names = [
+    "secret", "client_id", "home_account_id", "environment", "realm", "target", "username", "local_account_id",
+    "family_id", "token_type", "cached_at", "expires_on", "refresh_on", "last_modification_time", "ext_cache_key",
+    "ext", "key_id", "keyid", "kid", "requested_claims", "user_assertion_hash", "name", "copied_from",
+  ]
+
+  /// Its name in an entry.
+  var text: String { Self.names[rawValue] }
 
   /// Members of tokens that are not plain (`HeldAccessToken.isPlainBearer`).
   static let marks: [CacheMember] = [.ext, .keyID, .keyid, .kid, .claims, .assertion]
-
-  /// A number of its own, from 0.
-  @inline(__always)
-  var index: Int {
-    switch self {
-    case .secret: 0
-    case .clientID: 1
-    case .homeAccountID: 2
-    case .environment: 3
-    case .realm: 4
-    case .target: 5
-    case .username: 6
-    case .localAccountID: 7
-    case .familyID: 8
-    case .tokenType: 9
-    case .cachedAt: 10
-    case .expiresOn: 11
-    case .refreshOn: 12
-    case .modifiedAt: 13
-    case .isolation: 14
-    case .ext: 15
-    case .keyID: 16
-    case .keyid: 17
-    case .kid: 18
-    case .claims: 19
-    case .assertion: 20
-    case .name: 21
-    case .copiedFrom: 22
-    }
-  }
 
   /// The member of a name in a text; nil for one that is not read.
   @inline(__always)

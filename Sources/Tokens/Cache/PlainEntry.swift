@@ -69,7 +69,7 @@ struct PlainEntry: Sendable {
     members.reserveCapacity(12)
     visit { bytes, member in
       let name = text.string(member.name)
-      guard name != CacheMember.secret.rawValue || member.value == nil else { return }
+      guard name != CacheMember.secret.text || member.value == nil else { return }
       members[name] = member.value.map { .string(text.string($0)) } ?? .null
     }
     return members
@@ -77,7 +77,7 @@ struct PlainEntry: Sendable {
 
   /// A member that is a string and not the token.
   func string(_ name: String) -> String? {
-    guard name != CacheMember.secret.rawValue else { return nil }
+    guard name != CacheMember.secret.text else { return nil }
     var found: Range<Int>?
     visit { _, member in
       if member.name.count == name.utf8.count, text.string(member.name) == name { found = member.value }
