@@ -129,6 +129,13 @@ extension HTTPURL {
     do throws(HTTPURLError) { try self.init(text) } catch { return nil }
   }
 
+  /// The URL with another path and query.
+  package func at(_ target: String) -> HTTPURL {
+    var url = self
+    url.target = target
+    return url
+  }
+
   /// The URL in the form in which URLs are compared: without a slash at its end.
   package var normal: String { origin + (target.hasSuffix("/") ? target.dropLast() : target[...]) }
 

@@ -74,22 +74,18 @@ public struct Authority: Sendable, Hashable {
 
   /// The address of the provider's OpenID Connect metadata (`/v2.0` for Entra, B2C and External ID).
   package var metadataURL: HTTPURL {
-    var result = url
-    if result.target == "/" { result.target = "" }
-    switch kind {
-    case .entra, .b2c, .ciam: result.target += "/v2.0/.well-known/openid-configuration"
-    case .adfs, .issuer: result.target += "/.well-known/openid-configuration"
+    let path = url.target == "/" ? "" : url.target
+    return switch kind {
+    case .entra, .b2c, .ciam: url.at(path + "/v2.0/.well-known/openid-configuration")
+    case .adfs, .issuer: url.at(path + "/.well-known/openid-configuration")
     }
-    return result
   }
 
   /// Its address at a provider with OAuth's metadata alone (RFC 8414 §3: the well-known part comes before the issuer's
   /// path); nil for Microsoft's kinds.
   package var oauthMetadataURL: HTTPURL? {
     guard kind == .issuer else { return nil }
-    var result = url
-    result.target = "/.well-known/oauth-authorization-server" + (url.target == "/" ? "" : url.target)
-    return result
+    return url.at("/.well-known/oauth-authorization-server" + (url.target == "/" ? "" : url.target))
   }
 
   /// The scopes that an application may request from this provider for itself.
@@ -141,16 +137,10 @@ extension String {
 }
 
 extension HTTPURL {
-  fileprivate func cut(to segments: [String]) -> HTTPURL {
-    var result = self
-    result.target = "/" + segments.joined(separator: "/")
-    return result
-  }
+  fileprivate func cut(to segments: [String]) -> HTTPURL { at("/" + segments.joined(separator: "/")) }
 
   fileprivate var withoutTrailingSlash: HTTPURL {
-    var result = self
-    if result.target.count > 1, result.target.hasSuffix("/") { result.target.removeLast() }
-    return result
+    target.count > 1 && target.hasSuffix("/") ? at(String(target.dropLast())) : self
   }
 }
 

@@ -81,13 +81,8 @@ package struct ProtectedResource: Sendable, Hashable {
       guard url.origin == api.origin else { throw .otherOrigin(url.origin) }
       return [url]
     }
-    var root = api
-    root.target = wellKnown
     let path = Self.path(api)
-    guard !path.isEmpty else { return [root] }
-    var inserted = api
-    inserted.target = wellKnown + path
-    return [inserted, root]
+    return path.isEmpty ? [api.at(wellKnown)] : [api.at(wellKnown + path), api.at(wellKnown)]
   }
 
   /// Reads the description of an API. Its `resource` is the API's address, or one that the API's path begins with, by
@@ -123,11 +118,7 @@ package struct ProtectedResource: Sendable, Hashable {
     let path = Self.path(url)
     let (oauth, openID) = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
     let targets = path.isEmpty ? [oauth, openID] : [oauth + path, openID + path, path + openID]
-    return targets.map { target in
-      var place = url
-      place.target = target
-      return place
-    }
+    return targets.map(url.at)
   }
 
   /// Reads a provider's metadata, which must name exactly the issuer that was asked for (RFC 8414 §3.3).
@@ -140,17 +131,16 @@ package struct ProtectedResource: Sendable, Hashable {
     guard found == issuer else { throw .otherIssuer(asked: issuer, found: found) }
     let authority: Authority
     do throws(AuthorityError) { authority = try Authority(issuer) } catch { throw .address(issuer) }
-    do throws(ProviderMetadataError) {
-      return (try ProviderMetadata(json: json, authority: authority), members)
-    } catch {
-      throw .provider(issuer, error)
-    }
+    let metadata = try mapping(
+      { DiscoveryFault.provider(issuer, $0) }, ProviderMetadata(json: json, authority: authority))
+    return (metadata, members)
   }
 
   private static let wellKnown = "/.well-known/oauth-protected-resource"
 
   private static func url(_ text: String) throws(DiscoveryFault) -> HTTPURL {
-    do throws(HTTPURLError) { return try HTTPURL(text) } catch { throw .address(text) }
+    guard let url = HTTPURL(ifValid: text) else { throw .address(text) }
+    return url
   }
 
   /// The path without its query and the slash at its end.

@@ -109,12 +109,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   private static func place(_ text: Substring, _ defaultPort: UInt16) throws(RedisServerError) -> RedisPlace {
     // The default port differs from HTTP's.
     let hasPort = (text.lastIndex(of: ":") ?? text.startIndex) > (text.lastIndex(of: "]") ?? text.startIndex)
-    let url: HTTPURL
-    do throws(HTTPURLError) {
-      url = try HTTPURL("http://" + text)
-    } catch {
-      throw .host
-    }
+    guard let url = HTTPURL(ifValid: "http://" + text) else { throw .host }
     guard url.target == "/" else { throw .database }
     return RedisPlace(host: url.host, port: hasPort ? url.port : defaultPort)
   }

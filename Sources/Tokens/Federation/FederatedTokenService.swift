@@ -34,11 +34,8 @@ package enum FederatedTokenService: Sendable, Equatable {
   }
 
   private static func url(_ text: String, of variable: String) throws(FederatedTokenServiceMistake) -> HTTPURL {
-    do throws(HTTPURLError) {
-      return try HTTPURL(text)
-    } catch {
-      throw .url(variable)
-    }
+    guard let url = HTTPURL(ifValid: text) else { throw .url(variable) }
+    return url
   }
 
   package var endpoint: HTTPURL {
@@ -75,9 +72,8 @@ package struct FederatedTokenRequest: Sendable {
     case .githubActions(_, let token):
       fields = [("authorization", "bearer \(token.revealed())"), ("accept", "application/json; api-version=2.0")]
     }
-    var url = service.endpoint
-    url.target += (url.target.contains("?") ? "&" : "?") + query
-    self.url = url
+    let target = service.endpoint.target
+    url = service.endpoint.at(target + (target.contains("?") ? "&" : "?") + query)
     self.service = service
   }
 

@@ -26,9 +26,7 @@ package struct WorkloadIdentity: Sendable, Equatable {
 
   /// Spells an authority as Entra does: every such authority is Entra's or shaped like it, also at an unknown host.
   private static func spelled(_ text: String) -> String {
-    do throws(AuthorityError) {
-      return try Authority(text).kind == .issuer ? text + "/v2.0" : text
-    } catch {
+    do throws(AuthorityError) { return try Authority(text).kind == .issuer ? text + "/v2.0" : text } catch {
       return text
     }
   }
@@ -53,12 +51,10 @@ package struct TokenEndpointProxy: Sendable, Equatable {
     func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     let variable = "AZURE_KUBERNETES_TOKEN_PROXY"
     guard let address = text(variable) else { throw .variableMissing(variable) }
-    do throws(HTTPURLError) {
-      url = try HTTPURL(address)
-    } catch {
+    guard let url = HTTPURL(ifValid: address), url.scheme == .https, !url.target.contains("?") else {
       throw .proxyURL(variable)
     }
-    guard url.scheme == .https, !url.target.contains("?") else { throw .proxyURL(variable) }
+    self.url = url
     serverName = text("AZURE_KUBERNETES_SNI_NAME")
     switch (text("AZURE_KUBERNETES_CA_FILE"), text("AZURE_KUBERNETES_CA_DATA")) {
     case (_?, _?): throw .twoTrusts("AZURE_KUBERNETES_CA_FILE", "AZURE_KUBERNETES_CA_DATA")
@@ -70,10 +66,7 @@ package struct TokenEndpointProxy: Sendable, Equatable {
 
   /// The address of a request to a provider's endpoint: the endpoint's path below the proxy's.
   package func address(for endpoint: HTTPURL) -> HTTPURL {
-    var address = url
-    let path = url.target.hasSuffix("/") ? String(url.target.dropLast()) : url.target
-    address.target = path + endpoint.target
-    return address
+    url.at((url.target.hasSuffix("/") ? url.target.dropLast() : url.target[...]) + endpoint.target)
   }
 }
 

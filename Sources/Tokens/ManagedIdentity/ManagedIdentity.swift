@@ -136,9 +136,7 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
     switch source {
     case .imds:
       let base = "AZURE_POD_IDENTITY_AUTHORITY_HOST"
-      var url = try variables.url(base, standard: "http://169.254.169.254")
-      url.target = "/metadata/identity/oauth2/token"
-      host = .imds(url)
+      host = .imds(try variables.url(base, standard: "http://169.254.169.254").at("/metadata/identity/oauth2/token"))
     case .appService:
       host = .appService(try variables.url("IDENTITY_ENDPOINT"), header: try variables.secret("IDENTITY_HEADER"))
     case .azureML:
@@ -169,11 +167,6 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
     let environment: [String: String]
     var used: [String] = []
 
-    init(source: ManagedIdentitySource, environment: [String: String]) {
-      self.source = source
-      self.environment = environment
-    }
-
     mutating func text(_ name: String) throws(ManagedIdentityMistake) -> String {
       guard let text = environment[name], !text.isEmpty else { throw .variableMissing(source, name) }
       used.append(name)
@@ -184,11 +177,8 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
       let isGiven = environment[name]?.isEmpty == false
       let text: String
       if let standard, !isGiven { text = standard } else { text = try self.text(name) }
-      do throws(HTTPURLError) {
-        return try HTTPURL(text)
-      } catch {
-        throw .url(variable: name)
-      }
+      guard let url = HTTPURL(ifValid: text) else { throw .url(variable: name) }
+      return url
     }
 
     mutating func secret(_ name: String) throws(ManagedIdentityMistake) -> Secret {
