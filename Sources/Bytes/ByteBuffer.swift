@@ -145,9 +145,7 @@ public struct ByteBuffer: ~Copyable, Sendable {
   }
 
   /// Appends the bytes of an array.
-  public mutating func append(_ bytes: [UInt8]) {
-    append(bytes.span)
-  }
+  public mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
 
   /// Appends a literal.
   @inlinable

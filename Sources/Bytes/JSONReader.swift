@@ -213,13 +213,11 @@ public struct JSONReader {
       case UInt8(ascii: "\""):
         guard let text = String(validating: text, as: UTF8.self) else { throw error(.encoding) }
         return text
-      case UInt8(ascii: "\\"):
-        text.append(contentsOf: Unicode.UTF8.encode(try escape()).map(Array.init) ?? [])
+      case UInt8(ascii: "\\"): text.append(contentsOf: Unicode.UTF8.encode(try escape()).map(Array.init) ?? [])
       case 0..<0x20:
         index -= 1
         throw unexpected()
-      default:
-        text.append(byte)
+      default: text.append(byte)
       }
     }
     throw error(.end)
@@ -275,8 +273,7 @@ public struct JSONReader {
   private func error(_ problem: JSONTextError.Problem) -> JSONTextError {
     let read = bytes[..<min(index, bytes.count)]
     let lineStart = read.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-    return JSONTextError(
-      problem: problem, line: 1 + read.count { $0 == 0x0A }, column: 1 + read.count - lineStart)
+    return JSONTextError(problem: problem, line: 1 + read.count { $0 == 0x0A }, column: 1 + read.count - lineStart)
   }
 }
 

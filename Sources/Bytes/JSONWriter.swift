@@ -13,9 +13,7 @@ package struct JSONWriter {
   private var isFirst = true
   package private(set) var bytes: [UInt8] = []
 
-  package init(_ layout: Layout) {
-    self.layout = layout
-  }
+  package init(_ layout: Layout) { self.layout = layout }
 
   /// Appends a value, members in order of their names.
   package mutating func append(_ value: JSONValue) {

@@ -50,9 +50,7 @@ package struct ProtobufField: Sendable, Hashable {
 package struct ProtobufReader: Sendable {
   private var rest: ArraySlice<UInt8>
 
-  package init(_ message: ArraySlice<UInt8>) {
-    rest = message
-  }
+  package init(_ message: ArraySlice<UInt8>) { rest = message }
 
   /// Lends the fields of a message.
   package static func each(

@@ -47,9 +47,7 @@ public final class Secret: Sendable {
   // An optimiser that sees the memory being freed next would drop the stores. It may not look into this function, and
   // the optimised function that does the work is reached through it alone.
   @_optimize(none) @inline(never)
-  private static func wipe(_ storage: UnsafeMutableBufferPointer<UInt8>) {
-    unsafe zero(storage)
-  }
+  private static func wipe(_ storage: UnsafeMutableBufferPointer<UInt8>) { unsafe zero(storage) }
 
   @inline(never)
   private static func zero(_ storage: UnsafeMutableBufferPointer<UInt8>) {
@@ -82,9 +80,7 @@ public final class Secret: Sendable {
 
 extension Secret: Equatable {
   /// Compares the bytes in a time that depends on their number only.
-  public static func == (left: Secret, right: Secret) -> Bool {
-    left.matches(right.bytes)
-  }
+  public static func == (left: Secret, right: Secret) -> Bool { left.matches(right.bytes) }
 
   /// The same for bytes that are not in a `Secret`.
   package func matches(_ bytes: Span<UInt8>) -> Bool {

@@ -14,9 +14,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   public var kind: Kind
 
   /// An address of the given kind.
-  public init(_ kind: Kind) {
-    self.kind = kind
-  }
+  public init(_ kind: Kind) { self.kind = kind }
 
   package init(_ address: IPAddress, port: UInt16) {
     switch address {

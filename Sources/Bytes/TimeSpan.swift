@@ -7,9 +7,7 @@ public struct TimeSpan: Sendable, Hashable, Comparable {
   public var nanoseconds: UInt64
 
   /// So many nanoseconds.
-  public init(nanoseconds: UInt64) {
-    self.nanoseconds = nanoseconds
-  }
+  public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
   /// A duration in whole nanoseconds; zero if it is negative, the maximum if it is longer than five centuries.
   public init(_ duration: Duration) {

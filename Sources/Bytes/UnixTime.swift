@@ -7,17 +7,13 @@ public struct UnixTime: Sendable, Hashable, Comparable {
   public var seconds: Int64
 
   /// The instant `seconds` after 1970 began.
-  public init(_ seconds: Int64) {
-    self.seconds = seconds
-  }
+  public init(_ seconds: Int64) { self.seconds = seconds }
 
   /// The end of the range: never.
   public static let distantFuture = UnixTime(.max)
 
   /// Orders instants by time.
-  public static func < (left: UnixTime, right: UnixTime) -> Bool {
-    left.seconds < right.seconds
-  }
+  public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
 
   /// The instant `seconds` later.
   public static func + (time: UnixTime, seconds: Int64) -> UnixTime {

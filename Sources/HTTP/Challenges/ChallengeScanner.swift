@@ -21,9 +21,7 @@ struct ChallengeScanner: ~Escapable {
   private var isBehindScheme = false
 
   @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) {
-    self.bytes = bytes
-  }
+  init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
   /// The next element; nil at the end.
   @_lifetime(self: copy self)

@@ -36,9 +36,7 @@ package enum ConnectionAuthentication {
 
   // A scheme's name anywhere as a word, in whatever grammar: a false match costs a connection, a missed one lends it to
   // another caller.
-  private static func mentionsScheme(
-    _ name: FieldName, _ fields: borrowing FieldTable, in bytes: Span<UInt8>
-  ) -> Bool {
+  private static func mentionsScheme(_ name: FieldName, _ fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
     var next = fields.index(of: name)
     while let index = next {
       let value = bytes.extracting(fields[index].value)

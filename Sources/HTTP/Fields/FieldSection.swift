@@ -38,9 +38,7 @@ enum FieldSection {
         }
         while index < end, ByteClass.of(bytes[index], ByteClass.whitespace) { index += 1 }
         if index == end { return .needsMore }
-        if bytes[index] != ASCII.colon {
-          return nameError(bytes, from: position, stoppedAt: nameEnd, end: end)
-        }
+        if bytes[index] != ASCII.colon { return nameError(bytes, from: position, stoppedAt: nameEnd, end: end) }
       }
       let colon = index
       index += 1
@@ -48,9 +46,7 @@ enum FieldSection {
       let valueStart = index
       index = valueEnd(bytes, from: index, end: end)
       if index == end { return .needsMore }
-      if bytes[index] != ASCII.carriageReturn {
-        return .invalid(bytes[index] == ASCII.lineFeed ? .lineEnd : .value)
-      }
+      if bytes[index] != ASCII.carriageReturn { return .invalid(bytes[index] == ASCII.lineFeed ? .lineEnd : .value) }
       if index + 1 == end { return .needsMore }
       if bytes[index + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
       if fields.count == limit { return .invalid(.tooMany) }

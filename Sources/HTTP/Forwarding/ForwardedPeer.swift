@@ -40,9 +40,7 @@ public struct ForwardedPeer: Sendable {
 
   /// Appends `X-Forwarded-For` with the peer's address, if it has one, as the last element, and `X-Forwarded-Proto`.
   /// Several lines are joined into one, since many readers look at one only.
-  public func writeXForwarded(
-    _ fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer
-  ) {
+  public func writeXForwarded(_ fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer) {
     guard fields.contains(.xForwardedFor) else {
       buffer.append(xForwarded)
       return

@@ -14,9 +14,7 @@ public enum BodyFraming: Sendable, Hashable {
   case untilClose
 
   /// The end of a request's content.
-  public static func request(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>
-  ) throws(FramingError) -> BodyFraming {
+  public static func request(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) throws(FramingError) -> BodyFraming {
     switch try stated(head.fields, bytes, head.version) {
     // Items 4 to 6.
     case .chunked: .chunked

@@ -22,9 +22,7 @@ public struct TrailerParser: ~Copyable {
   private var isFinished = false
 
   /// A parser whose table has room for `fieldCapacity` lines.
-  public init(fieldCapacity: Int = 16) {
-    fields = FieldTable(capacity: fieldCapacity)
-  }
+  public init(fieldCapacity: Int = 16) { fields = FieldTable(capacity: fieldCapacity) }
 
   /// Resets the parser. Keeps the storage.
   public mutating func reset() {

@@ -27,9 +27,7 @@ package struct FieldBlock: ~Copyable {
   private let limit: Int
 
   /// Fields of at most so many bytes. What comes beyond is counted and not kept.
-  package init(limit: Int) {
-    self.limit = limit
-  }
+  package init(limit: Int) { self.limit = limit }
 
   /// True if there was more than can be kept.
   package var isTooLarge: Bool { byteCount > limit }
@@ -182,9 +180,7 @@ package struct FieldBlock: ~Copyable {
   /// - Parameter hasContent: content, or its end, is still to come.
   /// - Parameter isSecure: the connection uses TLS.
   /// - Parameter key: of the handshake that an extended CONNECT becomes, if it has none.
-  package func writeHead(
-    hasContent: Bool, isSecure: Bool, key: [UInt8] = [], into head: inout ByteBuffer
-  ) -> Bool {
+  package func writeHead(hasContent: Bool, isSecure: Bool, key: [UInt8] = [], into head: inout ByteBuffer) -> Bool {
     if method.isEmpty { return false }
     let namesConnect = RequestMethod(method.bytes) == .connect
     if asksForTunnel, !namesConnect || authority.isEmpty || length != nil { return false }

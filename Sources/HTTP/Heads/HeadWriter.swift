@@ -96,9 +96,7 @@ public enum HeadWriter {
   }
 
   /// The empty line that ends a head or a trailer section.
-  public static func end(into buffer: inout ByteBuffer) {
-    endLine(&buffer)
-  }
+  public static func end(into buffer: inout ByteBuffer) { endLine(&buffer) }
 
   /// The field of content that is sent in chunks.
   package static func chunkedCoding(into buffer: inout ByteBuffer) {
@@ -106,16 +104,13 @@ public enum HeadWriter {
   }
 
   /// A head's statement about its connection, and its end.
-  package static func end(
-    _ notice: ConnectionNotice, for version: HTTPVersion, into buffer: inout ByteBuffer
-  ) {
+  package static func end(_ notice: ConnectionNotice, for version: HTTPVersion, into buffer: inout ByteBuffer) {
     switch (notice, version) {
     case (.kept, .http11), (_, .http2): break
     case (.kept, .http10): field("Connection", "keep-alive", into: &buffer)
     case (.closed, .http10), (.closed, .http11): field("Connection", "close", into: &buffer)
     case (.webSocket, .http10), (.webSocket, .http11): buffer.append("Connection: Upgrade\r\nUpgrade: websocket\r\n")
-    case (.trailersAccepted, .http10), (.trailersAccepted, .http11):
-      buffer.append("TE: trailers\r\nConnection: TE\r\n")
+    case (.trailersAccepted, .http10), (.trailersAccepted, .http11): buffer.append("TE: trailers\r\nConnection: TE\r\n")
     }
     end(into: &buffer)
   }
@@ -130,9 +125,7 @@ public enum HeadWriter {
   }
 
   /// The last chunk. A trailer section, at least its `end`, follows.
-  public static func lastChunk(into buffer: inout ByteBuffer) {
-    buffer.append("0\r\n")
-  }
+  public static func lastChunk(into buffer: inout ByteBuffer) { buffer.append("0\r\n") }
 }
 
 /// The notice of a head about its connection. It is decided apart from the message's fields, and written as the

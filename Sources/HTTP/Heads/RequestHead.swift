@@ -23,9 +23,7 @@ public struct RequestHead: ~Copyable {
   package var asksForTunnel: Bool { version == .http2 && connection.upgrade }
 
   /// An empty head, with room for so many lines.
-  package init(fieldCapacity: Int = 100) {
-    fields = FieldTable(capacity: fieldCapacity)
-  }
+  package init(fieldCapacity: Int = 100) { fields = FieldTable(capacity: fieldCapacity) }
 
   /// Resets the head. Keeps the storage.
   package mutating func reset() {

@@ -150,9 +150,7 @@ public struct RequestHeadParser: Sendable {
   }
 
   // The meaning of a byte in place of another that was due.
-  private static func misplaced(
-    _ byte: UInt8, isLineEndDue: Bool, otherwise: RequestHeadError
-  ) -> RequestHeadError {
+  private static func misplaced(_ byte: UInt8, isLineEndDue: Bool, otherwise: RequestHeadError) -> RequestHeadError {
     switch byte {
     case ASCII.lineFeed: isLineEndDue ? .lineEnd : .requestLine
     case ASCII.space, ASCII.tab, ASCII.carriageReturn: .requestLine

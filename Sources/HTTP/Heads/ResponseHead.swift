@@ -13,9 +13,7 @@ public struct ResponseHead: ~Copyable {
   public internal(set) var fields: FieldTable
 
   /// An empty head, with room for so many lines.
-  package init(fieldCapacity: Int = 100) {
-    fields = FieldTable(capacity: fieldCapacity)
-  }
+  package init(fieldCapacity: Int = 100) { fields = FieldTable(capacity: fieldCapacity) }
 
   /// Resets the head. Keeps the storage.
   package mutating func reset() {

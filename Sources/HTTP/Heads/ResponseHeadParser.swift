@@ -77,9 +77,7 @@ public struct ResponseHeadParser: Sendable {
     case invalid(ResponseHeadError)
   }
 
-  private static func readStatusLine(
-    _ bytes: Span<UInt8>, _ head: inout ResponseHead, end: Int
-  ) -> LineProgress {
+  private static func readStatusLine(_ bytes: Span<UInt8>, _ head: inout ResponseHead, end: Int) -> LineProgress {
     switch VersionReading(bytes, at: 0, end: end) {
     case .needsMore: return .needsMore
     case .unsupported: return .invalid(.versionUnsupported)
@@ -103,9 +101,7 @@ public struct ResponseHeadParser: Sendable {
     let reasonStart = index
     while index < end, ByteClass.of(bytes[index], ByteClass.value) { index += 1 }
     if index == end { return .needsMore }
-    if bytes[index] != ASCII.carriageReturn {
-      return .invalid(bytes[index] == ASCII.lineFeed ? .lineEnd : .reason)
-    }
+    if bytes[index] != ASCII.carriageReturn { return .invalid(bytes[index] == ASCII.lineFeed ? .lineEnd : .reason) }
     if index + 1 == end { return .needsMore }
     if bytes[index + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
     head.reason = ByteRange(from: reasonStart, to: index)

@@ -69,8 +69,7 @@ struct NormalPathWriter {
     case .none:
       if !isLast { buffer.append(ASCII.slash) }
       segmentStart = buffer.count
-    case .current:
-      buffer.truncate(to: segmentStart)
+    case .current: buffer.truncate(to: segmentStart)
     case .parent:
       // Back behind the slash before the segment that this one removes.
       var parent = segmentStart - 1

@@ -13,7 +13,5 @@ package struct TraceTarget: Sendable {
   package var scheduleDelay = TimeSpan.seconds(5)
 
   /// A target with the usual limits.
-  package init(_ url: HTTPURL) {
-    self.url = url
-  }
+  package init(_ url: HTTPURL) { self.url = url }
 }

@@ -73,9 +73,7 @@ package final class BearerValue: Sendable {
   }
 
   /// The token without its scheme as text, for a person who asked to see it.
-  package func revealedToken() -> String {
-    token.revealed()
-  }
+  package func revealedToken() -> String { token.revealed() }
 
   /// True if a request may carry it: until its expiry, not a second longer, and not after it was withdrawn.
   package func isUsable(at now: UnixTime) -> Bool {
@@ -83,9 +81,7 @@ package final class BearerValue: Sendable {
   }
 
   /// Ends its use everywhere at once: its account is gone.
-  func withdraw() {
-    usableUntil.store(.min, ordering: .relaxed)
-  }
+  func withdraw() { usableUntil.store(.min, ordering: .relaxed) }
 
   /// True if the caller must start the renewal now. True once; again only after a renewal failed and its pause is over.
   package func claimsRefresh(at now: UnixTime) -> Bool {

@@ -5,9 +5,7 @@ internal import Tokens
 
 extension CacheStore {
   /// `withRefreshLock` for work that uses no refresh token.
-  package func withRefreshLock<Result: Sendable>(
-    _ key: String, _ body: @Sendable () async -> Result
-  ) async -> Result {
+  package func withRefreshLock<Result: Sendable>(_ key: String, _ body: @Sendable () async -> Result) async -> Result {
     await withRefreshLock(key, within: TokenAcquisition.lockWait, body)
   }
 

@@ -57,9 +57,7 @@ extension TokenBroker {
   /// Lets held tokens serve whose credential another configuration replaces: each until the new credential has obtained
   /// one. Call it before that configuration is in force, and `follow` after.
   @discardableResult
-  package func prepare(
-    _ next: [TokenSubscription], succeeding former: [TokenSubscription]
-  ) -> [CredentialHandover] {
+  package func prepare(_ next: [TokenSubscription], succeeding former: [TokenSubscription]) -> [CredentialHandover] {
     let now = surroundings.now()
     var handovers: [CredentialHandover] = []
     let subscriptions = Dictionary(next.map { ($0.key, $0) }) { first, _ in first }

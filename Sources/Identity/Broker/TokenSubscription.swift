@@ -44,9 +44,7 @@ package struct TokenSubscription: Sendable {
   }
 
   /// For tokens of the user account of an agent identity, which `application` is.
-  package init(
-    application: Application, agentUser: String, scopes: ScopeSet, parameters: TokenParameters = .none
-  ) {
+  package init(application: Application, agentUser: String, scopes: ScopeSet, parameters: TokenParameters = .none) {
     self.init(application: application, subject: .agentUser(agentUser), scopes: scopes, parameters: parameters)
   }
 

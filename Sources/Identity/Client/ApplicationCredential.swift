@@ -28,9 +28,7 @@ public struct ApplicationCredential: Sendable {
   }
 
   /// A file with such a JWT, which another program renews: it is read for each token request.
-  public static func assertionFile(
-    _ path: String, type: ClientAssertionType = .jwtBearer
-  ) -> ApplicationCredential {
+  public static func assertionFile(_ path: String, type: ClientAssertionType = .jwtBearer) -> ApplicationCredential {
     ApplicationCredential(.source(.assertionFile(path: path, type)))
   }
 

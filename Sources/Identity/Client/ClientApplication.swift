@@ -90,9 +90,7 @@ extension ClientApplication {
   }
 
   /// The accounts that are signed in (MSAL's `get_accounts`).
-  public func accounts() async -> [CachedAccount] {
-    await base.people.accounts().map(\.account)
-  }
+  public func accounts() async -> [CachedAccount] { await base.people.accounts().map(\.account) }
 
   /// Signs a person out: their tokens leave the cache, and silent acquisition no longer finds any (MSAL's
   /// `remove_account`).
@@ -125,9 +123,7 @@ public struct PublicClientApplication: ClientApplication {
       cache: cache)
   }
 
-  init(_ base: ClientApplicationBase) {
-    self.base = base
-  }
+  init(_ base: ClientApplicationBase) { self.base = base }
 }
 
 /// An application in a place that keeps secrets. It proves itself with a credential, and may request tokens for itself
@@ -154,9 +150,7 @@ public struct ConfidentialClientApplication: ClientApplication {
       caFile: caFile, cache: cache)
   }
 
-  init(_ base: ClientApplicationBase) {
-    self.base = base
-  }
+  init(_ base: ClientApplicationBase) { self.base = base }
 
   /// The application's own token, by client credentials (MSAL's `acquire_token_for_client`): the cached one, or a new
   /// one.

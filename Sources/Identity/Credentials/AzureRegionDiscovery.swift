@@ -23,9 +23,7 @@ package actor AzureRegionDiscovery {
   private var failedAt: UnixTime?
   private var flight: Task<Outcome, Never>?
 
-  init(_ record: @escaping @Sendable (Outcome) -> Void) {
-    self.record = record
-  }
+  init(_ record: @escaping @Sendable (Outcome) -> Void) { self.record = record }
 
   /// The machine's region; nil if it is not known, and the global endpoint serves.
   /// - Parameter fetch: reaches the service, directly and within seconds.

@@ -96,8 +96,7 @@ extension Application {
         command: command, clientID: clientID, tokenEndpoint: endpoint, issuer: provider.issuer)
       (source, audience, type) = (.command(run), endpoint, named)
     }
-    let request = FederatedTokens.Request(
-      source: source, audience: audience, fetch: fetch, surroundings: surroundings)
+    let request = FederatedTokens.Request(source: source, audience: audience, fetch: fetch, surroundings: surroundings)
     return HandedOut(jwt: try await authentication.federatedTokens.token(for: request).text, type: type)
   }
 }

@@ -121,8 +121,7 @@ package actor FederatedTokens {
     switch request.source {
     case .managedIdentity(let identity): return try await token(of: identity, for: request, request.fetch)
     case .service(let service): return try await token(from: service, for: request)
-    case .command(let run):
-      return try await mapping({ AcquisitionError(.assertion($0)) }, awaiting: await run.token())
+    case .command(let run): return try await mapping({ AcquisitionError(.assertion($0)) }, awaiting: await run.token())
     case .application(let application, let agent):
       if let identity = application.managedIdentity {
         return try await token(of: identity, for: request, application.fetch)

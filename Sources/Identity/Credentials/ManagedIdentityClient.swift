@@ -63,8 +63,7 @@ struct ManagedIdentityClient: Sendable {
       request = ManagedIdentityRequest(identity, resource: resource, arcKey: try await key("\(arcDirectory)/\(name)"))
       response = try await send(request)
     }
-    return try mapping(
-      AcquisitionError.init, ManagedIdentityReply(response.answer, sent: request.secrets, now: now()))
+    return try mapping(AcquisitionError.init, ManagedIdentityReply(response.answer, sent: request.secrets, now: now()))
   }
 
   private func send(_ request: ManagedIdentityRequest) async throws(AcquisitionError) -> FetchResponse {

@@ -84,8 +84,7 @@ struct ProviderRequests: Sendable {
     if case .refreshToken = request.grant { (isRefresh, limit) = (true, Self.answerLimit) }
     let response = try await post(request.body, to: request.endpoint, request.fields, answerLimit: limit)
     do throws(TokenFailure) {
-      return try TokenReply(
-        response.answer, sent: request.sentSecrets, expected: request.grant.expected, now: now())
+      return try TokenReply(response.answer, sent: request.sentSecrets, expected: request.grant.expected, now: now())
     } catch {
       let failure = isRefresh ? error.ofRefresh(isEmpty: response.body.isEmpty) : error
       guard case .assertion = request.application.credential else { throw AcquisitionError(failure) }
@@ -219,9 +218,7 @@ extension FetchResponse {
 
 extension AcquisitionError {
   /// The answer to a request on the way to a token.
-  static func reaching(
-    _ request: FetchRequest, by fetch: Fetch
-  ) async throws(AcquisitionError) -> FetchResponse {
+  static func reaching(_ request: FetchRequest, by fetch: Fetch) async throws(AcquisitionError) -> FetchResponse {
     try await mapping({ AcquisitionError(.unreached($0)) }, awaiting: await fetch(request))
   }
 

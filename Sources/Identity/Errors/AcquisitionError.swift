@@ -64,9 +64,7 @@ public struct AcquisitionError: Error, Sendable, Hashable {
   }
 
   /// The missing sign-in of a subscription.
-  init(
-    _ reason: InteractionReason, _ key: AcquisitionKey, reply: TokenErrorReply? = nil, retryAfter: Int64? = nil
-  ) {
+  init(_ reason: InteractionReason, _ key: AcquisitionKey, reply: TokenErrorReply? = nil, retryAfter: Int64? = nil) {
     var name: String?
     if case .account(let written) = key.subject { name = written }
     let required = InteractionRequired(

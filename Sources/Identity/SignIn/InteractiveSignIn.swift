@@ -96,8 +96,7 @@ package struct InteractiveSignIn: Sendable {
     let requests: Requests
     do throws(SignInError) {
       requests = Requests(
-        signIn: try BrowserSignIn(
-          exchange, metadata, redirectURI: redirect.uri(port: port), takesForms: true),
+        signIn: try BrowserSignIn(exchange, metadata, redirectURI: redirect.uri(port: port), takesForms: true),
         rule: LoopbackRule(
           start: try Self.secretPath(), callback: redirect.requestPath, decision: try Self.secretPath()),
         confirmation: exchange.request.confirmation)
@@ -181,8 +180,7 @@ package struct InteractiveSignIn: Sendable {
       let (name, application) = (proven.account.name, signIn.application)
       switch confirmation {
       case .none: return try await file(proven)
-      case .program:
-        return end(.success(.proven(proven)), .askedElsewhere(name: name, application: application))
+      case .program: return end(.success(.proven(proven)), .askedElsewhere(name: name, application: application))
       case .page:
         let decision = state.withLock { state in
           state.proven = proven

@@ -87,9 +87,7 @@ package final class SignInRequirements: Sendable {
   }
 
   /// The requirement for a sign-in of a route; nil if there is none. If the memory is shared, the place is read.
-  package func requirement(of route: String) async -> SignInRequirement? {
-    await all()[route]
-  }
+  package func requirement(of route: String) async -> SignInRequirement? { await all()[route] }
 
   /// The requirements of all routes that have one, by name. If the memory is shared, the place is read.
   package func all() async -> [String: SignInRequirement] {

@@ -43,9 +43,7 @@ package struct SignedInAccounts: Sendable {
 
   /// Revokes this application's tokens for a person at the provider (RFC 7009): the refresh tokens, and with them their
   /// access tokens; or the access tokens, if there are no others.
-  package func revoke(
-    account: CachedAccount, now: @escaping @Sendable () -> UnixTime
-  ) async throws(AcquisitionError) {
+  package func revoke(account: CachedAccount, now: @escaping @Sendable () -> UnixTime) async throws(AcquisitionError) {
     let tokens = await document(.called(account.homeAccountID)).heldTokens(
       of: account.homeAccountID, at: application.authority, clientID: application.clientID)
     if tokens.isEmpty { return }

@@ -14,9 +14,7 @@ package final class KnownTenants: Sendable {
   private let text: (any SharedText)?
 
   /// Keeps the tenants in a text; without one they end with the process.
-  init(text: (any SharedText)? = nil) {
-    self.text = text
-  }
+  init(text: (any SharedText)? = nil) { self.text = text }
 
   /// The tenant under which the tokens of an authority are stored; nil if its metadata was never read.
   func tenant(of authority: Authority) async -> String? {

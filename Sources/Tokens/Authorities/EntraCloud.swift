@@ -16,8 +16,7 @@ package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
   /// The group's host names, the one for requests first.
   package var hosts: [String] {
     switch self {
-    case .global:
-      ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"]
+    case .global: ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"]
     case .china: ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"]
     case .usGovernment: ["login.microsoftonline.us", "login.usgovcloudapi.net"]
     case .usLegacy: ["login-us.microsoftonline.com"]

@@ -72,9 +72,7 @@ package struct ProtectedResource: Sendable, Hashable {
 
   /// The addresses of the description of an API, in the order in which they are tried: the challenge's, or those with
   /// the well-known part before the API's path and before none (RFC 9728 §3.1).
-  package static func places(
-    of api: HTTPURL, challenge: String?
-  ) throws(DiscoveryFault) -> [HTTPURL] {
+  package static func places(of api: HTTPURL, challenge: String?) throws(DiscoveryFault) -> [HTTPURL] {
     guard api.scheme == .https || api.isLoopback else { throw .plaintext(api.origin) }
     if let challenge {
       let url = try url(challenge)

@@ -82,9 +82,7 @@ package struct ProviderMetadata: Sendable, Hashable {
     (showingCertificate ? mutualTLSAliases[endpoint] : nil) ?? endpoints[endpoint]
   }
 
-  private static func endpoints(
-    of members: [String: JSONValue], authority: Authority
-  ) -> [ProviderEndpoint: HTTPURL] {
+  private static func endpoints(of members: [String: JSONValue], authority: Authority) -> [ProviderEndpoint: HTTPURL] {
     let found = ProviderEndpoint.allCases.compactMap { endpoint in
       optionalEndpoint(endpoint.rawValue, of: members, authority: authority).map { (endpoint, $0) }
     }

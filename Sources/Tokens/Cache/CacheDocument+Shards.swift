@@ -38,9 +38,7 @@ extension CacheDocument {
   }
 
   /// Records from now on the places of added and removed entries.
-  package mutating func noteChanges() {
-    changed = []
-  }
+  package mutating func noteChanges() { changed = [] }
 
   /// The recorded places, none of them twice. Ends recording.
   package mutating func takeNotedChanges() -> Set<CachePlace> {

@@ -19,9 +19,7 @@ package struct CacheEntry: Sendable {
   }
 
   /// An entry that is part of a text.
-  init(_ plain: PlainEntry) {
-    form = .plain(plain)
-  }
+  init(_ plain: PlainEntry) { form = .plain(plain) }
 
   /// Reads the next object.
   init(_ reader: inout JSONReader) throws(JSONTextError) {

@@ -25,9 +25,7 @@ struct CacheFields {
   }
 
   /// The members of an entry in memory.
-  init(_ members: [String: JSONValue]) {
-    source = .members(members)
-  }
+  init(_ members: [String: JSONValue]) { source = .members(members) }
 
   /// A member that is a string; nil if it is absent, null or something else.
   subscript(_ member: CacheMember) -> String? {
@@ -63,8 +61,7 @@ struct CacheFields {
   func saysAnything(_ member: CacheMember) -> Bool {
     switch source {
     case .text: place(member).map { !$0.isEmpty } ?? false
-    case .members(let members):
-      members[member.text].map { $0 != .null && $0 != .string("") } ?? false
+    case .members(let members): members[member.text].map { $0 != .null && $0 != .string("") } ?? false
     }
   }
 

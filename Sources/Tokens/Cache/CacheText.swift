@@ -8,9 +8,7 @@ final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
   private nonisolated(unsafe) var storage: [UInt8]
 
   /// Takes over a text. If its giver keeps it too, that copy is not wiped.
-  init(_ bytes: [UInt8]) {
-    unsafe storage = bytes
-  }
+  init(_ bytes: [UInt8]) { unsafe storage = bytes }
 
   deinit {
     unsafe Self.wipe(&storage)
@@ -18,9 +16,7 @@ final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
 
   // As in `Secret`: an optimiser that sees the memory being freed next may not look into this function.
   @_optimize(none) @inline(never)
-  private static func wipe(_ bytes: inout [UInt8]) {
-    zero(&bytes)
-  }
+  private static func wipe(_ bytes: inout [UInt8]) { zero(&bytes) }
 
   @inline(never)
   private static func zero(_ bytes: inout [UInt8]) {

@@ -14,9 +14,7 @@ struct Fingerprint: Hashable {
 
   /// The fingerprint of a name, ASCII letters of either case alike.
   @inline(__always)
-  init(name: Span<UInt8>) {
-    add(name, lowercased: true)
-  }
+  init(name: Span<UInt8>) { add(name, lowercased: true) }
 
   @inline(__always)
   private mutating func add(_ bytes: Span<UInt8>, lowercased: Bool) {

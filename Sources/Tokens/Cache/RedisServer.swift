@@ -19,9 +19,7 @@ package struct RedisPlace: Sendable, Hashable, CustomStringConvertible {
   package let host: String
   package let port: UInt16
 
-  package init(host: String, port: UInt16) {
-    (self.host, self.port) = (host, port)
-  }
+  package init(host: String, port: UInt16) { (self.host, self.port) = (host, port) }
 
   /// True if only this machine can be at the other end.
   package var isLoopback: Bool {

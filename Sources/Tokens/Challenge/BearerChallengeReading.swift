@@ -145,7 +145,5 @@ extension BearerChallenge {
     return authority.isEmpty ? nil : authority
   }
 
-  private static func printable(_ text: String) -> String {
-    text.printable(limit: 300)
-  }
+  private static func printable(_ text: String) -> String { text.printable(limit: 300) }
 }

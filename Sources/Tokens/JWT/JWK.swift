@@ -81,9 +81,7 @@ package struct JWKSet: Sendable, Hashable, Encodable {
   /// The usable keys in the document's order.
   package var keys: [JWK]
 
-  package init(keys: [JWK]) {
-    self.keys = keys
-  }
+  package init(keys: [JWK]) { self.keys = keys }
 
   /// Reads a document; nil if it is no JSON object with an array `keys`, or has a member twice.
   package init?(json: [UInt8]) {
@@ -158,7 +156,5 @@ package struct SigningKeyAge: Sendable, Equatable {
     triedAt = now
   }
 
-  package mutating func failed(at now: UnixTime) {
-    triedAt = now
-  }
+  package mutating func failed(at now: UnixTime) { triedAt = now }
 }

@@ -34,9 +34,7 @@ package struct JWTValidation: Sendable {
   }
 
   /// A rule for one issuer with one name.
-  package init(
-    issuer: String, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300
-  ) {
+  package init(issuer: String, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300) {
     self.init(issuers: [issuer], audiences: audiences, algorithms: algorithms, leeway: leeway)
   }
 

@@ -119,9 +119,7 @@ package struct ManagedIdentityRetry: Sendable {
   private let source: ManagedIdentitySource
   private var attempts = 0
 
-  package init(_ source: ManagedIdentitySource) {
-    self.source = source
-  }
+  package init(_ source: ManagedIdentitySource) { self.source = source }
 
   /// Seconds until the next attempt after an answer with this status; nil: it was the last.
   ///

@@ -47,9 +47,7 @@ package struct ExchangeTerms: Sendable, Hashable {
     }
   }
 
-  package init(
-    subjectType: String = TokenTypeURN.accessToken, requestedType: String? = nil, actor: ActorFile? = nil
-  ) {
+  package init(subjectType: String = TokenTypeURN.accessToken, requestedType: String? = nil, actor: ActorFile? = nil) {
     self.subjectType = subjectType
     self.requestedType = requestedType
     self.actor = actor

@@ -108,9 +108,7 @@ package struct ClientAssertion: Sendable {
 
 extension Authority {
   /// The algorithm that a provider of this kind expects of a key that supports these; nil if it supports none.
-  package func assertionAlgorithm(
-    among possible: [ClientAssertionAlgorithm]
-  ) -> ClientAssertionAlgorithm? {
+  package func assertionAlgorithm(among possible: [ClientAssertionAlgorithm]) -> ClientAssertionAlgorithm? {
     let order: [ClientAssertionAlgorithm] =
       switch kind {
       case .entra, .b2c, .ciam: [.ps256, .rs256, .es256, .es384, .es512]

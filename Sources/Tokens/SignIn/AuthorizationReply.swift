@@ -94,8 +94,7 @@ package struct ReplyIssuer: Sendable, Hashable {
 
   /// The rule for a provider's answers.
   package init(_ metadata: ProviderMetadata, authority: Authority) {
-    self.init(
-      metadata.issuer, isPromised: metadata.namesIssuerInReplies, isExact: authority.kind == .issuer)
+    self.init(metadata.issuer, isPromised: metadata.namesIssuerInReplies, isExact: authority.kind == .issuer)
   }
 
   /// The rule of these parts. `isExact`: answers name the metadata's issuer; Microsoft's kinds have aliases and issuers

@@ -49,18 +49,14 @@ package struct PKCE: Sendable, Equatable {
 
   /// A proof from `byteCount` random bytes.
   /// - Parameter digest: SHA-256.
-  package init<Failure: Error>(
-    random bytes: [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
-  ) throws(Failure) {
+  package init<Failure: Error>(random bytes: [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]) throws(Failure) {
     precondition(bytes.count == Self.byteCount, "a verifier of \(bytes.count) bytes")
     try self.init(verifier: Base64URL.encode(bytes), digest: digest)
   }
 
   /// A proof with a given verifier.
   /// - Parameter digest: SHA-256.
-  package init<Failure: Error>(
-    verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]
-  ) throws(Failure) {
+  package init<Failure: Error>(verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]) throws(Failure) {
     challenge = Base64URL.encode(try digest(Array(verifier.utf8)))
     self.verifier = Secret(verifier)
   }

@@ -38,9 +38,7 @@ package struct DevicePolling: Sendable, Equatable {
   }
 
   /// The first step: a wait, since no person confirms a code at once.
-  package func begin(at now: UnixTime) -> Action {
-    ask(after: interval, now: now)
-  }
+  package func begin(at now: UnixTime) -> Action { ask(after: interval, now: now) }
 
   /// The step after an answer without tokens.
   package mutating func next(after failure: TokenFailure, now: UnixTime) -> Action {
@@ -62,9 +60,7 @@ package struct DevicePolling: Sendable, Equatable {
   }
 
   /// The step after a request without an answer: ask less often, as RFC 8628 §3.5 demands after a time-out.
-  package mutating func nextWithoutAnswer(now: UnixTime) -> Action {
-    backOff(nil, now: now)
-  }
+  package mutating func nextWithoutAnswer(now: UnixTime) -> Action { backOff(nil, now: now) }
 
   private mutating func backOff(_ retryAfter: Int64?, now: UnixTime) -> Action {
     interval = max(interval, min(interval * 2, Self.longestBackOff))

@@ -58,9 +58,7 @@ struct CacheFile: Sendable {
   /// - Parameters:
   ///   - time: the present.
   ///   - lock: looks at the lock of other writers.
-  mutating func look(
-    at time: MonotonicTime = .now, lock: () -> LockSight
-  ) throws(CacheStoreError) -> CacheFileLook {
+  mutating func look(at time: MonotonicTime = .now, lock: () -> LockSight) throws(CacheStoreError) -> CacheFileLook {
     let now = WallClock.now
     var sight = LockSight.free
     let contents: SharedFile.Contents?

@@ -49,9 +49,7 @@ final class FileBackend: CacheBackend {
   let retryPause = Duration.seconds(10)
   let isPaused = false
 
-  init(
-    path: String, seal: CacheSeal, lockWait: TimeSpan, observe: @escaping @Sendable (CacheStoreEvent) -> Void
-  ) {
+  init(path: String, seal: CacheSeal, lockWait: TimeSpan, observe: @escaping @Sendable (CacheStoreEvent) -> Void) {
     (self.path, self.seal) = (path, seal)
     self.lockWait = lockWait
     self.observe = observe
@@ -169,9 +167,7 @@ final class FileBackend: CacheBackend {
     }
   }
 
-  func tryLock() async throws(CacheStoreError) {
-    await (try await lock())?.end()
-  }
+  func tryLock() async throws(CacheStoreError) { await (try await lock())?.end() }
 
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
     do throws(SystemError) {
