@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `without the token's file there is no workload identity`() {
-    #expect(throws: WorkloadIdentityMistake.variableMissing("AZURE_FEDERATED_TOKEN_FILE")) {
+    #expect(throws: EnvironmentMistake.missing("AZURE_FEDERATED_TOKEN_FILE")) {
       _ = try WorkloadIdentity(environment: Self.pod.filter { $0.key != "AZURE_FEDERATED_TOKEN_FILE" })
     }
   }
@@ -55,12 +55,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ([:], WorkloadIdentityMistake.variableMissing(proxy)), ([caFile: "/ca.pem"], .variableMissing(proxy)),
-    ([proxy: "http://p.example"], .proxyURL(proxy)), ([proxy: "https://u:p@p.example"], .proxyURL(proxy)),
-    ([proxy: "https://p.example/?a=1"], .proxyURL(proxy)), ([proxy: "https://p.example/#a"], .proxyURL(proxy)),
+    ([:], EnvironmentMistake.missing(proxy)), ([caFile: "/ca.pem"], .missing(proxy)),
+    ([proxy: "http://p.example"], .url(proxy)), ([proxy: "https://u:p@p.example"], .url(proxy)),
+    ([proxy: "https://p.example/?a=1"], .url(proxy)), ([proxy: "https://p.example/#a"], .url(proxy)),
     ([proxy: "https://p.example", caFile: "/ca.pem", caData: "PEM"], .twoTrusts(caFile, caData)),
   ])
-  func `a proxy that cannot be used is named`(environment: [String: String], expected: WorkloadIdentityMistake) {
+  func `a proxy that cannot be used is named`(environment: [String: String], expected: EnvironmentMistake) {
     #expect(throws: expected) { _ = try TokenEndpointProxy(environment: environment) }
   }
 
@@ -70,14 +70,14 @@ import Testing
   ]
 
   @Test(arguments: [
-    ([:], FederatedTokenServiceMistake.variableMissing("ACTIONS_ID_TOKEN_REQUEST_URL")),
+    ([:], EnvironmentMistake.missing("ACTIONS_ID_TOKEN_REQUEST_URL")),
     (
       ["ACTIONS_ID_TOKEN_REQUEST_URL": "https://a.example/"],
-      .variableMissing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+      .missing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
     ),
     (
       job.merging(["ACTIONS_ID_TOKEN_REQUEST_TOKEN": "a\r\nb"]) { $1 },
-      .variableMissing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+      .missing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
     ),
     (job.merging(["ACTIONS_ID_TOKEN_REQUEST_URL": "actions"]) { $1 }, .url("ACTIONS_ID_TOKEN_REQUEST_URL")),
     (
@@ -85,7 +85,7 @@ import Testing
       .plaintext("ACTIONS_ID_TOKEN_REQUEST_URL")
     ),
   ])
-  func `a job's missing permission is named`(environment: [String: String], expected: FederatedTokenServiceMistake) {
+  func `a job's missing permission is named`(environment: [String: String], expected: EnvironmentMistake) {
     #expect(throws: expected) { _ = try FederatedTokenService.githubActions(environment: environment) }
   }
 

@@ -43,7 +43,7 @@ import Tokens
   @Test(arguments: ["[]", "[\"client_secret_basic\"]", "[\"client_secret_post\"]"])
   func `an assertion is in the form, whatever the provider offers for secrets`(methods: String) throws {
     var request = try Self.request(methods: methods)
-    request.credential = .assertion(Secret("e30.e30.c2ln"))
+    request.application.credential = .assertion(Secret("e30.e30.c2ln"))
     #expect(
       Self.body(request) == "grant_type=client_credentials&client_id=client&scope=a%20b"
         + "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"

@@ -80,7 +80,7 @@ extension SettingsDecoder {
 
   /// The environment of a pod whose application proves itself with the service account's token.
   mutating func workloadIdentity(at place: Place, path: String) -> WorkloadIdentity? {
-    do throws(WorkloadIdentityMistake) {
+    do throws(EnvironmentMistake) {
       return try WorkloadIdentity(environment: environment)
     } catch {
       return refuse(place, "\(path): \(reason(error))")
@@ -91,7 +91,7 @@ extension SettingsDecoder {
     var proxy: TokenProxySettings?
     if boolean(section, .tokenProxy), let node = section[.tokenProxy] {
       let place = Located(true, place: node.place, key: section.path(.tokenProxy))
-      do throws(WorkloadIdentityMistake) {
+      do throws(EnvironmentMistake) {
         let settings = try TokenEndpointProxy(environment: environment)
         var caFile: Located<String>?
         if case .file(let path) = settings.trust {
@@ -109,14 +109,18 @@ extension SettingsDecoder {
     return Self.settings(file, .jwtBearer, proxy, variables: ["AZURE_FEDERATED_TOKEN_FILE"])
   }
 
-  private func reason(_ mistake: WorkloadIdentityMistake) -> String {
+  private func reason(_ mistake: EnvironmentMistake) -> String {
     switch mistake {
-    case .variableMissing(let name) where name.hasPrefix("AZURE_KUBERNETES"):
+    case .missing(let name) where name.hasPrefix("ACTIONS"):
+      "the environment has no \(name): a job has it with the permission 'id-token: write'"
+    case .missing(let name) where name.hasPrefix("AZURE_KUBERNETES"):
       "the environment has no \(name): does the cluster have an identity binding for this service account?"
-    case .variableMissing(let name):
+    case .missing(let name):
       "the environment has no \(name): does the pod have the label azure.workload.identity/use, and a service account "
         + "with a client id?"
-    case .proxyURL(let name): "the environment's \(name) is no https URL without a query"
+    case .url(let name) where name.hasPrefix("AZURE"): "the environment's \(name) is no https URL without a query"
+    case .url(let name): "the environment's \(name) is no http or https URL"
+    case .plaintext(let name): "the environment's \(name) is not https: the job's token would travel in clear"
     case .twoTrusts(let one, let other): "the environment has both \(one) and \(other); keep one"
     }
   }
@@ -145,12 +149,12 @@ extension SettingsDecoder {
 
   private mutating func federatedSource(_ section: Section) -> FederatedSourceSettings? {
     if let inner = self.section(section, .gcp) {
-      return service(inner) { environment throws(FederatedTokenServiceMistake) in
+      return service(inner) { environment throws(EnvironmentMistake) in
         try FederatedTokenService.gcp(environment: environment)
       }
     }
     if let inner = self.section(section, .githubActions) {
-      return service(inner) { environment throws(FederatedTokenServiceMistake) in
+      return service(inner) { environment throws(EnvironmentMistake) in
         try FederatedTokenService.githubActions(environment: environment)
       }
     }
@@ -161,19 +165,12 @@ extension SettingsDecoder {
   }
 
   private mutating func service(
-    _ section: Section, _ found: ([String: String]) throws(FederatedTokenServiceMistake) -> FederatedTokenService
+    _ section: Section, _ found: ([String: String]) throws(EnvironmentMistake) -> FederatedTokenService
   ) -> FederatedSourceSettings? {
-    do throws(FederatedTokenServiceMistake) {
+    do throws(EnvironmentMistake) {
       return .service(try found(environment))
     } catch {
-      let reason =
-        switch error {
-        case .variableMissing(let name):
-          "the environment has no \(name): a job has it with the permission 'id-token: write'"
-        case .url(let name): "the environment's \(name) is no http or https URL"
-        case .plaintext(let name): "the environment's \(name) is not https: the job's token would travel in clear"
-        }
-      return refuse(section, "\(reason)")
+      return refuse(section, reason(error))
     }
   }
 

@@ -82,7 +82,7 @@ public struct ApplicationCredential: Sendable {
 
   /// The identity token of a Google Cloud machine, pod or job.
   public static func gcp(audience: String? = nil) throws(ClientApplicationError) -> ApplicationCredential {
-    try service(audience) { environment throws(FederatedTokenServiceMistake) in
+    try service(audience) { environment throws(EnvironmentMistake) in
       try FederatedTokenService.gcp(environment: environment)
     }
   }
@@ -90,20 +90,21 @@ public struct ApplicationCredential: Sendable {
   /// The ID token of a job of GitHub Actions or Forgejo Actions.
   /// - Throws: `environment` if this is no job, or one without the permission `id-token: write`.
   public static func githubActions(audience: String? = nil) throws(ClientApplicationError) -> ApplicationCredential {
-    try service(audience) { environment throws(FederatedTokenServiceMistake) in
+    try service(audience) { environment throws(EnvironmentMistake) in
       try FederatedTokenService.githubActions(environment: environment)
     }
   }
 
   private static func service(
-    _ audience: String?, _ found: ([String: String]) throws(FederatedTokenServiceMistake) -> FederatedTokenService
+    _ audience: String?, _ found: ([String: String]) throws(EnvironmentMistake) -> FederatedTokenService
   ) throws(ClientApplicationError) -> ApplicationCredential {
-    do throws(FederatedTokenServiceMistake) {
+    do throws(EnvironmentMistake) {
       return ApplicationCredential(
         .federated(.service(try found(ProcessInfo.processInfo.environment)), audience: audience))
     } catch {
       switch error {
-      case .variableMissing(let name), .url(let name), .plaintext(let name): throw .environment(variable: name)
+      case .missing(let name), .url(let name), .plaintext(let name), .twoTrusts(let name, _):
+        throw .environment(variable: name)
       }
     }
   }

@@ -34,8 +34,8 @@ package enum CredentialSource: Sendable, Equatable {
 }
 
 extension Application {
-  /// The proof for a request that is sent now. No provider is asked with a JWT that has ended: it would be refused for a
-  /// reason that hides the cause.
+  /// The proof for a request that is sent now. No provider is asked with a JWT that has ended: it would be refused for
+  /// a reason that hides the cause.
   func proof(
     to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
   ) async throws(AcquisitionError) -> ClientCredential? {

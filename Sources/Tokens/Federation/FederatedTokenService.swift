@@ -13,29 +13,22 @@ package enum FederatedTokenService: Sendable, Equatable {
   case githubActions(HTTPURL, token: Secret)
 
   /// Google's, by its documented name. `GCE_METADATA_HOST` names another one, as for Google's own libraries.
-  package static func gcp(environment: [String: String]) throws(FederatedTokenServiceMistake) -> FederatedTokenService {
-    let variable = "GCE_METADATA_HOST"
-    let host = environment[variable].flatMap { $0.isEmpty ? nil : $0 } ?? "metadata.google.internal"
-    return .gcp(try url("http://\(host)/computeMetadata/v1/instance/service-accounts/default/identity", of: variable))
+  package static func gcp(environment: [String: String]) throws(EnvironmentMistake) -> FederatedTokenService {
+    let (variables, name) = (EnvironmentVariables(environment), "GCE_METADATA_HOST")
+    let host = variables[name] ?? "metadata.google.internal"
+    let address = "http://\(host)/computeMetadata/v1/instance/service-accounts/default/identity"
+    return .gcp(try variables.url(address, of: name))
   }
 
   /// The service in a job's environment. A job has it only with the permission `id-token: write`.
-  package static func githubActions(
-    environment: [String: String]
-  ) throws(FederatedTokenServiceMistake) -> FederatedTokenService {
+  package static func githubActions(environment: [String: String]) throws(EnvironmentMistake) -> FederatedTokenService {
+    let variables = EnvironmentVariables(environment)
     let (address, secret) = ("ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
-    guard let text = environment[address], !text.isEmpty else { throw .variableMissing(address) }
-    guard let token = environment[secret], !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw .variableMissing(secret)
-    }
-    let url = try url(text, of: address)
+    let (text, token) = (try variables.text(address), try variables.text(secret))
+    guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .missing(secret) }
+    let url = try variables.url(text, of: address)
     if url.scheme == .http, !url.isLoopback { throw .plaintext(address) }
     return .githubActions(url, token: Secret(token))
-  }
-
-  private static func url(_ text: String, of variable: String) throws(FederatedTokenServiceMistake) -> HTTPURL {
-    guard let url = HTTPURL(ifValid: text) else { throw .url(variable) }
-    return url
   }
 
   package var endpoint: HTTPURL {
@@ -43,16 +36,6 @@ package enum FederatedTokenService: Sendable, Equatable {
     case .gcp(let url), .githubActions(let url, _): url
     }
   }
-}
-
-/// A service that cannot be used.
-package enum FederatedTokenServiceMistake: Error, Sendable, Hashable {
-  /// The environment lacks this variable.
-  case variableMissing(String)
-  /// The variable has no usable URL.
-  case url(String)
-  /// The variable's URL would show the job's token to the network.
-  case plaintext(String)
 }
 
 package struct FederatedTokenRequest: Sendable {

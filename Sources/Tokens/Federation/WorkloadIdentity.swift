@@ -12,13 +12,12 @@ package struct WorkloadIdentity: Sendable, Equatable {
   /// The default host, as in Azure's own libraries.
   private static let usualHost = "https://login.microsoftonline.com"
 
-  package init(environment: [String: String]) throws(WorkloadIdentityMistake) {
-    func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    guard let file = text("AZURE_FEDERATED_TOKEN_FILE") else { throw .variableMissing("AZURE_FEDERATED_TOKEN_FILE") }
-    self.file = file
-    clientID = text("AZURE_CLIENT_ID")
-    authority = text("AZURE_TENANT_ID").map { tenant in
-      var host = text("AZURE_AUTHORITY_HOST") ?? Self.usualHost
+  package init(environment: [String: String]) throws(EnvironmentMistake) {
+    let variables = EnvironmentVariables(environment)
+    file = try variables.text("AZURE_FEDERATED_TOKEN_FILE")
+    clientID = variables["AZURE_CLIENT_ID"]
+    authority = variables["AZURE_TENANT_ID"].map { tenant in
+      var host = variables["AZURE_AUTHORITY_HOST"] ?? Self.usualHost
       while host.hasSuffix("/") { host.removeLast() }
       return Self.spelled("\(host)/\(tenant)")
     }
@@ -47,16 +46,12 @@ package struct TokenEndpointProxy: Sendable, Equatable {
   package var serverName: String?
   package var trust: Trust
 
-  package init(environment: [String: String]) throws(WorkloadIdentityMistake) {
-    func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    let variable = "AZURE_KUBERNETES_TOKEN_PROXY"
-    guard let address = text(variable) else { throw .variableMissing(variable) }
-    guard let url = HTTPURL(ifValid: address), url.scheme == .https, !url.target.contains("?") else {
-      throw .proxyURL(variable)
-    }
-    self.url = url
-    serverName = text("AZURE_KUBERNETES_SNI_NAME")
-    switch (text("AZURE_KUBERNETES_CA_FILE"), text("AZURE_KUBERNETES_CA_DATA")) {
+  package init(environment: [String: String]) throws(EnvironmentMistake) {
+    let (variables, name) = (EnvironmentVariables(environment), "AZURE_KUBERNETES_TOKEN_PROXY")
+    url = try variables.url(variables.text(name), of: name)
+    guard url.scheme == .https, !url.target.contains("?") else { throw .url(name) }
+    serverName = variables["AZURE_KUBERNETES_SNI_NAME"]
+    switch (variables["AZURE_KUBERNETES_CA_FILE"], variables["AZURE_KUBERNETES_CA_DATA"]) {
     case (_?, _?): throw .twoTrusts("AZURE_KUBERNETES_CA_FILE", "AZURE_KUBERNETES_CA_DATA")
     case (let path?, nil): trust = .file(path)
     case (nil, let text?): trust = .text(text)
@@ -70,11 +65,34 @@ package struct TokenEndpointProxy: Sendable, Equatable {
   }
 }
 
-/// An environment of a pod that cannot be used.
-package enum WorkloadIdentityMistake: Error, Sendable, Hashable {
-  case variableMissing(String)
-  /// The variable holds no https URL without a query.
-  case proxyURL(String)
+/// Reads the variables of an environment. An empty one counts as absent.
+struct EnvironmentVariables {
+  private let environment: [String: String]
+
+  init(_ environment: [String: String]) { self.environment = environment }
+
+  subscript(name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+  func text(_ name: String) throws(EnvironmentMistake) -> String {
+    guard let text = self[name] else { throw .missing(name) }
+    return text
+  }
+
+  /// The URL in a text, which a variable decides.
+  func url(_ text: String, of name: String) throws(EnvironmentMistake) -> HTTPURL {
+    guard let url = HTTPURL(ifValid: text) else { throw .url(name) }
+    return url
+  }
+}
+
+/// A variable without which a pod or a job cannot prove an application.
+package enum EnvironmentMistake: Error, Sendable, Hashable {
+  /// The environment lacks it.
+  case missing(String)
+  /// It has no usable URL; for a proxy of token requests, no https URL without a query.
+  case url(String)
+  /// Its URL would show the job's token to the network.
+  case plaintext(String)
   /// Two variables exclude one another.
   case twoTrusts(String, String)
 }

@@ -6,7 +6,7 @@ package struct ClientAuthentication: Sendable {
   package let metadata: ProviderMetadata
   package let clientID: String
   /// Its proof; nil for a public application, and for one that shows a certificate in the TLS handshake.
-  package let credential: ClientCredential?
+  package var credential: ClientCredential?
   let placement: ClientSecretPlacement
   let showsCertificate: Bool
 
