@@ -2,7 +2,6 @@ internal import Bytes
 internal import HTTP
 internal import Platform
 
-/// Asks a proxy for a tunnel.
 enum ConnectTunnel {
   private static let limits = HeadLimits(headBytes: 16 * 1024)
 

@@ -7,15 +7,12 @@ internal import Tokens
 
 /// The configuration in force, and the result of the last attempt to replace it.
 package struct ReloadReport: Sendable, Hashable {
-  /// The result of an attempt.
   package enum Outcome: String, Sendable, Hashable, CaseIterable {
-    /// The new configuration is in force.
     case succeeded
     /// It has mistakes, and the one before stays in force.
     case failed
   }
 
-  /// A configuration that was refused.
   package struct Refusal: Sendable, Hashable {
     package var at: UnixTime
     /// Each mistake as `FILE:LINE:COLUMN: error: message`.
@@ -30,7 +27,6 @@ package struct ReloadReport: Sendable, Hashable {
   /// The configurations that were in force since the start, this one included.
   package var generation = 1
   package var inForceSince: UnixTime
-  /// The last attempt, if it failed.
   package var refusal: Refusal?
   /// Settings of the present file that only a restart brings into force.
   package var needRestart: [String] = []
@@ -40,7 +36,6 @@ package struct ReloadReport: Sendable, Hashable {
   }
 }
 
-/// The present report.
 package final class ReloadHistory: Sendable {
   private let stored: Locked<ReloadReport>
 
@@ -51,7 +46,6 @@ package final class ReloadHistory: Sendable {
 
   package var report: ReloadReport { stored.withLock { $0 } }
 
-  /// Another configuration is in force.
   package func succeeded(at now: UnixTime, needRestart: [String]) {
     stored.withLock { report in
       report.generation += 1
@@ -61,7 +55,6 @@ package final class ReloadHistory: Sendable {
     }
   }
 
-  /// A configuration was refused.
   package func failed(at now: UnixTime, issues: [String]) {
     stored.withLock { $0.refusal = ReloadReport.Refusal(at: now, issues: issues) }
   }

@@ -5,7 +5,6 @@ internal import HTTP
 
 /// The target of a path of a listener with sign-in pages, or one that hands out tokens.
 enum ReservedPath: Sendable, Hashable {
-  /// To a route.
   case routes
   /// Below `/.bearer`.
   case reserved

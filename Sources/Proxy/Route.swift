@@ -13,9 +13,7 @@ package final class Route: Sendable {
   package let index: Int
   /// The name in logs, metrics and problem documents.
   package let name: String
-  /// The name for people.
   package let displayName: String?
-  /// The application's name for people.
   package let applicationName: String?
   package let nameBytes: [UInt8]
   /// The host it is for, lower case; `nil`: any.
@@ -40,7 +38,6 @@ package final class Route: Sendable {
   package let upstreamPath: [UInt8]
   /// True if the caller's `Host` is passed on instead of `upstreamAuthority`.
   package let preservesHost: Bool
-  /// True if requests may ask for a WebSocket.
   package let allowsWebSocket: Bool
   /// Characters that its paths may hold percent-encoded although servers read them differently.
   package let encodedPath: EncodedPath
@@ -61,7 +58,6 @@ package final class Route: Sendable {
   let vary: VaryFields
   /// Its rules for tokens beyond adding one.
   package let token: RouteTokenRules
-  /// Time limits.
   package let timeouts: ExchangeTimeouts
   /// What the API says about itself; nil if the route has no use for that.
   let description: ResourceDirectory?
@@ -113,7 +109,6 @@ package final class Route: Sendable {
     self.description = description
   }
 
-  /// The upstream's scheme and authority; not for the request path.
   var upstreamOrigin: String {
     "\(upstreamScheme.text)://\(String(decoding: upstreamAuthority, as: UTF8.self))"
   }

@@ -1,6 +1,5 @@
 internal import HTTP
 
-/// The route table's answer for a request.
 enum RouteMatch: Sendable {
   case route(Route)
   /// No route has its host and path: 404.
@@ -23,7 +22,6 @@ package struct RouteTable: Sendable {
   /// Characters that paths of any route may hold percent-encoded.
   let encodedPath: EncodedPath
 
-  /// A table of `routes`, in any order.
   package init(_ routes: [Route]) {
     ordered = routes.sorted { left, right in
       let (leftRank, rightRank) = (left.host == nil ? 1 : 0, right.host == nil ? 1 : 0)

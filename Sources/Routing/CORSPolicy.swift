@@ -4,7 +4,6 @@
 package import Bytes
 package import HTTP
 
-/// The `Access-Control-` fields.
 package enum CORSPolicy {
   private static let prefix = Array("access-control-".utf8)
   private static let requestedMethod = Array("access-control-request-method".utf8)

@@ -6,7 +6,6 @@ package import HTTP
 
 /// The parts of a `CheckRequest` that decide about a token.
 package struct CheckRequest: Sendable, Hashable {
-  /// The path of the method.
   package static let path: StaticString = "/envoy.service.auth.v3.Authorization/Check"
 
   /// A field of the request that Envoy is about to forward.

@@ -4,7 +4,6 @@
 internal import Bytes
 package import HTTP
 
-/// The answer to a question of Envoy's.
 package struct CheckResponse {
   /// The field of the token or key.
   package var credentialField: String
@@ -130,7 +129,6 @@ package struct CheckResponse {
     for name in names { message.bytes(form.removed, name) }
   }
 
-  /// Writes the fields of a refusal.
   private static func writeFields(
     _ form: Form, _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, into message: inout ProtobufWriter
   ) {

@@ -11,7 +11,6 @@ package enum HandOutRefusal: Error, Sendable, Hashable {
   case description
   /// `X-Bearer-Refused`, `X-Bearer-Status` or `X-Bearer-Unavailable` is repeated or not valid.
   case fields
-  /// The route's tokens are not handed out.
   case route
   /// The described request is not one for the named route, or its path has more than one meaning.
   case otherRoute

@@ -6,7 +6,6 @@ internal import HTTP
 
 /// One message of a `Process` call.
 package enum ProcessingRequest: Sendable, Hashable {
-  /// The path of the method.
   package static let path: StaticString = "/envoy.service.ext_proc.v3.ExternalProcessor/Process"
 
   /// The head of the request that Envoy is about to send.
@@ -119,7 +118,6 @@ package struct ProcessedRequest: Sendable, Hashable {
   }
 }
 
-/// The head of the API's response.
 package struct ProcessedResponse: Sendable, Hashable {
   /// The namespace of Envoy's metadata for a token in the place of a refused one.
   static let namespace = "bearer_proxy.again"

@@ -17,7 +17,6 @@ package enum ProgramShape: String, Sendable, Hashable, CaseIterable {
   package var withSecret: ProgramShape { self == .imds ? .appService : self }
 }
 
-/// One of the tokens that a program may have.
 package struct ProgramToken: Sendable {
   /// The route's name, or the application's.
   package let name: String

@@ -5,11 +5,8 @@ package import Tokens
 package struct RouteTokenRules: Sendable, Hashable {
   /// The treatment of an `Authorization` that the caller sent.
   package enum CallerAuthorization: String, Sendable, Hashable, CaseIterable {
-    /// The route's token replaces it.
     case replace
-    /// It is sent instead of the route's token.
     case keep
-    /// The request is refused.
     case reject
   }
 

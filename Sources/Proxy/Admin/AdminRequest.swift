@@ -9,9 +9,7 @@ struct AdminRequest: Sendable {
   var form: AdminForm
   /// True if every reason is requested.
   var isVerbose: Bool
-  /// The value of `level` in the query, if there is one.
   var level: String?
-  /// The value of `route` in the query, if there is one.
   var route: String?
   /// The program that a token is for, which the query names as `program`.
   var taker: TokenTaker
@@ -20,7 +18,6 @@ struct AdminRequest: Sendable {
   var isPost: Bool
   /// The caller's proofs; a refusal if `Host` does not name the listener, or another site is behind the request.
   var caller: Result<AdminCaller, CallerRefusal>
-  /// The caller's own bearer token.
   var token: String?
 
   init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ peer: AdminPeer, _ callers: AdminCallers) {
@@ -40,7 +37,6 @@ struct AdminRequest: Sendable {
 }
 
 extension ServerResponse {
-  /// An answer of the admin listener in text.
   static func text(_ status: Int, _ text: String) -> ServerResponse {
     admin(status, "text/plain; charset=utf-8", Array(text.utf8))
   }

@@ -34,7 +34,6 @@ enum AdminRight: Int, Comparable, CaseIterable {
   }
 }
 
-/// The proofs of a caller of the admin listener.
 struct AdminCaller: Hashable {
   /// True if it is the other end of a unix socket and runs as the proxy's own user or as root.
   var isOwner = false
@@ -53,7 +52,6 @@ struct AdminCaller: Hashable {
   }
 }
 
-/// The rules for callers of the admin listener.
 package struct AdminCallers: Sendable {
   private let hosts: CallerCheck
   private let localHosts: CallerCheck
@@ -104,7 +102,6 @@ package struct AdminCallers: Sendable {
   }
 }
 
-/// The other end of a connection to the admin listener.
 struct AdminPeer {
   let address: SocketAddress
   /// A unix socket's peer.

@@ -12,7 +12,6 @@ extension AdminServer {
   /// Seconds that a token lives at least that a command gets, if a renewal can bring that: as `least_life` of programs.
   private static let leastLife: Int64 = 300
 
-  /// Answers a request for the token of a route.
   func token(ofRoute name: String?, for taker: TokenTaker) async -> ServerResponse {
     let service = service
     guard let name, let route = service.routes.first(where: { $0.name == name }) else {

@@ -64,7 +64,6 @@ package final class AdminServer: Sendable {
     _ = await readinessReport(UnixTime(WallClock.now.seconds))
   }
 
-  /// Judges callers by these rules from now on.
   package func judgeCallers(by rules: AdminCallers) {
     callers.withLock { $0 = rules }
   }

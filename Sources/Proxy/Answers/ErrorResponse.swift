@@ -6,7 +6,6 @@ internal import HTTPServer
 internal import Identity
 internal import Routing
 
-/// The reader of an answer.
 enum ResponseAudience {
   case program
   /// A person, in a browser that is on its way to a page.

@@ -11,7 +11,6 @@ enum ExchangeFailure: Error {
   case head(RequestHeadError)
   /// The caller did not finish its request head in time.
   case headStalled
-  /// The request's length is not certain.
   case framing(FramingError)
   case path(PathError)
   /// CONNECT or TRACE.
@@ -40,9 +39,7 @@ enum ExchangeFailure: Error {
   case loop
   /// The request names no hop and nothing else, and so do as many others in progress as a loop would produce.
   case suspectedLoop
-  /// No route has this host and path.
   case noRoute
-  /// The route does not take this method.
   case methodNotAllowed
   case token(AcquisitionError)
   /// A request for a token that is not acceptable.
@@ -53,12 +50,10 @@ enum ExchangeFailure: Error {
   case refusedToken(status: Int)
   /// No connection to the upstream.
   case unreachable(UpstreamError)
-  /// The request or its answer was not delivered.
   case delivery(DeliveryFailure)
 }
 
 extension ExchangeFailure {
-  /// The outcome in the access record.
   var outcome: RequestOutcome {
     switch self {
     case .headStalled, .unreachable(.timedOut), .delivery(.contentStalled), .delivery(.contentTooSlow),
@@ -84,7 +79,6 @@ extension ExchangeFailure {
 
 /// The reason why a request or its answer was not delivered.
 enum DeliveryFailure: Error, Equatable {
-  /// The content is longer than the limit.
   case tooLarge
   /// The content's chunked coding or trailer section is broken.
   case content
@@ -100,7 +94,6 @@ enum DeliveryFailure: Error, Equatable {
   case upstreamMalformed(UpstreamFault)
   /// The upstream did not answer, or did not read, in time.
   case upstreamStalled
-  /// The exchange as a whole took too long.
   case exchangeTimedOut
 }
 

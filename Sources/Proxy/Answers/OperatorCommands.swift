@@ -16,7 +16,6 @@ package struct OperatorCommands: Sendable, Hashable {
     (self.configuration, self.reachesCache, self.hasPages) = (configuration, reachesCache, hasPages)
   }
 
-  /// Validates the configuration.
   package var check: String { "bearer-proxy check -c \(configuration.shellWord)" }
 
   /// Tries every route, or one. It needs no running proxy, hence no admin listener.

@@ -9,12 +9,10 @@ internal import Routing
 internal import Telemetry
 internal import Tokens
 
-/// One of the proxy's own answers.
 struct ProblemDocument {
   var status: Int
   /// The type, stable for programs.
   var type: ProblemType
-  /// The type in words.
   var title: String
   /// The event and the next step, for the person who reads it.
   var detail: String

@@ -14,7 +14,6 @@ struct ProgramAnswer {
   let wish: ProgramWish
   /// The client id of the application whose token it is.
   let clientID: String
-  /// Seconds that are left.
   let expiresIn: Int64
   let lifetime: TokenLifetime
 

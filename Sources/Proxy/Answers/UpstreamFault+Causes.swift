@@ -6,7 +6,6 @@ internal import Platform
 internal import Telemetry
 
 extension UpstreamFault {
-  /// The fault of a failed connection.
   init(_ error: UpstreamError) {
     switch error {
     case .connect(.unresolved): self = .unresolved
@@ -20,7 +19,6 @@ extension UpstreamFault {
     }
   }
 
-  /// The fault of an answer's head.
   init(_ error: ResponseHeadError) {
     switch error {
     case .statusLine, .statusCode, .reason, .lineEnd: self = .statusLine
@@ -31,7 +29,6 @@ extension UpstreamFault {
     }
   }
 
-  /// The fault of an answer whose end is not certain.
   init(_ error: FramingError) {
     switch error {
     case .contentLengthInvalid, .contentLengthRepeated: self = .contentLength
@@ -40,7 +37,6 @@ extension UpstreamFault {
     }
   }
 
-  /// The fault of an answer's content.
   init(_ error: ContentError) {
     switch error {
     case .chunk: self = .chunkedCoding

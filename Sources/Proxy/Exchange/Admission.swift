@@ -4,7 +4,6 @@ internal import Bytes
 internal import HTTP
 internal import Routing
 
-/// The decision about a request.
 struct Admission: ~Copyable {
   enum Verdict {
     case forward(AdmittedRequest)
@@ -21,7 +20,6 @@ struct Admission: ~Copyable {
   /// The origin of the other site whose page may read the answer, within the head; empty if there is none.
   private(set) var corsOrigin = ByteRange()
 
-  /// The route, which is handed over.
   consuming func takeRoute() -> Route? { route }
 
   /// True if the request is for a route and not refused.

@@ -41,7 +41,6 @@ extension Exchange {
     return await endAnswer(keepsConnection: keepsConnection)
   }
 
-  /// Answers OPTIONS with the methods that the route takes.
   @inline(never)
   func answerOptions(keepsConnection: Bool) async -> Bool {
     beginAnswer(200)
@@ -59,7 +58,6 @@ extension Exchange {
     request.hasHead ? request.identity.withBytes { RequestIdentity.requestID($0).text } : ""
   }
 
-  /// The reader of an answer of the proxy's own.
   var audience: ResponseAudience {
     request.hasHead && !isCall ? request.headBytes.withBytes { ResponseAudience(request.head, $0) } : .program
   }
@@ -174,7 +172,6 @@ extension Exchange {
     return isDelivered && keepsConnection
   }
 
-  /// True if everything was sent.
   func flush() async -> Bool {
     let deadline = state.loop.now + state.service.limits.idle
     while !caller.buffers.output.isEmpty {

@@ -9,7 +9,6 @@ internal import Routing
 internal import Telemetry
 internal import Tokens
 
-/// An upstream's refusal of a token.
 struct Refusal {
   var token: BearerValue
   var route: Route
@@ -127,7 +126,6 @@ extension Exchange {
       SignInRequirement(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
   }
 
-  /// The address at which a person signs in for a problem; nil if a sign-in does not help.
   func signInLink(_ problem: ProblemDocument) -> String? {
     // Of several who are signed in, one more sign-in chooses none.
     guard let route = request.route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous
@@ -138,14 +136,12 @@ extension Exchange {
     return link.flatMap { link in link.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? link : nil }
   }
 
-  /// The path and query of a request.
   static func target(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String {
     let path = bytes.extracting(head.target.path).text
     let query = bytes.extracting(head.target.query).text
     return query.isEmpty ? path : "\(path)?\(query)"
   }
 
-  /// Remembers the requirement for a sign-in.
   private func remember(
     _ refused: RefusedRequest, _ required: InteractionRequired?, _ refusal: Refusal, _ now: UnixTime
   ) {
@@ -182,7 +178,6 @@ extension Exchange {
 }
 
 extension RecordedChallenge {
-  /// The word for a kind.
   init(_ kind: ChallengeKind) {
     self =
       switch kind {
@@ -199,7 +194,6 @@ extension RecordedChallenge {
 }
 
 extension Exchange {
-  /// Counts and records a refusal and its outcome.
   func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
     state.metrics.add(state.service.metrics.challenges[challenge.position, outcome.position])
     request.record.challenge = challenge

@@ -66,7 +66,6 @@ extension Exchange {
     return CallContent(reader: ContentReader(try admitCall()))
   }
 
-  /// The framing of the content of a caller that may ask.
   @inline(never)
   private func admitCall() throws(ExchangeFailure) -> BodyFraming {
     if let refusal = caller.facts.refusal { throw .caller(refusal) }
@@ -135,7 +134,6 @@ extension Exchange {
 
   // MARK: The question
 
-  /// Writes the answer to the question in the HTTP form.
   func writeAnswer(to question: CheckRequest) async {
     do throws(ExchangeFailure) {
       _ = await writeHandOut(try take(question), isJudged: true)
@@ -189,7 +187,6 @@ extension Exchange {
 
   // MARK: The answer
 
-  /// Writes the head of a call's answer.
   func beginCallAnswer() {
     HeadWriter.statusLine(200, into: &caller.buffers.output)
     caller.buffers.output.append("Content-Type: application/grpc\r\n")
@@ -202,7 +199,6 @@ extension Exchange {
     HeadWriter.chunk((GRPCCall.prefix(message.count) + message).span, into: &caller.buffers.output)
   }
 
-  /// Writes the end of a call's answer.
   func endCallAnswer(_ status: GRPCStatus) {
     HeadWriter.lastChunk(into: &caller.buffers.output)
     HeadWriter.field("grpc-status", decimal: UInt64(status.rawValue), into: &caller.buffers.output)

@@ -145,7 +145,6 @@ extension Exchange {
     }
   }
 
-  /// The slot of the route's token, or of the one that the request picks.
   private func chosenSlot(_ route: Route) throws(ExchangeFailure) -> Int? {
     guard let choice = route.choice else { return route.bearerSlot }
     switch request.headBytes.withBytes({ choice.verdict(request.head, $0) }) {
@@ -191,13 +190,11 @@ extension Exchange {
     }
   }
 
-  /// True if there is an `Authorization` that is not meant for the proxy itself.
   func callerSentAuthorization() -> Bool {
     guard let line = request.head.fields.first(.authorization) else { return false }
     return request.headBytes.withBytes { !caller.facts.ingress.rules.consumes(line, $0) }
   }
 
-  /// Obtains the route's token from the broker.
   @inline(never)
   func obtainCredential(for route: Route) async throws(ExchangeFailure) -> RequestCredential {
     guard let slot = request.slot else { return .callers }
@@ -213,7 +210,6 @@ extension Exchange {
     }
   }
 
-  /// Asks the broker for the token of a slot, and keeps it.
   func bearer(_ slot: Int, of route: Route) async throws(ExchangeFailure) -> BearerValue {
     let value = try await bearer(subscription(of: slot))
     keep(value, for: slot, of: route)

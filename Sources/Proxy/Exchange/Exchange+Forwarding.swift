@@ -106,7 +106,6 @@ extension Exchange {
 
   // MARK: Refusals
 
-  /// The next step of a request whose token was refused.
   private enum RefusalEnd {
     case passOn
     case replay(ExchangeState.ConnectionSources)
@@ -326,7 +325,6 @@ extension Exchange {
     }
   }
 
-  /// Gives back the connection of an answer that was delivered.
   private func giveBack(
     _ upstream: UpstreamConnection, to pool: OriginPool, isReusable: Bool, keepsCaller: Bool, isBound: Bool,
     isCallersOwn: Bool

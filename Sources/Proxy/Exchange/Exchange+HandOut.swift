@@ -10,7 +10,6 @@ internal import Telemetry
 internal import Tokens
 
 extension Exchange {
-  /// Answers a request for a token.
   func handOut(_ path: HandOutPath) async -> Bool {
     let keepsConnection = await writeHandOut(path)
     let isDelivered = await flush()
@@ -70,7 +69,6 @@ extension Exchange {
     }
   }
 
-  /// Another token than the one that the upstream refused.
   private func tokenBeside(
     _ refused: HandOutRequest.Refused, for route: Route
   ) async throws(ExchangeFailure) -> BearerValue {

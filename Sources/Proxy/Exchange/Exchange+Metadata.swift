@@ -21,7 +21,6 @@ extension Exchange {
     }
   }
 
-  /// Answers with the description of a route, or of the listener.
   @inline(never)
   func answerMetadata(of resource: ByteRange) async -> Bool {
     let callers = caller.facts.listener.callers

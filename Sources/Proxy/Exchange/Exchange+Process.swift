@@ -11,13 +11,11 @@ internal import Routing
 
 /// One attempt of Envoy's to have a request answered, as far as its stream has told.
 private struct EngineAttempt {
-  /// The name of the route, if Envoy names it.
   var route: [UInt8]?
   /// The question that the request's head became.
   var question: CheckRequest?
   /// True if a refused token may be replaced: not again behind one that was.
   var mayReport = true
-  /// True if nothing more is to be told.
   var isOver = false
 }
 
@@ -123,7 +121,6 @@ extension Exchange {
     }
   }
 
-  /// The question for a route's token.
   private func question(_ head: ProcessedRequest, of name: [UInt8]) throws(ExchangeFailure) -> CheckRequest {
     guard let route = state.service.table.route(named: name.span) else { throw .noRoute }
     let question = head.question(

@@ -10,7 +10,6 @@ internal import Telemetry
 internal import Tokens
 
 extension Exchange {
-  /// Serves a request at a listener for programs.
   func serve(_ programs: ProgramTable) async -> Bool {
     var keepsConnection = false
     do throws(ExchangeFailure) {
@@ -35,7 +34,6 @@ extension Exchange {
     return isDelivered && keepsConnection
   }
 
-  /// The target of the request, and the bytes of its content.
   @inline(never)
   private func admit(_ programs: ProgramTable) throws(ExchangeFailure) -> (ProgramEndpoint, UInt64) {
     request.path.removeAll()
@@ -64,7 +62,6 @@ extension Exchange {
     }
   }
 
-  /// The program that asks, and the token that it asks for.
   @inline(never)
   private func read(
     _ shape: ProgramShape, _ form: [UInt8], _ programs: ProgramTable

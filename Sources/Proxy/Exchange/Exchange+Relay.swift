@@ -24,7 +24,6 @@ extension Exchange {
     request.content.rewind(&caller.buffers.input, &attempt.output, kept: request.replay)
   }
 
-  /// The end of the movement of bytes on an attempt.
   enum RelayEnd {
     /// The upstream refuses the token. Its answer is held.
     case hold
@@ -260,7 +259,6 @@ extension Exchange {
     return attempt.input.withBytes { WebSocketUpgrade.proves(acceptance, attempt.head, $0) }
   }
 
-  /// Ends an exchange that did not end by itself.
   private func breakOff(
     _ ending: ExchangeState.Ending, _ attempt: UpstreamAttempt, _ upstream: ByteStream
   ) -> RelayEnd {
@@ -270,7 +268,6 @@ extension Exchange {
     return .finish(ending)
   }
 
-  /// Writes the head of an answer that is passed on.
   func writeAnswer(_ plan: ResponsePlan, _ attempt: UpstreamAttempt) {
     state.clock.refreshDate()
     attempt.outputBefore = caller.buffers.output.count

@@ -67,7 +67,6 @@ extension Exchange {
     return SignInCaller(peer: peer, user: await caller.user())
   }
 
-  /// Reads the head, and the length of what follows.
   private static func visit(
     _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck, origin: SignInOrigin
   ) throws(ExchangeFailure) -> (SignInPageRequest, UInt64) {

@@ -10,7 +10,6 @@ internal import Routing
 internal import Telemetry
 internal import Tokens
 
-/// One request and its answer.
 struct Exchange {
   let caller: Caller
   let request: RequestContext
@@ -63,7 +62,6 @@ struct Exchange {
     }
   }
 
-  /// The route of a request that is forwarded.
   var route: Route {
     guard let route = request.route else { preconditionFailure("what is forwarded has a route") }
     return route
@@ -85,7 +83,6 @@ struct Exchange {
       == .keepAlive
   }
 
-  /// True if the request is a gRPC call.
   var isCall: Bool {
     request.hasHead && request.headBytes.withBytes { GRPCCall.isOne(request.head, $0) }
   }
@@ -134,7 +131,6 @@ struct Exchange {
     return verdict
   }
 
-  /// Takes over or makes the request's ids.
   private func identify() {
     let tracer = state.service.tracer
     let trace = RequestIdentity.write(
@@ -147,7 +143,6 @@ struct Exchange {
 
   // MARK: Afterwards
 
-  /// Counts and records the request.
   func finish() {
     if request.isUnmarked {
       request.isUnmarked = false

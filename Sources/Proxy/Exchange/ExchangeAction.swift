@@ -11,7 +11,6 @@ extension ExchangeState {
   struct Terms {
     var method = RequestMethod.get
     var framing = BodyFraming.none
-    /// The caller's version.
     var version = HTTPVersion.http11
     /// True if the caller's connection can go on after the request.
     var persistence = Persistence.keepAlive
@@ -33,7 +32,6 @@ extension ExchangeState {
   /// The source of a connection, besides a new one.
   struct ConnectionSources: OptionSet, Hashable {
     let rawValue: UInt8
-    /// The connection that this caller has authenticated.
     static let callersOwn = Self(rawValue: 1)
     static let pool = Self(rawValue: 2)
   }
@@ -82,14 +80,11 @@ extension ExchangeState {
     case towardsCaller
   }
 
-  /// The event that a direction waits for.
   struct Needs: OptionSet, Hashable {
     let rawValue: UInt8
-    /// Content from the caller.
     static let content = Self(rawValue: 1)
     /// Room for content at the upstream.
     static let upstreamRoom = Self(rawValue: 2)
-    /// Bytes of the answer.
     static let answer = Self(rawValue: 4)
     /// Room for the answer at the caller.
     static let callerRoom = Self(rawValue: 8)
@@ -129,7 +124,6 @@ extension ExchangeState {
   enum HeadAction: Equatable {
     /// Keep the head of the answer, and ask for another token.
     case hold
-    /// Send the head of the answer, and its content behind it.
     case answer(ResponsePlan)
   }
 
@@ -162,7 +156,6 @@ extension ExchangeState {
   enum RefusalAction: Equatable {
     /// Drop the held answer. Its connection can be used again behind content of this framing; never if that is nil.
     case drop(BodyFraming?, then: Replacement)
-    /// Send the head of the held answer, and its content behind it.
     case answer(ResponsePlan)
   }
 
@@ -190,7 +183,6 @@ extension ExchangeState {
   }
 
   enum Ending: Equatable {
-    /// The answer was delivered.
     case completed(reusesUpstream: Bool, keepsCaller: Bool)
     /// The sides of a tunnel that still listen are told that it ends, which is no failure.
     case goingAway(tellsUpstream: Bool, tellsCaller: Bool)
@@ -205,7 +197,6 @@ extension ExchangeState {
     case callerTooSlow
     /// A time limit ran out; the fault is the upstream's if it had to move.
     case timedOut(UpstreamFault?)
-    /// The content of the request is broken or too long.
     case contentRefused
     case upstreamBroke(UpstreamFault?)
   }
@@ -238,7 +229,6 @@ extension ExchangeState.Interruption {
     }
   }
 
-  /// The upstream's fault; nil if it is the caller's.
   var fault: UpstreamFault? {
     switch self {
     case .timedOut(let fault), .upstreamBroke(let fault): fault
@@ -246,7 +236,6 @@ extension ExchangeState.Interruption {
     }
   }
 
-  /// The limit that was met, if it was one.
   var limit: Limit? {
     switch self {
     case .callerTooSlow: .callerRate

@@ -48,7 +48,6 @@ struct ExchangeState {
 
   var isReplay: Bool { attempt.isReplay }
 
-  /// True if the request's direction is to be moved.
   var movesRequest: Bool {
     switch phase {
     case .awaitingAnswer(.withheld, _), .awaitingAnswer(.content, _), .answering(.withheld, _, _),
@@ -59,7 +58,6 @@ struct ExchangeState {
     }
   }
 
-  /// True if the answer's direction is to be moved.
   var movesAnswer: Bool {
     switch phase {
     case .awaitingAnswer, .answering: true
@@ -68,7 +66,6 @@ struct ExchangeState {
     }
   }
 
-  /// True if the head of the answer is still to come.
   var awaitsHead: Bool {
     if case .awaitingAnswer = phase { true } else { false }
   }
@@ -87,7 +84,6 @@ struct ExchangeState {
 
   // MARK: Connecting
 
-  /// The first attempt begins.
   func begin() -> ConnectionSources { sources }
 
   private var sources: ConnectionSources {
@@ -183,14 +179,12 @@ struct ExchangeState {
   /// answer.
   mutating func headNeeds(_ needed: Needs) { needs.formUnion(needed) }
 
-  /// Bytes of an answer have arrived.
   mutating func answerArrives() {
     if case .awaitingAnswer(let sending, .nothing) = phase {
       phase = .awaitingAnswer(sending, .some(interimAnswers: 0))
     }
   }
 
-  /// The head of an interim answer is there.
   mutating func interimArrived(status: Int) -> InterimAction {
     guard case .awaitingAnswer(var sending, let arrived) = phase else { misplaced() }
     var count = 1
@@ -257,10 +251,8 @@ struct ExchangeState {
     return .finish(finish(.failed(.upstreamClosed)))
   }
 
-  /// The head of the answer is not acceptable.
   mutating func answerRefused(_ fault: UpstreamFault) -> Ending { finish(.failed(.upstreamMalformed(fault))) }
 
-  /// The caller's connection broke.
   mutating func callerLeft() -> Ending {
     switch phase {
     case .delivering, .tunnel(.towardsUpstream): return finish(.delivered)

@@ -6,7 +6,6 @@ internal import Platform
 internal import Telemetry
 
 extension ExchangeTrace {
-  /// Begins with a request whose head was read.
   @inline(never)
   convenience init(
     _ trace: RequestTrace, _ tracer: Tracer, _ caller: CallerFacts, _ request: RequestContext
@@ -25,7 +24,6 @@ extension ExchangeTrace {
     RequestIdentity.replace(parent: span, of: trace, in: &request.identity)
   }
 
-  /// Reads the target from the head that is about to be sent.
   @inline(never)
   func sends(_ attempt: UpstreamAttempt) {
     attempt.output.withBytes { sends($0) }

@@ -5,7 +5,6 @@ internal import Identity
 /// A request that may be forwarded, beside its route. Without a reference in it, so that handing it on costs nothing.
 struct AdmittedRequest {
   var method = RequestMethod.get
-  /// The caller's version.
   var version = HTTPVersion.http11
   var framing = BodyFraming.none
   /// True if the path to forward is the normal form instead of the one sent.
@@ -17,7 +16,6 @@ struct AdmittedRequest {
   /// True if the caller's connection can go on after it.
   var persistence = Persistence.keepAlive
 
-  /// True if the request has content, or may have.
   var hasContent: Bool { framing != .none && framing != .fixed(0) }
 }
 
@@ -33,7 +31,6 @@ struct RequestCredential {
   }
 
   let owner: Owner
-  /// The proxy's.
   let bearer: BearerValue?
   /// The one that the upstream refused before. It may be valid elsewhere.
   private let refused: BearerValue?
@@ -72,7 +69,6 @@ struct RequestCredential {
 }
 
 extension BearerValue {
-  /// Writes the field.
   @inline(__always)
   func writeField(into output: inout ByteBuffer) {
     if let otherField {

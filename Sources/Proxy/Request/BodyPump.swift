@@ -8,7 +8,6 @@ internal import HTTPClient
 internal import Identity
 internal import Platform
 
-/// Moves content in one direction.
 struct BodyPump {
   /// The event that the pump needs to go on.
   enum Step {
@@ -20,22 +19,15 @@ struct BodyPump {
     case tookItsTurn
     /// Everything, trailers included, has been handed to the sink.
     case finished
-    /// The exchange cannot be completed.
     case failed(Failure)
   }
 
-  /// True if what was sent of the content, if any, can be sent to another sink.
-  /// Why content could not be moved.
+  /// The reason why content could not be moved.
   enum Failure {
-    /// The source ended its direction in the middle of the content.
     case sourceEnded
-    /// The source broke.
     case source(StreamError)
-    /// The sink broke.
     case sink(StreamError)
-    /// The source's chunked coding or trailer section is wrong.
     case content(ContentError)
-    /// The content is longer than the limit.
     case tooLarge
   }
 
@@ -50,7 +42,6 @@ struct BodyPump {
   private var frames: WebSocketFrames?
   /// True if any byte of the content or its framing has arrived.
   private(set) var hasBegun = false
-  /// Bytes of content received so far.
   private(set) var contentBytes: UInt64 = 0
   /// Bytes handed to the present sink so far, heads and framing included.
   private(set) var sentBytes: UInt64 = 0

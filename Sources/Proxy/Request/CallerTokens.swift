@@ -54,7 +54,6 @@ struct CallerTokens {
 
   init(limit: Int) { believed = RecencyMap(limit: limit) }
 
-  /// The digest of a token; nil if it cannot be made.
   func digest(of token: Span<UInt8>) -> Digest256? {
     do throws(CryptoError) { return try digester.digest(of: token) } catch { return nil }
   }

@@ -20,7 +20,6 @@ internal import Telemetry
 final class CallerBuffers: Reusable {
   /// Bytes of the caller that are not consumed yet: a part of a head, content, requests behind the present one.
   @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
-  /// Bytes to be sent to the caller.
   @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
 
   init(_ limits: HeadLimits) {}
@@ -56,11 +55,9 @@ final class RequestContext: Reusable {
   @exclusivity(unchecked) var whole = MonotonicTime.distantFuture
   /// The route it takes, also if it is refused after that was found.
   @exclusivity(unchecked) var route: Route?
-  /// The admitted request, if it is forwarded.
   @exclusivity(unchecked) var admitted = AdmittedRequest()
   /// True if it counts among those that look like a loop's.
   @exclusivity(unchecked) var isUnmarked = false
-  /// Its credential for the upstream.
   @exclusivity(unchecked) var credential = RequestCredential.none
   /// The origin of the other site whose page may read the answer, within the head; empty if there is none.
   @exclusivity(unchecked) var corsOrigin = ByteRange()
@@ -134,7 +131,6 @@ final class RequestContext: Reusable {
 final class UpstreamAttempt: Reusable {
   /// The request's head on its way out, and framing of its content.
   @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
-  /// Bytes of the upstream that are not consumed yet.
   @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
   @exclusivity(unchecked) var parser = ResponseHeadParser()
   @exclusivity(unchecked) var head: ResponseHead
@@ -143,13 +139,10 @@ final class UpstreamAttempt: Reusable {
   @exclusivity(unchecked) var outputBefore = 0
   /// The content of the answer on its way back.
   @exclusivity(unchecked) var answer = BodyPump.empty
-  /// The bytes of the final head, as long as it is at the front of the input.
   @exclusivity(unchecked) var headBytes = 0
-  /// The status of the final head; 0 before.
   @exclusivity(unchecked) var status = 0
   /// True if gRPC says in the final head that the token is not good.
   @exclusivity(unchecked) var isUnauthenticated = false
-  /// The arrival of the final head.
   @exclusivity(unchecked) var answeredAt: MonotonicTime?
   /// The binding of the upstream's connection to the caller.
   @exclusivity(unchecked) var binding = UpstreamBinding()

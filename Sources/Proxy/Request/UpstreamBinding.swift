@@ -6,7 +6,6 @@ internal import HTTP
 internal import HTTPClient
 internal import Routing
 
-/// The binding of an attempt's upstream connection to its caller.
 struct UpstreamBinding {
   /// True if the caller's own `Authorization` goes out.
   private var sendsCallersCredential = false

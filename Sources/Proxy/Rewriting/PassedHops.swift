@@ -5,7 +5,6 @@ internal import HTTP
 
 /// Renders the hops so far, and this one behind them, as one field line.
 enum PassedHops {
-  /// Appends a request's `Via`.
   static func writeVia(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ pseudonym: Pseudonym, into output: inout ByteBuffer
   ) {

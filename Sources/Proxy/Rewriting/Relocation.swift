@@ -57,7 +57,6 @@ struct Relocation: Sendable, Equatable {
     guard suffix == end || NormalPath.staysBelow(reference.extracting(suffix..<end)) else { return nil }
   }
 
-  /// Appends the reference for callers.
   func write(_ reference: Span<UInt8>, route: Route, into output: inout ByteBuffer) {
     if isGuarded { output.append("/.") }
     let path = route.path

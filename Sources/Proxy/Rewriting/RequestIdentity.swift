@@ -44,13 +44,11 @@ enum RequestIdentity {
     return TraceContext(bytes.extracting(line.value))
   }
 
-  /// The `traceparent` to send.
   @_lifetime(copy identity)
   static func traceparent(_ identity: Span<UInt8>) -> Span<UInt8> {
     identity.extracting(first: TraceContext.byteCount)
   }
 
-  /// The trace id within it.
   @_lifetime(copy identity)
   static func traceID(_ identity: Span<UInt8>) -> Span<UInt8> {
     identity.count < TraceContext.byteCount ? identity : identity.extracting(3..<35)

@@ -19,7 +19,6 @@ enum RequestRewriting {
     HeadWriter.end(notice(request), for: .http11, into: &output)
   }
 
-  /// The notice about the upstream's connection.
   private static func notice(_ request: RequestContext) -> ConnectionNotice {
     if request.admitted.asksForWebSocket { return .webSocket }
     if !request.head.fields.contains(.te) { return .kept }

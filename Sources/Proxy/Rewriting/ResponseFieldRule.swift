@@ -8,7 +8,6 @@ internal import Routing
 /// The treatment of one field line of a response, as far as the route decides it.
 enum ResponseFieldRule: Sendable, Equatable {
   case pass
-  /// It is left out.
   case drop
   /// Its value is a reference to the upstream's own space, and becomes one to the route's.
   case relocate(Relocation)

@@ -4,9 +4,7 @@ internal import Routing
 
 /// The framing of a response for the caller, and the end of the caller's connection.
 struct ResponsePlan: Equatable {
-  /// The end of the content on the upstream's side.
   var framing: BodyFraming
-  /// True if the caller gets the chunked coding.
   var writesChunks: Bool
   var closes: Bool
 
@@ -29,7 +27,6 @@ struct ResponsePlan: Equatable {
   }
 }
 
-/// Renders response heads for callers.
 enum ResponseRewriting {
   /// Appends the caller's response head to `output`; `date` is used if the upstream sent none (RFC 9110 §6.6.1).
   static func write(

@@ -6,26 +6,20 @@ internal import Platform
 enum Limit: String, CaseIterable {
   case headBytes = "head_bytes"
   case targetBytes = "target_bytes"
-  /// Fields of a head.
   case fieldCount = "field_count"
-  /// Bytes of a request's body.
   case bodyBytes = "body_bytes"
   case connections
   /// Frames of HTTP/2 that cost work and bring none.
   case http2Abuse = "http2_abuse"
   /// Connections in a handshake or with a part of a head.
   case unfinished
-  /// Time for a request's head.
   case requestHead = "request_head"
   /// Time without a byte of a body.
   case idle
   /// Bytes of a body in a time.
   case callerRate = "caller_rate"
-  /// Time to connect to the upstream.
   case connect
-  /// Time for the upstream to answer.
   case responseHead = "response_head"
-  /// Time for a whole exchange.
   case exchange
 
   /// The limit's position among the label's values.

@@ -20,7 +20,6 @@ struct ResourceMetrics: Sendable {
       "process_cpu_seconds_total", help: "Processor time, of the process and of the kernel for it.")
   }
 
-  /// Sets them to the present values.
   func set(in writer: SharedMetricsWriter, startedAt: UnixTime) {
     let resources = Machine.resources
     writer.set(resident, resources.residentBytes)

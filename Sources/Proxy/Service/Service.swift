@@ -62,7 +62,6 @@ package final class Service: Sendable {
   let accessFormat: LogFormat
   /// The form of people's names in records.
   let identities: RecordedIdentities
-  /// The requirements of routes for a person.
   package let signInRequirements: SignInRequirements
   /// The address at which a person signs in for a route: a path of the listener, or a URL; nil if there are no pages.
   let signInLink: SignInLink
@@ -114,13 +113,10 @@ package final class Service: Sendable {
     self.signInLink = signInLink
   }
 
-  /// Downstream connections open now.
   package var connectionCount: Int { connections.value }
 
-  /// The size of buffers for content, with the connections that there are now.
   var bufferSize: Int { BodyPump.bufferSize(connections: connections.value) }
 
-  /// True if another connection may be accepted.
   var hasRoomForConnections: Bool { connections.value < limits.connections }
 }
 

@@ -7,7 +7,6 @@ package struct ServiceDescription: Sendable {
   package var version: String
   /// The commit it was built from; nil if that is not known.
   package var commit: String?
-  /// The commands in records and reports.
   package var commands: OperatorCommands
   package var cache: @Sendable () -> CacheCondition.Report
   /// The certificates of the configuration, each name once.
@@ -46,7 +45,6 @@ package struct WatchedCertificate: Sendable, Hashable {
   }
 
   package let use: Use
-  /// The path of its file.
   package let file: String
   /// SHA-1 of the certificate, in hexadecimal digits.
   package let thumbprint: String

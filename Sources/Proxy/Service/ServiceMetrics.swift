@@ -4,7 +4,6 @@ internal import Bytes
 internal import Routing
 package import Telemetry
 
-/// The handles of every metric of a proxy.
 package struct ServiceMetrics: Sendable {
   static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
   static let unrouted = "(none)"

@@ -19,7 +19,6 @@ package struct TokenFile: Sendable, Hashable {
 }
 
 enum TokenFileContents: Hashable {
-  /// There is no file.
   case none
   case held
   /// Another token, which may stay until an instant; nil: no longer.
@@ -28,13 +27,11 @@ enum TokenFileContents: Hashable {
 
 /// The next step for a token file.
 enum TokenFileStep: Hashable {
-  /// The held token is written.
   case write
   /// The file is as it must be until an instant; nil: until there is another token.
   case wait(until: UnixTime?)
   /// The held token lives too short: another one is requested.
   case renew
-  /// The file is removed.
   case remove
 
   /// - Parameters:

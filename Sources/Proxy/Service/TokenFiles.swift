@@ -13,11 +13,9 @@ package actor TokenFiles {
     let file: TokenFile
     let subscription: TokenSubscription
     let written: WrittenFile
-    /// The held token.
     var value: BearerValue?
     /// The token that was last written; nil: the file's token, if there is a file, is not known.
     var writtenValue: BearerValue?
-    /// The error of the last write.
     var failure: FileError?
     var throttle = Throttle()
     var hasAsked = false

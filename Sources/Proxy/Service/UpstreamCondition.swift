@@ -10,9 +10,7 @@ final class UpstreamCondition: Sendable {
   struct Failure: Hashable {
     /// Seconds since 1970 when the first one happened.
     var since: Int64
-    /// The reason of the last one.
     var reason: String
-    /// Their number.
     var count: Int
   }
 

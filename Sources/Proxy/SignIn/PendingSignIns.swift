@@ -20,13 +20,10 @@ struct PendingSignIns {
   indirect enum Match {
     /// A sign-in of this browser, which is now used up.
     case found(Entry)
-    /// One that took too long.
     case expired(SignInForm)
-    /// One that has had its answer.
     case used(SignInForm)
     /// None of this listener's: another listener's, an older process's, or invented.
     case unknown
-    /// Another browser's.
     case otherBrowser
   }
 
@@ -44,7 +41,6 @@ struct PendingSignIns {
     var since: UnixTime
   }
 
-  /// Maximum number of sign-ins.
   static let limit = 1024
   /// Maximum number of one browser: a few pages at once.
   static let browserLimit = 16

@@ -19,7 +19,6 @@ enum SignInEndpoint: Sendable, Hashable {
   /// The address to which the identity provider sends the browser back after that.
   case signedOut
   case otherMethod(allow: String)
-  /// There is no page of that name.
   case nothing
 
   /// The beginning of every path of these pages.

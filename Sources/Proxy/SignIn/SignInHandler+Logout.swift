@@ -27,7 +27,6 @@ extension SignInHandler {
     return answer
   }
 
-  /// Its button.
   func logout(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
     if request.source == .otherPage || request.source == .noPage { return pages.failure(.crossSite) }
     var form: SignInForm, route: SignInRoute, fields: ReplyForm

@@ -11,7 +11,6 @@ package final class SignInHandler: Sendable {
     package var store: CacheStore
     /// The broker whose next token shows if a route can be used.
     package var broker: TokenBroker
-    /// The wall clock.
     package var now: @Sendable () -> UnixTime
     /// The log of sign-ins and their failures.
     package var log: Log
@@ -30,7 +29,6 @@ package final class SignInHandler: Sendable {
     }
   }
 
-  /// A route that a person can sign in for.
   struct SignInRoute {
     var name: String
     var displayName: String
@@ -52,7 +50,6 @@ package final class SignInHandler: Sendable {
   let callbackPages: SignInPages
   let seal: SignInSeal
   let requirements: SignInRequirements
-  /// For records.
   let commands: OperatorCommands
   let pending: Locked<PendingSignIns>
 
@@ -97,7 +94,6 @@ package final class SignInHandler: Sendable {
     Set(routes.values.map { origin.redirectURI($0.subscription.application.callback) }).sorted()
   }
 
-  /// Answers a request below `/.bearer/`.
   func answer(_ request: SignInPageRequest) async -> SignInAnswer {
     let endpoint = SignInEndpoint(method: request.method, path: request.path)
     do throws(CryptoError) {

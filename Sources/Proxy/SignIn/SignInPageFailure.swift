@@ -3,7 +3,6 @@
 internal import Identity
 internal import Tokens
 
-/// A failure for a person to read.
 struct SignInPageFailure {
   var status: Int
   var heading: String

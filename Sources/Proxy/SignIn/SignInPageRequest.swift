@@ -6,7 +6,6 @@ struct SignInPageRequest: Sendable {
   /// The origin of a request in the browser's words (Fetch Metadata §2.3).
   enum Source: Sendable, Hashable {
     case ownPage
-    /// A page of another.
     case otherPage
     /// No page: a typed address, or a bookmark.
     case noPage
@@ -18,7 +17,6 @@ struct SignInPageRequest: Sendable {
   var path: String
   /// Without its question mark.
   var query: [UInt8]
-  /// `Host`.
   var authority: String
   var cookies: String
   var source: Source
@@ -68,7 +66,6 @@ struct SignInAnswer: Sendable {
   var fields: [(name: StaticString, value: String)] = []
   var body: [UInt8] = []
 
-  /// Sends the browser on by GET.
   static func seeOther(_ location: String) -> SignInAnswer {
     SignInAnswer(
       status: 303,
@@ -79,7 +76,6 @@ struct SignInAnswer: Sendable {
 struct RouteSignInRequirement: Sendable, Hashable {
   /// The scopes of the token: the route's, and those that were required since.
   var scopes: ScopeSet
-  /// The other requirements.
   var need: SignInRequirement
 
   /// A route's scopes, and its remembered requirement; nil: none.
@@ -90,7 +86,6 @@ struct RouteSignInRequirement: Sendable, Hashable {
     scopes = takesCompany ? configured.union(self.need.scopes) : configured
   }
 
-  /// The requirement that this sign-in meets.
   var met: SignInRequirement {
     var met = need
     met.scopes = scopes.union(need.scopes)

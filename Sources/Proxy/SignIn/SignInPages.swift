@@ -25,7 +25,6 @@ struct SignInPages: Sendable {
     var details: [(name: String, text: String)] = []
   }
 
-  /// The page with the button.
   func question(_ question: Question) -> SignInAnswer {
     let words = question.words
     let whose: Markup =
@@ -81,7 +80,6 @@ struct SignInPages: Sendable {
     }
   }
 
-  /// The page that asks which account to sign out.
   func logout(
     _ people: [CachedAccount], application: String, authority: HTTPURL, form: SignInForm, seal: String
   ) -> SignInAnswer {
@@ -156,7 +154,6 @@ struct SignInPages: Sendable {
       """, refresh: path)
   }
 
-  /// The failure of a sign-in. `retry`: the link to begin again.
   func failure(_ failure: SignInPageFailure, retry: String? = nil) -> SignInAnswer {
     let detail: Markup = failure.detail.map { "<p class=\"problem\">\($0)</p>\n" } ?? ""
     let again: Markup =

@@ -25,7 +25,6 @@ struct SignInSeal: Sendable {
     self.lifetime = lifetime
   }
 
-  /// The seal of a form made at `now`.
   func seal(_ browser: String, _ form: SignInForm, now: UnixTime) throws(CryptoError) -> String {
     "\(now.seconds).\(try code(browser, form, now))"
   }

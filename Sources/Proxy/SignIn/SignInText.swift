@@ -59,7 +59,6 @@ struct SignInText {
     Set(members(claims).keys).subtracting(["xms_cc"])
   }
 
-  /// The authentication contexts among the claims.
   private static func contexts(_ claims: Claims) -> [String] {
     guard let asked = members(claims)["acrs"]?.members else { return [] }
     if let value = asked["value"]?.text { return [value] }

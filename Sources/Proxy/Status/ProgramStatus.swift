@@ -19,7 +19,6 @@ struct ProgramStatus {
     }.map(\.name)
   }
 
-  /// One line for people. The line of the route has the command or the page.
   var line: String {
     let waits = waits
     if waits.isEmpty { return "gets tokens of \(tokens.joined(separator: ", "))" }

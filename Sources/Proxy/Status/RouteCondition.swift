@@ -18,7 +18,6 @@ enum RouteCondition: Hashable {
   case upstreamFailing(since: UnixTime)
   /// A token is being obtained; the status shows if the one before still serves.
   case refreshing
-  /// Requests go through.
   case ready
 
   /// - Parameters:

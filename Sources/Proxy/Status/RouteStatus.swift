@@ -20,7 +20,6 @@ struct RouteStatus {
 
   var condition: RouteCondition { RouteCondition(token: token, need: need, upstream: upstream, now: now) }
 
-  /// One line for people.
   var line: String {
     guard let file else { return state }
     if let reason = file.reason { return "\(state); \(file.path) cannot be written: \(reason)" }

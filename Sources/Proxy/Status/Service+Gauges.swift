@@ -7,7 +7,6 @@ internal import Telemetry
 internal import Tokens
 
 extension Service {
-  /// Updates them for an instant.
   func setGauges(at now: UnixTime, startedAt: UnixTime) async {
     let writer = registry.shared
     for status in await routeStatuses(at: now) {

@@ -32,7 +32,6 @@ final class ExchangeTrace {
     var path = ""
   }
 
-  /// Begins with a request.
   @inline(never)
   init(
     _ trace: RequestTrace, of request: TracedRequest, _ tracer: Tracer, start: MonotonicTime, epoch: UInt64,
@@ -131,7 +130,6 @@ final class ExchangeTrace {
     spans.append(span)
   }
 
-  /// The path of a request line.
   private static func path(ofRequest bytes: Span<UInt8>) -> String {
     var text: [UInt8] = []
     var isPath = false

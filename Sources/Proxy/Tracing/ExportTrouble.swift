@@ -10,7 +10,6 @@ enum ExportTrouble: Error, Hashable, CustomStringConvertible {
   case answered(Int)
   case unreached(FetchError)
 
-  /// For operators.
   var description: String {
     switch self {
     case .answered(404), .answered(405): "there is no receiver of traces at the endpoint's path"

@@ -186,7 +186,6 @@ enum ExportVerdict: Hashable {
   /// It will not accept them.
   case refused(ExportTrouble)
 
-  /// Reads an answer.
   init(_ response: FetchResponse, now: UnixTime) {
     switch response.status {
     case 200..<300:

@@ -10,11 +10,9 @@ package enum TraceEvent: Sendable, Hashable {
   case lost(Int)
   /// The collector rejected so many of an accepted batch.
   case rejected(Int)
-  /// A batch was sent once more.
   case repeated
 }
 
-/// The counters of spans.
 package struct TraceMetrics: Sendable {
   private let exported: Counter
   private let dropped: Counter
@@ -23,7 +21,6 @@ package struct TraceMetrics: Sendable {
   private let repeated: Counter
   private let failures: Counter
 
-  /// Adds the metrics to a process's catalogue.
   package init(_ catalog: inout MetricsCatalog) {
     func spans(_ catalog: inout MetricsCatalog, _ result: String) -> Counter {
       catalog.counter(

@@ -24,7 +24,6 @@ package final class Tracer: Sendable {
     if queue.withLock({ $0.add(spans) }) { wake.yield() }
   }
 
-  /// Wakes the exporter.
   func tell() { wake.yield() }
 
   /// No batch follows.
