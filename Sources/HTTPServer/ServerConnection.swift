@@ -261,7 +261,7 @@ private final class ContentSink {
     case .kept(let limit): self.limit = limit
     case .digested:
       limit = 0
-      digest = try RunningDigest(.sha256)
+      digest = try RunningDigest()
     }
   }
 

@@ -9,41 +9,31 @@ import Testing
     var testDescription: String
     var input: String
     var sha256: String
-    var sha512: String
   }
 
   static let cases: [Case] = [
     Case(
       testDescription: "nothing", input: "",
-      sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-      sha512: "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce"
-        + "47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e"),
+      sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     Case(
       testDescription: "one block", input: "abc",
-      sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-      sha512: "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
-        + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"),
+      sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     Case(
       testDescription: "two blocks", input: "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-      sha256: "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
-      sha512: "204a8fc6dda82f0a0ced7beb8e08a41657c16ef468b228a8279be331a703c335"
-        + "96fd15c13b1b07f9aa1d3bea57789ca031ad85c7a71dd70354ec631238ca3445"),
+      sha256: "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
     Case(
       testDescription: "a million bytes", input: String(repeating: "a", count: 1_000_000),
-      sha256: "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
-      sha512: "e718483d0ce769644e2e42c7bc15b4638e1f98b13b2044285632a803afa973eb"
-        + "de0ff244877ea60a4cb0432ce577c31beb009c5c2c49aa2e4eadb217ad8cc09b"),
+      sha256: "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
   ]
 
   @Test(arguments: cases) func `whole input has the digest the standard prints`(row: Case) throws {
     #expect(try hexadecimal(SHA256.digest(of: Array(row.input.utf8))) == row.sha256)
-    #expect(try hexadecimal(SHA512.digest(of: Array(row.input.utf8))) == row.sha512)
     let digester = TokenDigester()
     for _ in 0..<3 { #expect(try hexadecimal(digester.digest(of: Array(row.input.utf8).span).bytes) == row.sha256) }
   }
 
   @Test(arguments: cases, [1, 7, 64, 4096]) func `pieces have the digest of the whole`(row: Case, size: Int) throws {
-    var running = try RunningDigest(.sha256)
+    var running = try RunningDigest()
     let bytes = Array(row.input.utf8)
     for start in stride(from: 0, to: bytes.count, by: size) {
       try running.update(bytes.span.extracting(start..<min(start + size, bytes.count)))

@@ -54,7 +54,7 @@ struct FileSetTests {
     /// Waits until `change` is reported.
     func hear(_ path: String, _ change: () throws -> Void) async throws {
       let heard = Tally()
-      let watch = try FileSetWatch(paths: [directory.file(path)]) { heard.signal() }
+      let watch = try DirectoryWatch(paths: [directory.file(path)]) { heard.signal() }
       let before = heard.count
       try change()
       await heard.wait(for: before + 1)

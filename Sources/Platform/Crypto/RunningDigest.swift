@@ -1,33 +1,21 @@
-// Digests over bytes that arrive in pieces. `SHA256` and `SHA512` are the short forms for bytes in one piece.
+// SHA-256 (FIPS 180-4) of bytes that arrive in pieces, of bytes in one piece, and of short texts without an allocation
+// for each: an event loop digests callers' tokens.
 
+package import Bytes
 internal import COpenSSL
-
-package enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
-  /// SHA-256: 32 bytes (FIPS 180-4).
-  case sha256
-  /// SHA-512: 64 bytes (FIPS 180-4).
-  case sha512
-
-  /// Bytes in a digest.
-  package var byteCount: Int { self == .sha256 ? 32 : 64 }
-
-  var method: OpaquePointer? { self == .sha256 ? EVP_sha256() : EVP_sha512() }
-}
 
 /// A digest that is fed piece by piece, in memory of fixed size.
 package struct RunningDigest: ~Copyable {
   private let context: OpaquePointer
-  private let algorithm: DigestAlgorithm
 
   /// The digest of no bytes yet. Throws `unavailable` if OpenSSL's configuration withholds the algorithm.
-  package init(_ algorithm: DigestAlgorithm) throws(CryptoError) {
+  package init() throws(CryptoError) {
     guard let context = EVP_MD_CTX_new() else { throw .unavailable(reason: takeOpenSSLReason()) }
-    guard EVP_DigestInit_ex2(context, algorithm.method, nil) == 1 else {
+    guard EVP_DigestInit_ex2(context, EVP_sha256(), nil) == 1 else {
       EVP_MD_CTX_free(context)
       throw .unavailable(reason: takeOpenSSLReason())
     }
     self.context = context
-    self.algorithm = algorithm
   }
 
   deinit {
@@ -42,17 +30,16 @@ package struct RunningDigest: ~Copyable {
 
   /// The digest of all bytes. It ends this value.
   package consuming func finish() throws(CryptoError) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: algorithm.byteCount)
+    var digest = [UInt8](repeating: 0, count: Digest256.byteCount)
     guard EVP_DigestFinal_ex(context, &digest, nil) == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }
     return digest
   }
 }
 
-/// SHA-256 (FIPS 180-4).
 package enum SHA256 {
   /// The 32-byte digest of `bytes`.
   package static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
-    var digest = try RunningDigest(.sha256)
+    var digest = try RunningDigest()
     try digest.update(bytes)
     return try digest.finish()
   }
@@ -63,18 +50,18 @@ package enum SHA256 {
   }
 }
 
-/// SHA-512 (FIPS 180-4).
-package enum SHA512 {
-  /// The 64-byte digest of `bytes`.
-  package static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
-    var digest = try RunningDigest(.sha512)
-    try digest.update(bytes)
-    return try digest.finish()
-  }
+/// Makes SHA-256 digests in memory that it keeps. Confined to its owner.
+package final class TokenDigester {
+  private let output = UnsafeMutablePointer<UInt8>.allocate(capacity: Digest256.byteCount)
 
-  /// The 64-byte digest of `bytes`.
-  package static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
-    try digest(of: bytes.span)
+  package init() { output.initialize(repeating: 0, count: Digest256.byteCount) }
+
+  deinit { output.deallocate() }
+
+  package func digest(of bytes: Span<UInt8>) throws(CryptoError) -> Digest256 {
+    let status = bytes.withUnsafeBufferPointer { copenssl_sha256($0.baseAddress, $0.count, output) }
+    guard status == 1 else { throw .unavailable(reason: takeOpenSSLReason()) }
+    return Digest256(Span(_unsafeElements: UnsafeBufferPointer(start: output, count: Digest256.byteCount)))
   }
 }
 

@@ -1,11 +1,11 @@
-// Notifications of changes to one file in a directory, written in place or replaced: inotify on the directory, read by
-// a Dispatch source.
+// Notifications that files may have changed, written in place or replaced: inotify on their directories, read by a
+// Dispatch source. FileSetState tells if they did.
 
 internal import CSystem
 internal import Dispatch
 internal import Glibc
 
-/// Watches one name in one directory.
+/// Watches directories as long as the object lives.
 /// `@unchecked Sendable`: the source is set in `init` and never changed after.
 package final class DirectoryWatch: @unchecked Sendable {
   package enum Event: Sendable, Hashable {
@@ -17,27 +17,43 @@ package final class DirectoryWatch: @unchecked Sendable {
 
   private let source: any DispatchSourceRead
 
-  /// Calls `handler` on a Dispatch queue, once for simultaneous changes, as long as the object lives. Throws ENOTSUP if
-  /// the file system does not report changes by other machines.
-  package init(path: String, handler: @escaping @Sendable (Event) -> Void) throws(SystemError) {
+  private static let changes =
+    IN_CLOSE_WRITE | IN_MOVE | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+
+  /// Calls `handler` on a Dispatch queue, once for simultaneous changes of one file. Throws ENOTSUP if the file system
+  /// does not report changes by other machines.
+  package convenience init(
+    path: String, handler: @escaping @Sendable (Event) -> Void
+  ) throws(SystemError) {
     let place = FilePlace(path)
-    let directory = try Directory(place.directory)
-    guard csystem_is_remote(directory.descriptor) == 0 else { throw SystemError("inotify_add_watch", ENOTSUP) }
+    let name = Array(place.name.utf8)
+    try self.init([place.directory], Self.changes) { notices in
+      for event in Set(notices.compactMap { $0.event(name: name) }) { handler(event) }
+    }
+  }
+
+  /// Calls `handler` on a Dispatch queue after events in the directories on which the contents of these files depend.
+  /// Make a new one after a change: links may lead elsewhere now. Throws ENOTSUP as above.
+  package convenience init(
+    paths: some Sequence<String>, handler: @escaping @Sendable () -> Void
+  ) throws(SystemError) {
+    try self.init(Set(paths.flatMap(directoriesLeading)), Self.changes | IN_CREATE) { _ in handler() }
+  }
+
+  private init(
+    _ directories: Set<String>, _ changes: Int, handle: @escaping @Sendable ([Notice]) -> Void
+  ) throws(SystemError) {
     let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw SystemError("inotify_init1") }
-    let mask = IN_CLOSE_WRITE | IN_MOVE | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
-    // Through the descriptor, so that it is the directory that was examined.
-    guard inotify_add_watch(descriptor, "/proc/self/fd/\(directory.descriptor)", UInt32(mask)) >= 0 else {
-      let error = SystemError("inotify_add_watch")
+    do throws(SystemError) {
+      for directory in directories { try Self.watch(directory, UInt32(changes), descriptor) }
+    } catch {
       close(descriptor)
       throw error
     }
-    let name = Array(place.name.utf8)
     source = DispatchSource.makeReadSource(
       fileDescriptor: descriptor, queue: DispatchQueue(label: "bearer-proxy.watch"))
-    source.setEventHandler {
-      for event in Self.events(of: descriptor, name: name) { handler(event) }
-    }
+    source.setEventHandler { handle(Notice.all(from: descriptor)) }
     source.setCancelHandler { close(descriptor) }
     source.activate()
   }
@@ -46,17 +62,13 @@ package final class DirectoryWatch: @unchecked Sendable {
     source.cancel()
   }
 
-  private static func events(of descriptor: Int32, name: [UInt8]) -> Set<Event> {
-    var events: Set<Event> = []
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-      while true {
-        let count = read(descriptor, buffer.baseAddress, buffer.count)
-        guard count > 0 else { return }
-        var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-        while let event = Notice(&rest) { events.formUnion(event.events(name: name)) }
-      }
+  private static func watch(_ path: String, _ changes: UInt32, _ descriptor: Int32) throws(SystemError) {
+    let directory = try Directory(path)
+    guard csystem_is_remote(directory.descriptor) == 0 else { throw SystemError("inotify_add_watch", ENOTSUP) }
+    // Through the descriptor, so that it is the directory that was examined.
+    guard inotify_add_watch(descriptor, "/proc/self/fd/\(directory.descriptor)", changes) >= 0 else {
+      throw SystemError("inotify_add_watch")
     }
-    return events
   }
 }
 
@@ -64,6 +76,18 @@ package final class DirectoryWatch: @unchecked Sendable {
 private struct Notice {
   var mask: UInt32
   var name: [UInt8]
+
+  /// The events that can be read now.
+  static func all(from descriptor: Int32) -> [Notice] {
+    var notices: [Notice] = []
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      while case let count = read(descriptor, buffer.baseAddress, buffer.count), count > 0 {
+        var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        while let notice = Notice(&rest) { notices.append(notice) }
+      }
+    }
+    return notices
+  }
 
   init?(_ bytes: inout UnsafeRawBufferPointer) {
     guard bytes.count >= 16 else { return nil }
@@ -73,8 +97,74 @@ private struct Notice {
     bytes = UnsafeRawBufferPointer(rebasing: bytes[min(16 + length, bytes.count)...])
   }
 
-  func events(name file: [UInt8]) -> Set<DirectoryWatch.Event> {
-    if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT) != 0 { return [.lost] }
-    return name == file || mask & UInt32(IN_Q_OVERFLOW) != 0 ? [.changed] : []
+  func event(name file: [UInt8]) -> DirectoryWatch.Event? {
+    if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT) != 0 { return .lost }
+    return name == file || mask & UInt32(IN_Q_OVERFLOW) != 0 ? .changed : nil
+  }
+}
+
+/// The state of some files at one moment.
+package struct FileSetState: Sendable, Hashable {
+  private var identities: [String: FileIdentity] = [:]
+
+  /// Examines files. A file that does not exist or cannot be examined has no state, and gets one when it appears.
+  package init(_ paths: some Sequence<String>) {
+    for path in paths {
+      var status = stat()
+      if stat(path, &status) == 0 { identities[path] = FileIdentity(status) }
+    }
+  }
+}
+
+/// The digest of a file's contents; nil if it cannot be read, or is larger than 4 MiB.
+package func contentDigest(of path: String) -> [UInt8]? {
+  let contents: [UInt8]
+  do throws(FileError) {
+    contents = try ReadableFile.contents(of: path, limit: 4 << 20)
+  } catch {
+    return nil
+  }
+  do throws(CryptoError) {
+    return try SHA256.digest(of: contents)
+  } catch {
+    return nil
+  }
+}
+
+/// The directories in which a change can make `path` lead to another file: those of each symbolic link on the way, and
+/// the file's. A ConfigMap's file is a link into `..data`, which is a link that Kubernetes replaces.
+func directoriesLeading(to path: String) -> Set<String> {
+  var directories: Set<String> = []
+  var place = path.hasPrefix("/") ? "/" : "."
+  var rest = path.split(separator: "/").map(String.init)
+  var links = 0
+  while !rest.isEmpty {
+    let name = rest.removeFirst()
+    let next = place == "/" ? "/" + name : place + "/" + name
+    if let target = linkTarget(next), links < 40 {
+      links += 1
+      directories.insert(place)
+      if target.hasPrefix("/") { place = "/" }
+      rest = target.split(separator: "/").map(String.init) + rest
+      continue
+    }
+    var status = stat()
+    let isThere = lstat(next, &status) == 0
+    if rest.isEmpty || !isThere {
+      directories.insert(place)
+      break
+    }
+    place = next
+  }
+  return directories
+}
+
+/// The target of a symbolic link; nil if the path is no link.
+func linkTarget(_ path: String) -> String? {
+  withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+    let text = buffer.bindMemory(to: CChar.self)
+    guard let start = text.baseAddress else { return nil }
+    let count = readlink(path, start, text.count)
+    return count < 0 ? nil : String(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
   }
 }

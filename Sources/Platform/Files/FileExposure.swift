@@ -10,8 +10,8 @@ package enum FileExposure {
     defer { free(resolved) }
     var place = String(cString: resolved)
     guard let own = bits(of: place), own & S_IROTH != 0, !isProvided(place) else { return nil }
-    while let slash = place.lastIndex(of: "/"), place != "/" {
-      place = slash == place.startIndex ? "/" : String(place[..<slash])
+    while place != "/" {
+      place = FilePlace(place).directory
       guard let directory = bits(of: place), directory & S_IXOTH != 0 else { return nil }
     }
     return own & 0o7777

@@ -229,3 +229,42 @@ struct StaleLock: Sendable, Hashable {
     (holder == nil || !holderLives) && isUnlocked && (isLockedFromTheStart || Self.leastAge < age)
   }
 }
+
+/// The process that a lock file names: `PID NAME`, or the PID alone.
+public struct LockHolder: Sendable, Hashable {
+  /// Its process id.
+  public var process: Int32
+  /// The program; empty if the file does not name it.
+  public var name: String
+
+  /// A holder.
+  public init(process: Int32, name: String) {
+    self.process = process
+    self.name = name
+  }
+
+  /// Reads a lock file's contents, bounded and without control characters; nil if they do not begin with a process id.
+  init?(_ contents: some Collection<UInt8>) {
+    let digits = contents.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard let process = Int32(String(decoding: digits, as: UTF8.self)), process > 0 else { return nil }
+    self.process = process
+    name = String(
+      decoding: contents.dropFirst(digits.count).filter { $0 > 0x20 && $0 != 0x7F }.prefix(100), as: UTF8.self)
+  }
+
+  var contents: [UInt8] { Array("\(process) \(name)".utf8) }
+
+  /// True if the process exists and has not ended. A zombie has ended.
+  var lives: Bool {
+    // Another user's process cannot be signalled, but exists.
+    guard kill(process, 0) == 0 || errno != ESRCH else { return false }
+    do throws(FileError) {
+      // `PID (NAME) STATE …`; the name may have any characters.
+      let text = try ReadableFile.contents(of: "/proc/\(process)/stat", limit: 4096)
+      guard let bracket = text.lastIndex(of: UInt8(ascii: ")")), bracket + 2 < text.count else { return true }
+      return text[bracket + 2] != UInt8(ascii: "Z")
+    } catch {
+      return true
+    }
+  }
+}

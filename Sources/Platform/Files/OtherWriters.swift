@@ -6,7 +6,6 @@ internal import Glibc
 /// Another user who can change a file, or put another one in its place.
 package struct OtherWriters: Sendable, Hashable {
   enum Writer: Sendable, Hashable {
-    /// Every user.
     case everybody(mode: UInt32)
     case group(UInt32, mode: UInt32)
     /// The owner, if it is another user.
@@ -17,7 +16,6 @@ package struct OtherWriters: Sendable, Hashable {
   /// The directory on the way that they can write; nil: the file itself.
   let directory: String?
 
-  /// True if every user can.
   package var areEverybody: Bool { if case .everybody = writer { true } else { false } }
 
   /// One name on the way to a file: a directory, a link or the file.
@@ -109,7 +107,7 @@ package struct OtherWriters: Sendable, Hashable {
     while let name = names.popFirst() {
       if name == "." { continue }
       if name == ".." {
-        place = place.lastIndex(of: "/").map { $0 == place.startIndex ? "/" : String(place[..<$0]) } ?? "/"
+        place = FilePlace(place).directory
         continue
       }
       let next = place == "/" ? "/\(name)" : "\(place)/\(name)"
@@ -144,20 +142,12 @@ package struct OtherWriters: Sendable, Hashable {
       guard let end = linkTarget(path) else { return nil }
       target = end
       // The file system of the link, not of what it leads to.
-      place = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "/"
+      place = FilePlace(path).directory
     }
     let step = Step(
       path: path, mode: status.st_mode, owner: status.st_uid, group: status.st_gid,
       isReadOnly: FileExposure.isReadOnly(place))
     return (step, target)
-  }
-}
-
-private func linkTarget(_ path: String) -> String? {
-  withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-    guard let start = buffer.baseAddress else { return nil }
-    let count = readlink(path, start, buffer.count)
-    return count > 0 ? String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self) : nil
   }
 }
 

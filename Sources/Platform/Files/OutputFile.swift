@@ -19,7 +19,6 @@ package final class OutputFile: Sendable {
   private nonisolated(unsafe) var descriptor: Int32
   /// True after a line that could not be written to its end. Used by `queue` alone.
   private nonisolated(unsafe) var isInsideLine = false
-  /// The file's path; nil for a descriptor that was given.
   private let path: String?
   private let queue: DispatchQueue
   private let state = Locked(State())

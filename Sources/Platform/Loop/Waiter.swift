@@ -22,7 +22,6 @@ public final class Waiter: @unchecked Sendable {
   // The first of a list of sources. Not retained: the waiting task keeps its sources, and a closed channel removes
   // itself.
   @exclusivity(unchecked) private var watched: Unmanaged<ReadinessSource>?
-  /// The deadline of the present wait.
   @exclusivity(unchecked) var deadline = MonotonicTime.distantFuture
   /// The index of this waiter in the timer queue; its instant there is at or before `deadline`.
   @exclusivity(unchecked) var timerIndex = -1

@@ -57,21 +57,13 @@ package struct ExternalCommand: Sendable, Hashable {
 
 /// A run without a usable output.
 package enum ExternalCommandError: Error, Sendable, Hashable {
-  /// It could not be started.
   case notStarted(SystemError)
   /// It exceeded its time, and was killed.
   case timedOut(TimeSpan)
   /// It exceeded its output, and was killed.
   case tooLong(limit: Int)
   /// It ended with a failure; the beginning of its standard error.
-  case failed(End, errors: [UInt8])
-
-  package enum End: Sendable, Hashable {
-    /// With this exit status.
-    case exited(Int32)
-    /// By this signal.
-    case killed(signal: Int32)
-  }
+  case failed(ProgramEnd, errors: [UInt8])
 }
 
 /// A running program with our ends of its pipes.
@@ -153,12 +145,12 @@ private struct StartedProcess {
   }
 
   /// Kills the rest of the group, and returns the program's own end.
-  mutating func end() -> ExternalCommandError.End {
+  mutating func end() -> ProgramEnd {
     // Before the program is waited for: until then no other process can get its number.
     kill(-identifier, SIGKILL)
     for end in ends where end >= 0 { close(end) }
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-    return status & 0x7F == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal: status & 0x7F)
+    return ProgramEnd(status)
   }
 }

@@ -3,23 +3,30 @@
 internal import CSystem
 internal import Glibc
 
-/// A program that runs beside this process.
-package final class LaunchedProgram: Sendable {
-  package enum End: Sendable, Hashable {
-    case exited(Int32)
-    case killed(signal: Int32)
+/// The end of a program that this process started.
+package enum ProgramEnd: Sendable, Hashable {
+  case exited(Int32)
+  case killed(signal: Int32)
 
-    /// The status by which shells name it.
-    package var status: Int32 {
-      switch self {
-      case .exited(let status): status
-      case .killed(let signal): 128 + signal
-      }
-    }
+  /// Reads a status of waitpid(2).
+  init(_ status: Int32) {
+    let signal = status & 0x7F
+    self = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
   }
 
+  /// The status by which shells name it.
+  package var status: Int32 {
+    switch self {
+    case .exited(let status): status
+    case .killed(let signal): 128 + signal
+    }
+  }
+}
+
+/// A program that runs beside this process.
+package final class LaunchedProgram: Sendable {
   private let identifier: pid_t
-  private let known = Locked<End?>(nil)
+  private let known = Locked<ProgramEnd?>(nil)
 
   /// Starts a program, which is looked for in `PATH`.
   /// - Parameters:
@@ -69,13 +76,10 @@ package final class LaunchedProgram: Sendable {
   static var takesSignals: Bool { earlyReceiver != 0 }
 
   /// The end of the program; nil while it runs.
-  package var end: End? {
+  package var end: ProgramEnd? {
     known.withLock { known in
       var status: Int32 = 0
-      if known == nil, waitpid(identifier, &status, WNOHANG) == identifier {
-        let signal = status & 0x7F
-        known = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
-      }
+      if known == nil, waitpid(identifier, &status, WNOHANG) == identifier { known = ProgramEnd(status) }
       return known
     }
   }

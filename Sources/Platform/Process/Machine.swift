@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CSystem
 internal import Dispatch
 internal import Glibc
@@ -33,7 +34,6 @@ package enum Machine {
     case full(landlock: Int)
     /// It gains no privileges; the kernel has no Landlock, or has it switched off.
     case withoutLandlock
-    /// The kernel refused.
     case none(SystemError)
   }
 
@@ -126,13 +126,12 @@ package enum Machine {
   }
 
   private static var residentPages: Int64 {
-    let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return 0 }
-    defer { close(descriptor) }
-    var text = [UInt8](repeating: 0, count: 128)
-    let count = read(descriptor, &text, text.count)
-    let words = text[..<max(count, 0)].split(separator: UInt8(ascii: " "))
-    return words.count > 1 ? Int64(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+    do throws(FileError) {
+      let words = try ReadableFile.contents(of: "/proc/self/statm", limit: 128).split(separator: ASCII.space)
+      return words.count > 1 ? Int64(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+    } catch {
+      return 0
+    }
   }
 
   private static var openDescriptors: Int64 {

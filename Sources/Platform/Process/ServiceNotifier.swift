@@ -41,7 +41,6 @@ package final class ServiceNotifier: @unchecked Sendable {
 
   // MARK: Messages
 
-  /// The process serves.
   package func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
 
   /// The configuration is being read again. `ready` ends that.
@@ -49,7 +48,6 @@ package final class ServiceNotifier: @unchecked Sendable {
     send("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now.nanoseconds / 1000)\nSTATUS=reading the configuration again")
   }
 
-  /// The process is ending.
   package func stopping() { send("STOPPING=1\nSTATUS=finishing what is in flight") }
 
   package func alive() { send("WATCHDOG=1") }

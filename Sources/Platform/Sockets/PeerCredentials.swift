@@ -57,7 +57,6 @@ package enum LoopbackPeer: Sendable, Hashable {
   /// The kernel's list cannot be read.
   case unknown
 
-  /// Finds the connection that `peer` made to `own`.
   package init(of peer: SocketAddress, to own: SocketAddress) {
     guard let from = Self.written(peer), let to = Self.written(own) else {
       self = .unknown
@@ -108,17 +107,10 @@ package enum LoopbackPeer: Sendable, Hashable {
   }
 
   private static func contents(of path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { Glibc.close(descriptor) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-    while bytes.count < 64 << 20 {
-      let count = read(descriptor, &chunk, chunk.count)
-      if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-      guard count > 0 else { return nil }
-      bytes += chunk[0..<count]
+    do throws(FileError) {
+      return String(decoding: try ReadableFile.contents(of: path, limit: 64 << 20), as: UTF8.self)
+    } catch {
+      return nil
     }
-    return nil
   }
 }

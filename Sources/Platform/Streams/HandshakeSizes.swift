@@ -9,9 +9,7 @@ struct HandshakeSizes {
   private enum Place {
     /// In the five bytes before a record: so many have arrived.
     case recordHeader(Int)
-    /// In a record of handshake messages.
     case handshake
-    /// In a record of another kind.
     case other
     /// Encrypted, or no TLS: left to OpenSSL.
     case unknown

@@ -63,9 +63,6 @@ public struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     Int32(truncatingIfNeeded: code & 0x7F_FFFF) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL
   }
 
-  /// True if the peer's certificate did not verify.
-  public var isCertificateRejected: Bool { verdict != 0 }
-
   /// Such as `certificate verify failed: self-signed certificate`.
   public var description: String {
     let text = ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"

@@ -8,7 +8,7 @@ import Telemetry
 /// Watches the files of a configuration as long as it lives.
 final class ConfigurationWatch {
   private let task: Task<Void, Never>
-  private let watch: FileSetWatch?
+  private let watch: DirectoryWatch?
 
   /// The time between two steps of a writer that needs several, or writes several files.
   private static let pause = Duration.milliseconds(100)
@@ -19,7 +19,7 @@ final class ConfigurationWatch {
   init(_ files: Set<String>, log: Log, touched: @escaping @Sendable () -> Void) {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     do throws(SystemError) {
-      watch = try FileSetWatch(paths: files) { continuation.yield() }
+      watch = try DirectoryWatch(paths: files) { continuation.yield() }
       task = Self.follow(stream, touched)
     } catch {
       log.debug("changes of the configuration cannot be heard", ["reason": .string(error.description)])

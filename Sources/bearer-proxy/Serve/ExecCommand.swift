@@ -94,7 +94,7 @@ final class ProgramLaunch: Sendable {
     }
   }
 
-  var end: LaunchedProgram.End? { running.withLock { $0 }?.end }
+  var end: ProgramEnd? { running.withLock { $0 }?.end }
 
   func send(_ signal: ProcessSignal.Name) { running.withLock { $0 }?.send(signal) }
 
