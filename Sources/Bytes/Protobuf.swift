@@ -60,6 +60,17 @@ package struct ProtobufReader: Sendable {
     while let field = try reader.next() { try body(field) }
   }
 
+  /// The bytes of a field that may occur once; nil if the message does not have it.
+  package static func only(
+    _ number: UInt32, in message: ArraySlice<UInt8>
+  ) throws(ProtobufError) -> ArraySlice<UInt8>? {
+    var value: ArraySlice<UInt8>?
+    try each(message) { field throws(ProtobufError) in
+      if field.number == number { try field.take(into: &value) }
+    }
+    return value
+  }
+
   /// The next field; nil at the end.
   package mutating func next() throws(ProtobufError) -> ProtobufField? {
     if rest.isEmpty { return nil }

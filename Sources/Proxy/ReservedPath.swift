@@ -29,7 +29,7 @@ enum ReservedPath: Sendable, Hashable {
   private init(normal path: Span<UInt8>) {
     let name: StaticString = "/.bearer"
     let length = name.utf8CodeUnitCount
-    if path.count >= length, path.extracting(first: length).equalsIgnoringCase(name),
+    if path.startsIgnoringCase(with: name),
       path.count == length || path[length] == UInt8(ascii: "/")
     {
       self = .reserved

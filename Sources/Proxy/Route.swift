@@ -174,10 +174,3 @@ extension BearerValue {
       schemeCount: credential.schemeCount)
   }
 }
-
-@inline(__always)
-func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-  guard left.count == right.count else { return false }
-  for index in left.indices where left[index] != right[index] { return false }
-  return true
-}

@@ -29,6 +29,19 @@ enum BrowserRequest {
     FieldNameSet(.secFetchSite).with(.origin).with(.secPurpose).with(.purpose).with(.serviceWorker)
   }
 
+  /// True if a request has a field that only browsers send, so that a page may be behind it. An engine that vouches for
+  /// the browser removes them.
+  static func isBehind(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
+    if head.fields.containsAny(of: marks) { return true }
+    for index in 0..<head.fields.count where head.fields[index].known == .other {
+      if bytes.extracting(head.fields[index].name).startsIgnoringCase(with: "sec-fetch-") { return true }
+    }
+    return false
+  }
+
+  private static let marks = FieldNameSet(.origin).with(.secFetchSite).with(.secFetchMode).with(.secFetchDest)
+    .with(.secPurpose)
+
   /// Reads a head. `judgesUnmarked`: its host may be one for which browsers send no Fetch metadata.
   static func source(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, judgesUnmarked: Bool) -> Source {
     // Only browsers send this one, and pages cannot (Service Workers §9).
@@ -64,7 +77,7 @@ enum BrowserRequest {
       return host.count == count || host[host.count - count - 1] == UInt8(ascii: ".")
     }
     if host.equalsIgnoringCase("::1") { return true }
-    guard host.count >= 4, host.extracting(first: 4).equalsIgnoringCase("127.") else { return false }
+    guard host.startsIgnoringCase(with: "127.") else { return false }
     for index in host.indices where host[index] != UInt8(ascii: ".") && !(0x30...0x39).contains(host[index]) {
       return false
     }
@@ -105,14 +118,7 @@ enum BrowserRequest {
   private static func isBelowFetch(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard !head.fields.contains(.accept), let agent = head.fields.first(.userAgent) else { return false }
     let value = bytes.extracting(agent.value)
-    let name: StaticString = "applewebkit/"
-    let count = name.utf8CodeUnitCount
-    guard value.count >= count else { return false }
-    for start in 0...(value.count - count)
-    where value.extracting(start..<(start + count)).equalsIgnoringCase(name) {
-      return true
-    }
-    return false
+    return value.indices.contains { value.extracting(droppingFirst: $0).startsIgnoringCase(with: "applewebkit/") }
   }
 
   /// True if no other field supports the browser's claim that the listener's own page is behind a request: Chromium
@@ -132,10 +138,7 @@ enum BrowserRequest {
   private static func isBrowser(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     if head.fields.contains(.upgradeInsecureRequests) { return true }
     if let agent = head.fields.first(.userAgent) {
-      let value = bytes.extracting(agent.value)
-      let name: StaticString = "mozilla/"
-      let count = name.utf8CodeUnitCount
-      if value.count >= count, value.extracting(first: count).equalsIgnoringCase(name) { return true }
+      if bytes.extracting(agent.value).startsIgnoringCase(with: "mozilla/") { return true }
     }
     guard let languages = head.fields.first(.acceptLanguage) else { return false }
     return !bytes.extracting(languages.value).equalsIgnoringCase("*")

@@ -5,7 +5,6 @@ package import Bytes
 package import HTTP
 
 package enum CORSPolicy {
-  private static let prefix = Array("access-control-".utf8)
   private static let requestedMethod = Array("access-control-request-method".utf8)
   private static let requestedFields = Array("access-control-request-headers".utf8)
 
@@ -16,9 +15,7 @@ package enum CORSPolicy {
 
   /// True if a line decides who may read an answer: the proxy decides that itself.
   package static func isVerdict(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
-    let name = bytes.extracting(line.name)
-    guard line.known == .other, name.count > prefix.count else { return false }
-    return name.extracting(0..<prefix.count).equalsIgnoringCase(prefix.span)
+    line.known == .other && bytes.extracting(line.name).startsIgnoringCase(with: "access-control-")
   }
 
   /// Lets a page of `origin` read an answer, without credentials: there is no `Allow-Credentials`.

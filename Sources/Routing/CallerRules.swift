@@ -116,18 +116,12 @@ package struct CallerRules: Sendable, Equatable {
   /// The place of the token in the one `Authorization` field, if its scheme is `Bearer` (RFC 6750 §2.1).
   package static func tokenRange(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ByteRange? {
     guard head.fields.count(of: .authorization) == 1, let line = head.fields.first(.authorization) else { return nil }
-    let scheme = 7
-    guard line.value.count >= scheme,
-      bytes.extracting(line.value).extracting(first: scheme).equalsIgnoringCase("bearer ")
-    else { return nil }
-    return ByteRange(from: line.value.indices.lowerBound + scheme, to: line.value.indices.upperBound)
+    guard bytes.extracting(line.value).startsIgnoringCase(with: "bearer ") else { return nil }
+    return ByteRange(from: line.value.indices.lowerBound + 7, to: line.value.indices.upperBound)
   }
 
   package static func token(in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> String? {
-    tokenRange(in: head, bytes).map { range in
-      let value = bytes.extracting(range)
-      return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
-    }
+    tokenRange(in: head, bytes).map { bytes.extracting($0).text }
   }
 
   /// True if a line proves the caller's identity, so that it is not forwarded.

@@ -59,23 +59,15 @@ package struct CheckRequest: Sendable, Hashable {
 
   /// Reads the message. Fields that decide nothing are skipped.
   package init(_ message: ArraySlice<UInt8>) throws(ProtobufError) {
-    var attributes: ArraySlice<UInt8>?
-    try ProtobufReader.each(message) { field throws(ProtobufError) in
-      if field.number == 1 { try field.take(into: &attributes) }
-    }
     var request: ArraySlice<UInt8>?
-    try ProtobufReader.each(attributes ?? []) { field throws(ProtobufError) in
+    try ProtobufReader.each(try ProtobufReader.only(1, in: message) ?? []) { field throws(ProtobufError) in
       switch field.number {
       case 4: try field.take(into: &request)
       case 10: try takeExtension(try field.bytes())
       default: break
       }
     }
-    var http: ArraySlice<UInt8>?
-    try ProtobufReader.each(request ?? []) { field throws(ProtobufError) in
-      if field.number == 2 { try field.take(into: &http) }
-    }
-    try ProtobufReader.each(http ?? []) { field throws(ProtobufError) in
+    try ProtobufReader.each(try ProtobufReader.only(2, in: request ?? []) ?? []) { field throws(ProtobufError) in
       switch field.number {
       case 2: try field.take(into: &method)
       case 3: fields.append(try Field(try field.bytes()))
@@ -133,9 +125,7 @@ package struct CheckRequest: Sendable, Hashable {
   }
 
   private static func isReport(_ name: Span<UInt8>) -> Bool {
-    let prefix: StaticString = "x-bearer-"
-    let length = prefix.utf8CodeUnitCount
-    return name.count > length && name.extracting(first: length).equalsIgnoringCase(prefix)
+    name.startsIgnoringCase(with: "x-bearer-")
   }
 
   /// The caller's fields that nothing here judges: those of the last two names are Envoy's own description.

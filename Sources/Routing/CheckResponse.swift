@@ -165,7 +165,3 @@ package struct CheckResponse {
     }
   }
 }
-
-extension Span<UInt8> {
-  fileprivate var array: [UInt8] { indices.map { self[$0] } }
-}

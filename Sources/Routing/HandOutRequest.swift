@@ -20,6 +20,34 @@ package enum HandOutRefusal: Error, Sendable, Hashable {
   case overtaken
 }
 
+/// The route that a request for a token names: `/.bearer/authorize/ROUTE`, with anything behind it, or
+/// `/.bearer/authorize` alone.
+package enum HandOutPath: Sendable, Hashable {
+  /// The route by its name, a range of the path.
+  case named(ByteRange)
+  /// The route that takes the request which the engine describes in its fields.
+  case described
+  /// The path behind the name leads out of it for some reader, so that the name may be another request's.
+  case ambiguous
+
+  /// Reads a path as it was sent, without its query; nil if it is not for this endpoint. It is not normalised first:
+  /// an engine that rewrites paths must not lead a caller's path to another route's name.
+  package init?(_ path: Span<UInt8>) {
+    let root: StaticString = "/.bearer/authorize"
+    let length = root.utf8CodeUnitCount
+    guard path.startsIgnoringCase(with: root) else { return nil }
+    if path.count == length {
+      self = .described
+      return
+    }
+    guard path[length] == ASCII.slash else { return nil }
+    var end = length + 1
+    while end < path.count, path[end] != ASCII.slash { end += 1 }
+    let rest = path.extracting(droppingFirst: end)
+    self = NormalPath.staysBelow(rest) ? .named(ByteRange(from: length + 1, to: end)) : .ambiguous
+  }
+}
+
 /// A request for a route's token from an engine (nginx, Envoy, Caddy …) that forwards its callers' requests itself.
 package struct HandOutRequest: Sendable, Hashable {
   /// A refusal of an upstream that the engine reports.
@@ -32,8 +60,7 @@ package struct HandOutRequest: Sendable, Hashable {
     /// True if it is a bearer token with its scheme.
     package func isBearer(_ bytes: Span<UInt8>) -> Bool {
       let value = bytes.extracting(credential)
-      return value.count > HandOutRequest.schemeLength
-        && value.extracting(first: HandOutRequest.schemeLength).equalsIgnoringCase("bearer ")
+      return value.count > HandOutRequest.schemeLength && value.startsIgnoringCase(with: "bearer ")
     }
   }
 
@@ -47,12 +74,8 @@ package struct HandOutRequest: Sendable, Hashable {
   /// Bytes of `Bearer` and the space behind it.
   package static let schemeLength = 7
 
-  /// Fields of a browser that a page may be behind. An engine that vouches for the browser removes them.
-  private static let browserFields = FieldNameSet(.origin).with(.secFetchSite).with(.secFetchMode).with(.secFetchDest)
-    .with(.secPurpose)
-
   package init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ framing: BodyFraming) throws(HandOutRefusal) {
-    if head.fields.containsAny(of: Self.browserFields) { throw .browser }
+    if BrowserRequest.isBehind(head, bytes) { throw .browser }
     switch framing {
     case .none, .fixed(0): break
     default: throw .content
@@ -62,7 +85,6 @@ package struct HandOutRequest: Sendable, Hashable {
       let line = head.fields[index]
       guard line.known == .other, line.name.count >= 10 else { continue }
       let (name, value) = (bytes.extracting(line.name), bytes.extracting(line.value))
-      if name.extracting(first: 10).equalsIgnoringCase("sec-fetch-") { throw .browser }
       if name.equalsIgnoringCase("x-bearer-refused") {
         if value.isEmpty { continue }
         guard refused == nil else { throw .fields }

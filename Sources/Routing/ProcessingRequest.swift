@@ -37,12 +37,8 @@ package enum ProcessingRequest: Sendable, Hashable {
   }
 
   private static func fields(_ head: ArraySlice<UInt8>) throws(ProtobufError) -> [CheckRequest.Field] {
-    var map: ArraySlice<UInt8>?
-    try ProtobufReader.each(head) { field throws(ProtobufError) in
-      if field.number == 1 { try field.take(into: &map) }
-    }
     var fields: [CheckRequest.Field] = []
-    try CheckRequest.Field.each(in: map ?? []) { fields.append($0) }
+    try CheckRequest.Field.each(in: try ProtobufReader.only(1, in: head) ?? []) { fields.append($0) }
     return fields
   }
 }
@@ -70,11 +66,7 @@ package struct ProcessedRequest: Sendable, Hashable {
     }
     try Self.entries(metadata) { name, texts throws(ProtobufError) in
       try Self.entries(texts) { key, value throws(ProtobufError) in
-        var text: ArraySlice<UInt8>?
-        try ProtobufReader.each(value) { field throws(ProtobufError) in
-          if field.number == 3 { try field.take(into: &text) }
-        }
-        guard let text else { return }
+        guard let text = try ProtobufReader.only(3, in: value) else { return }
         if name == "bearer_proxy.caller" { callersFields.append(CheckRequest.Field(key, text)) }
         if name == ProcessedResponse.namespace, key == "token" { replacement = text }
       }

@@ -20,11 +20,7 @@ package enum ProgramEndpoint: Sendable, Hashable {
   package init(
     _ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ programs: ProgramTable
   ) throws(ProgramRefusal) {
-    if head.fields.containsAny(of: ProgramRequest.browserFields) { throw .browser }
-    for index in 0..<head.fields.count where head.fields[index].known == .other {
-      let name = bytes.extracting(head.fields[index].name)
-      if name.count > 10, name.extracting(first: 10).equalsIgnoringCase("sec-fetch-") { throw .browser }
-    }
+    if BrowserRequest.isBehind(head, bytes) { throw .browser }
     let path = bytes.extracting(head.target.path)
     let shape: ProgramShape
     if path.equalsIgnoringCase(Self.tokenPath) {
@@ -57,8 +53,6 @@ package struct ProgramRequest: Sendable {
   /// The token of the caller's own that is to be exchanged; nil if none is.
   package let subjectToken: Secret?
 
-  static let browserFields = FieldNameSet(.origin).with(.secFetchSite).with(.secFetchMode).with(.secFetchDest)
-    .with(.secPurpose)
   /// Bytes that a form may have.
   package static let formLimit: UInt64 = 64 << 10
 
@@ -71,7 +65,7 @@ package struct ProgramRequest: Sendable {
   package init(
     _ shape: ProgramShape, _ head: borrowing RequestHead, _ bytes: Span<UInt8>, form: [UInt8], _ programs: ProgramTable
   ) throws(ProgramRefusal) {
-    let text = shape == .tokenEndpoint ? form : Self.array(bytes.extracting(head.target.query))
+    let text = shape == .tokenEndpoint ? form : bytes.extracting(head.target.query).array
     let members: ReplyForm
     do throws(ReplyForm.Problem) { members = try ReplyForm(text) } catch { throw .form }
     switch shape {
@@ -109,10 +103,8 @@ package struct ProgramRequest: Sendable {
     }
     if form["client_secret"] != nil { throw .twoSecrets }
     guard let line = head.fields.first(.authorization), head.fields.count(of: .authorization) == 1,
-      line.value.count > 6, bytes.extracting(line.value).extracting(first: 6).equalsIgnoringCase("basic ")
-    else { throw .client }
-    let letters = array(bytes.extracting(line.value).extracting(droppingFirst: 6))
-    guard let pair = Base64.decode(String(decoding: letters, as: UTF8.self)),
+      bytes.extracting(line.value).startsIgnoringCase(with: "basic "),
+      let pair = Base64.decode(bytes.extracting(line.value).extracting(droppingFirst: 6).text),
       let colon = pair.firstIndex(of: UInt8(ascii: ":"))
     else { throw .client }
     let (id, secret) = (pair[..<colon], pair[(colon + 1)...])
@@ -182,6 +174,4 @@ package struct ProgramRequest: Sendable {
     }
     return found
   }
-
-  private static func array(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { bytes[$0] } }
 }

@@ -13,9 +13,9 @@ extension CallerRules.Bearer {
   /// listener as a whole.
   package static func describedResource(_ path: Span<UInt8>) -> ByteRange? {
     let length = metadataPath.utf8CodeUnitCount
-    guard path.count >= length, path.extracting(first: length).equalsIgnoringCase(metadataPath),
-      path.count == length || path[length] == ASCII.slash
-    else { return nil }
+    guard path.startsIgnoringCase(with: metadataPath), path.count == length || path[length] == ASCII.slash else {
+      return nil
+    }
     return ByteRange(from: length, to: path.count)
   }
 

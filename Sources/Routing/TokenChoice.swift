@@ -38,13 +38,7 @@ package struct TokenChoice: Sendable {
   }
 
   private func slot(of value: Span<UInt8>) -> Int? {
-    for known in values where Self.equal(known.value.span, value) { return known.slot }
+    for known in values where equal(known.value.span, value) { return known.slot }
     return nil
-  }
-
-  private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    guard left.count == right.count else { return false }
-    for index in left.indices where left[index] != right[index] { return false }
-    return true
   }
 }

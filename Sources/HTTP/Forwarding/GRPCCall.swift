@@ -15,7 +15,7 @@ package enum GRPCCall {
     guard let line = head.fields.first(.contentType) else { return false }
     let (value, name): (_, StaticString) = (bytes.extracting(line.value), "application/grpc")
     let length = name.utf8CodeUnitCount
-    guard value.count >= length, value.extracting(first: length).equalsIgnoringCase(name) else { return false }
+    guard value.startsIgnoringCase(with: name) else { return false }
     if value.count == length { return true }
     switch value[length] {
     case UInt8(ascii: "+"), ASCII.semicolon, ASCII.space, ASCII.tab: return true

@@ -58,4 +58,23 @@ extension Span where Element == UInt8 {
     }
     return true
   }
+
+  /// True if the bytes begin with `literal`, which is in lower case, ignoring the case of ASCII letters.
+  public func startsIgnoringCase(with literal: StaticString) -> Bool {
+    count >= literal.utf8CodeUnitCount && extracting(first: literal.utf8CodeUnitCount).equalsIgnoringCase(literal)
+  }
+
+  /// A copy of the bytes; not for the request path.
+  public var array: [UInt8] { indices.map { self[$0] } }
+
+  /// The bytes as text; not for the request path.
+  public var text: String { String(decoding: array, as: UTF8.self) }
+}
+
+/// True if two runs have the same bytes.
+@inlinable @inline(__always)
+public func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+  guard left.count == right.count else { return false }
+  for index in left.indices where left[index] != right[index] { return false }
+  return true
 }

@@ -68,12 +68,12 @@ struct Relocation: Sendable, Equatable {
   private static func pathStart(_ reference: Span<UInt8>, _ route: Route, _ caller: CallerAddress) -> Int? {
     let scheme: HTTPScheme
     let start: Int
-    if starts(reference, with: "//") {
+    if reference.startsIgnoringCase(with: "//") {
       // The scheme is that of the request which the upstream answered (RFC 3986 §5.2.2).
       (scheme, start) = (route.upstreamScheme, 2)
-    } else if starts(reference, with: "http://") {
+    } else if reference.startsIgnoringCase(with: "http://") {
       (scheme, start) = (.http, 7)
-    } else if starts(reference, with: "https://") {
+    } else if reference.startsIgnoringCase(with: "https://") {
       (scheme, start) = (.https, 8)
     } else {
       return reference.count > 0 && reference[0] == UInt8(ascii: "/") ? 0 : nil
@@ -94,10 +94,5 @@ struct Relocation: Sendable, Equatable {
 
   private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-  }
-
-  private static func starts(_ text: Span<UInt8>, with prefix: StaticString) -> Bool {
-    let count = prefix.utf8CodeUnitCount
-    return text.count >= count && text.extracting(first: count).equalsIgnoringCase(prefix)
   }
 }

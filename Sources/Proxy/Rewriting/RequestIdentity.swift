@@ -27,7 +27,7 @@ enum RequestIdentity {
 
   /// Replaces the span that the upstream gets as its request's parent.
   static func replace(parent: UInt64, of trace: TraceContext, in buffer: inout ByteBuffer) {
-    let id = buffer.withBytes { bytes in requestID(bytes).indices.map { requestID(bytes)[$0] } }
+    let id = buffer.withBytes { bytes in requestID(bytes).array }
     buffer.removeAll()
     trace.sibling(parent).write(into: &buffer)
     buffer.append(id)
@@ -72,15 +72,6 @@ enum RequestIdentity {
       }
     }
     return true
-  }
-}
-
-extension Span where Element == UInt8 {
-  /// The bytes as text; not for the request path.
-  var text: String {
-    var bytes: [UInt8] = []
-    for index in indices { bytes.append(self[index]) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 
