@@ -11,15 +11,11 @@ enum ConnectTunnel {
     until deadline: MonotonicTime
   ) async throws(ProxyRefusal) -> Bool {
     let stream: ByteStream
-    do throws(StreamError) {
-      stream = try ByteStream(channel)
-    } catch {
-      throw .closed
-    }
+    do throws(StreamError) { stream = try ByteStream(channel) } catch { throw .closed }
     var output = head(of: proxy, host, port)
     while !output.isEmpty {
-      switch output.withReadableBytes({ stream.send($0) }) {
-      case .moved(let count): output.consume(count)
+      switch output.send(to: stream) {
+      case .moved: continue
       case .wouldBlock: guard await wait(stream, stream.sendInterest, waiter, deadline) else { return false }
       case .endOfStream, .failed: throw .closed
       }
@@ -57,8 +53,7 @@ enum ConnectTunnel {
     var output = ByteBuffer(capacity: 512)
     output.append(Array("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n".utf8))
     if let credential = proxy.credential {
-      let bytes = credential.bytes.withUnsafeBufferPointer { Array($0) }
-      output.append(Array("Proxy-Authorization: Basic \(Base64.encode(bytes))\r\n".utf8))
+      output.append(Array("Proxy-Authorization: Basic \(Base64.encode(credential.bytes.array))\r\n".utf8))
     }
     output.append("User-Agent: bearer-proxy\r\n\r\n")
     return output

@@ -59,10 +59,9 @@ final class FetchExchange {
   private func run(on connection: ByteStream) async throws(FetchError) -> FetchResponse {
     try await send(on: connection)
     if let limit = request.answerLimit { deadline = max(deadline, .now + limit) }
-    let framing = try await receiveHead(from: connection)
-    let head = snapshot()
+    let (framing, fields) = try await receiveHead(from: connection)
     let (body, trailers) = try await receiveBody(framing, from: connection)
-    return FetchResponse(status: head.status, fields: head.fields + trailers, body: body)
+    return FetchResponse(status: head.status, fields: fields + trailers, body: body)
   }
 
   private func connect(
@@ -96,8 +95,8 @@ final class FetchExchange {
   private func send(on stream: ByteStream) async throws(FetchError) {
     var output = requestBytes()
     while !output.isEmpty {
-      switch output.withReadableBytes({ stream.send($0) }) {
-      case .moved(let count): output.consume(count)
+      switch output.send(to: stream) {
+      case .moved: continue
       case .wouldBlock: try await wait(stream, stream.sendInterest)
       case .endOfStream, .failed: throw .closed(host: host)
       }
@@ -106,19 +105,15 @@ final class FetchExchange {
 
   private func requestBytes() -> ByteBuffer {
     var output = ByteBuffer(capacity: 2048)
-    var method = "GET"
+    var (method, contentFields) = ("GET", "")
     var body: [UInt8] = []
-    var contentType: String?
-    if case .post(let type, let bytes) = request.method {
-      method = "POST"
-      body = bytes
-      contentType = type
+    if case .post(let contentType, let bytes) = request.method {
+      (method, body) = ("POST", bytes)
+      contentFields = "Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\n"
     }
     output.append(Array("\(method) \(request.url.target) HTTP/1.1\r\nHost: \(request.url.authority)\r\n".utf8))
     for field in request.fields { output.append(Array("\(field.name): \(field.value)\r\n".utf8)) }
-    if let contentType {
-      output.append(Array("Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\n".utf8))
-    }
+    output.append(Array(contentFields.utf8))
     output.append("User-Agent: bearer-proxy\r\nConnection: close\r\n\r\n")
     output.append(body)
     return output
@@ -126,7 +121,10 @@ final class FetchExchange {
 
   // MARK: Response
 
-  private func receiveHead(from stream: ByteStream) async throws(FetchError) -> BodyFraming {
+  /// Receives the final head. Its bytes are gone behind that; its fields are texts.
+  private func receiveHead(
+    from stream: ByteStream
+  ) async throws(FetchError) -> (BodyFraming, fields: [(name: String, value: String)]) {
     while true {
       switch input.withBytes({ parser.parse($0, into: &head, limits: Self.limits) }) {
       case .invalid:
@@ -134,10 +132,10 @@ final class FetchExchange {
         throw input.withBytes { $0[0] } == 0x15 ? .answeredWithTLS(host: host) : .malformed(host: host)
       case .needsMore: try await receiveMore(from: stream)
       case .complete(let byteCount):
+        defer { input.consume(byteCount) }
         if head.isInterim {
           interimHeads += 1
           if interimHeads > FetchExchange.interimLimit { throw .malformed(host: host) }
-          input.consume(byteCount)
           continue
         }
         let method: RequestMethod = if case .get = request.method { .get } else { .post }
@@ -145,8 +143,7 @@ final class FetchExchange {
           let framing = try input.withBytes { bytes throws(FramingError) in
             try BodyFraming.response(head, bytes, requestMethod: method)
           }
-          headBytes = byteCount
-          return framing
+          return (framing, texts(head.fields))
         } catch {
           throw .malformed(host: host)
         }
@@ -154,27 +151,15 @@ final class FetchExchange {
     }
   }
 
-  private var headBytes = 0
   private var interimHeads = 0
-
-  /// The head as text, before its bytes go.
-  private func snapshot() -> (status: Int, fields: [(name: String, value: String)]) {
-    let fields = texts(head.fields)
-    input.consume(headBytes)
-    return (head.status, fields)
-  }
 
   private func texts(_ fields: borrowing FieldTable) -> [(name: String, value: String)] {
     input.withBytes { bytes in
       (0..<fields.count).map { index in
         let line = fields[index]
-        return (name: text(bytes.extracting(line.name)).lowercased(), value: text(bytes.extracting(line.value)))
+        return (name: bytes.extracting(line.name).text.lowercased(), value: bytes.extracting(line.value).text)
       }
     }
-  }
-
-  private func text(_ bytes: Span<UInt8>) -> String {
-    bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 
   private func receiveBody(
@@ -191,19 +176,14 @@ final class FetchExchange {
         if try await !receiveMoreOrEnd(from: stream), !reader.senderEnded() { throw .closed(host: host) }
       case .data(let start, let count):
         guard body.count + count <= request.bodyLimit else { throw .tooLarge(host: host) }
-        input.consume(start)
-        take(count, into: &body)
+        input.withBytes { body += $0.extracting(start..<start + count).array }
+        input.consume(start + count)
       case .lastChunk(let consumed) where request.takesTrailers: input.consume(consumed)
       case .end where request.takesTrailers: return (body, texts(trailers.fields))
       case .lastChunk, .end: return (body, [])
       case .invalid: throw .malformed(host: host)
       }
     }
-  }
-
-  private func take(_ count: Int, into body: inout [UInt8]) {
-    input.withReadableBytes { body.append(contentsOf: $0.prefix(count)) }
-    input.consume(count)
   }
 
   // MARK: Bytes

@@ -65,23 +65,16 @@ package struct OriginConnector {
   /// A connection with the origin at the other end, before TLS.
   func channel(_ waiter: Waiter, until deadline: MonotonicTime) async throws(UpstreamError) -> Channel {
     guard let proxy = origin.proxy, address == nil else {
-      do throws(ConnectError) {
-        return try await connectedChannel(origin.host, origin.port, waiter, until: deadline)
-      } catch {
-        throw error == .timedOut ? .timedOut : .connect(error)
-      }
+      return try await connectedChannel(
+        origin.host, origin.port, waiter, until: deadline, orThrow: UpstreamError.connect)
     }
     // The proxy resolves the name, so only a literal address or a well-known name can be judged here.
     let literal = SocketAddress(literal: origin.host, port: origin.port)
     if literal.map({ isForbidden($0) }) ?? MetadataService.isNamed(origin.host) {
       throw .connect(.forbiddenAddress)
     }
-    let channel: Channel
-    do throws(ConnectError) {
-      channel = try await connectedChannel(proxy.host, proxy.port, waiter, until: deadline)
-    } catch {
-      throw error == .timedOut ? .timedOut : .proxyUnreachable(error)
-    }
+    let channel = try await connectedChannel(
+      proxy.host, proxy.port, waiter, until: deadline, orThrow: UpstreamError.proxyUnreachable)
     let isOpen: Bool
     do throws(ProxyRefusal) {
       isOpen = try await ConnectTunnel.open(
@@ -98,11 +91,16 @@ package struct OriginConnector {
   }
 
   private func connectedChannel(
-    _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime
-  ) async throws(ConnectError) -> Channel {
-    if let address { return try await Connector.connect(to: [address], waiter: waiter, until: deadline) }
-    return try await Connector.connect(
-      to: try await allowedAddresses(host, port, waiter, until: deadline), waiter: waiter, until: deadline)
+    _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime,
+    orThrow failure: (ConnectError) -> UpstreamError
+  ) async throws(UpstreamError) -> Channel {
+    do throws(ConnectError) {
+      if let address { return try await Connector.connect(to: [address], waiter: waiter, until: deadline) }
+      return try await Connector.connect(
+        to: try await allowedAddresses(host, port, waiter, until: deadline), waiter: waiter, until: deadline)
+    } catch {
+      throw error == .timedOut ? .timedOut : failure(error)
+    }
   }
 
   /// The permitted addresses of the name that is resolved here: the origin's, or its proxy's.
