@@ -41,7 +41,7 @@ package final class DirectoryWatch: @unchecked Sendable {
   }
 
   private init(
-    _ directories: Set<String>, _ changes: Int, handle: @escaping @Sendable ([Notice]) -> Void
+    _ directories: Set<String>, _ changes: Int32, handle: @escaping @Sendable ([Notice]) -> Void
   ) throws(SystemError) {
     let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw SystemError("inotify_init1") }

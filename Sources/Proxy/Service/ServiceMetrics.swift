@@ -1,8 +1,12 @@
 // The proxy's metrics. Labels are routes, applications and small closed sets, never a value that a caller sends.
 
 internal import Bytes
+internal import HTTP
+internal import HTTPClient
+internal import Platform
 internal import Routing
 package import Telemetry
+internal import Tokens
 
 package struct ServiceMetrics: Sendable {
   static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
@@ -225,4 +229,73 @@ enum RouteState: String, CaseIterable {
   case providerDown = "provider_down"
   case providerRefuses = "provider_refuses"
   case upstreamFailing = "upstream_failing"
+}
+
+/// A limit that requests can meet, by the name under which it is counted: the configuration's.
+enum Limit: String, CaseIterable {
+  case headBytes = "head_bytes"
+  case targetBytes = "target_bytes"
+  case fieldCount = "field_count"
+  case bodyBytes = "body_bytes"
+  case connections
+  /// Frames of HTTP/2 that cost work and bring none.
+  case http2Abuse = "http2_abuse"
+  /// Connections in a handshake or with a part of a head.
+  case unfinished
+  case requestHead = "request_head"
+  /// Time without a byte of a body.
+  case idle
+  /// Bytes of a body in a time.
+  case callerRate = "caller_rate"
+  case connect
+  case responseHead = "response_head"
+  case exchange
+
+  /// The limit's position among the label's values.
+  var row: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+extension ExchangeFailure {
+  var limit: Limit? {
+    switch self {
+    case .head(.headTooLarge): .headBytes
+    case .head(.targetTooLong): .targetBytes
+    case .head(.field(.tooMany)): .fieldCount
+    case .delivery(.tooLarge): .bodyBytes
+    case .headStalled: .requestHead
+    case .delivery(.contentStalled): .idle
+    case .delivery(.contentTooSlow): .callerRate
+    case .unreachable(.timedOut), .unreachable(.connect(.timedOut)): .connect
+    case .delivery(.upstreamStalled): .responseHead
+    case .delivery(.exchangeTimedOut): .exchange
+    default: nil
+    }
+  }
+}
+
+/// The metrics of a process in every Prometheus client library: memory, descriptors, processor time, start.
+struct ResourceMetrics: Sendable {
+  private let resident: Gauge
+  private let descriptors: Gauge
+  private let descriptorLimit: Gauge
+  private let start: Gauge
+  private let processorTime: Counter
+
+  init(_ catalog: inout MetricsCatalog) {
+    resident = catalog.gauge("process_resident_memory_bytes", help: "Resident memory in bytes.")
+    descriptors = catalog.gauge("process_open_fds", help: "Open descriptors.")
+    descriptorLimit = catalog.gauge("process_max_fds", help: "Maximum number of open descriptors.")
+    start = catalog.gauge("process_start_time_seconds", help: "Start time of the process since 1970, in seconds.")
+    processorTime = catalog.secondsCounter(
+      "process_cpu_seconds_total", help: "Processor time, of the process and of the kernel for it.")
+  }
+
+  func set(in writer: SharedMetricsWriter, startedAt: UnixTime) {
+    let resources = Machine.resources
+    writer.set(resident, resources.residentBytes)
+    writer.set(descriptors, resources.openDescriptors)
+    writer.set(descriptorLimit, resources.descriptorLimit)
+    writer.set(start, startedAt.seconds)
+    writer.set(processorTime, total: resources.processorTime)
+  }
 }

@@ -1,7 +1,8 @@
 // The token files of a process: written when a token arrives or a file is missing, removed when the token ends, when
 // its route no longer has one, and at the end of the process. TokenFileStep decides, SharedFile writes.
 
-internal import Bytes
+package import Bytes
+internal import HTTP
 package import Identity
 internal import Platform
 package import Telemetry
@@ -226,8 +227,7 @@ private final class WrittenFile: Sendable {
   /// Writes a token. If that fails, the file stays as it is.
   func write(_ token: Secret, readableBy group: UInt32?) -> FileError? {
     do throws(FileError) {
-      let bytes = token.bytes
-      let written = try file.replace(with: bytes.indices.map { bytes[$0] }, old: nil, readableBy: group)
+      let written = try file.replace(with: token.bytes.array, old: nil, readableBy: group)
       identity.withLock { $0 = written }
       return nil
     } catch {
@@ -247,4 +247,71 @@ private final class WrittenFile: Sendable {
     // One that cannot be removed has a token that ends soon.
     do throws(FileError) { try file.remove(ifStill: written) } catch {}
   }
+}
+
+/// A file in which programs find a route's token.
+package struct TokenFile: Sendable, Hashable {
+  /// Position of the route; also the index of its metrics.
+  package let row: Int
+  package let path: String
+  /// The group that may read the file; nil: its owner alone may.
+  package let group: UInt32?
+  /// Seconds that the token in the file lives at least.
+  package let leastLife: Int64
+
+  package init(row: Int, path: String, group: UInt32? = nil, leastLife: Int64) {
+    self.row = row
+    self.path = path
+    self.group = group
+    self.leastLife = leastLife
+  }
+}
+
+enum TokenFileContents: Hashable {
+  case none
+  case held
+  /// Another token, which may stay until an instant; nil: no longer.
+  case other(until: UnixTime?)
+}
+
+/// The next step for a token file.
+enum TokenFileStep: Hashable {
+  case write
+  /// The file is as it must be until an instant; nil: until there is another token.
+  case wait(until: UnixTime?)
+  /// The held token lives too short: another one is requested.
+  case renew
+  case remove
+
+  /// - Parameters:
+  ///   - held: the expiry of the held token; nil if none is held.
+  ///   - retryAt: the end of the pause after a failed write; nil if there is none.
+  ///   - hasAsked: true if another token was requested in place of the held one.
+  init(
+    held expiry: UnixTime?, contents: TokenFileContents, leastLife: Int64, retryAt: UnixTime?, hasAsked: Bool,
+    now: UnixTime
+  ) {
+    let end = expiry.map { $0 + -leastLife }
+    guard let end, now < end else {
+      self =
+        if end != nil, !hasAsked { .renew } else if contents == .none { .wait(until: nil) } else { .remove }
+      return
+    }
+    switch contents {
+    case .held: self = .wait(until: end)
+    case _ where retryAt.map { $0 <= now } ?? true: self = .write
+    // The token of before serves the readers until its own end.
+    case .other(let until?) where now < until: self = .wait(until: retryAt.map { min($0, until) })
+    case .other: self = .remove
+    case .none: self = .wait(until: retryAt)
+    }
+  }
+}
+
+package struct TokenFileStatus: Sendable, Hashable {
+  package let path: String
+  /// The expiry of the token in the file; nil if there is no file.
+  package let expiresAt: UnixTime?
+  /// The reason why it could not be written; nil if the last write succeeded.
+  package let reason: String?
 }

@@ -2,6 +2,8 @@ package import Bytes
 internal import HTTPClient
 internal import Identity
 internal import Platform
+internal import Routing
+internal import Telemetry
 internal import Tokens
 
 /// A process in `/status`: its build, start, readiness, cache and routes.
@@ -137,4 +139,105 @@ package func statusText(_ report: JSONValue) -> String {
   let width = rows.map(\.name.count).max() ?? 0
   let lines = rows.map { "\($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.line)" }
   return ([line(report)] + lines).joined(separator: "\n") + "\n"
+}
+
+/// One program in `/status`: its tokens, and those that wait for a person.
+struct ProgramStatus {
+  let program: Program
+  /// Those of all routes.
+  let routes: [RouteStatus]
+
+  private var tokens: [String] {
+    program.tokens.map { $0.route == nil ? "application \($0.name)" : "route \($0.name)" }
+  }
+
+  /// The routes that need a person before the program gets their tokens.
+  private var waits: [String] {
+    program.tokens.filter { token in
+      guard let route = token.route else { return false }
+      return routes[route].condition.state == .signInNeeded
+    }.map(\.name)
+  }
+
+  var line: String {
+    let waits = waits
+    if waits.isEmpty { return "gets tokens of \(tokens.joined(separator: ", "))" }
+    return "waits for a sign-in: see route \(waits.joined(separator: ", "))"
+  }
+
+  /// The same for programs; deploy/operations.md describes it.
+  var json: JSONValue {
+    var members: [String: JSONValue] = [
+      "name": .string(program.name), "shape": .string(program.shape.rawValue), "line": .string(line),
+      "tokens": .array(tokens.map(JSONValue.string)),
+    ]
+    if !waits.isEmpty { members["waits_for"] = .array(waits.map(JSONValue.string)) }
+    return .object(members)
+  }
+}
+
+extension ReloadReport {
+  func json(at now: UnixTime) -> JSONValue {
+    var members: [String: JSONValue] = [
+      "line": .string(line(at: now)), "generation": .integer(Int64(generation)),
+      "in_force_since": .integer(inForceSince.seconds), "current": .bool(refusal == nil),
+      "need_restart": .array(needRestart.map(JSONValue.string)),
+    ]
+    members["refused"] = refusal.map { refusal in
+      .object(["at": .integer(refusal.at.seconds), "issues": .array(refusal.issues.map(JSONValue.string))])
+    }
+    return .object(members)
+  }
+
+  private func line(at now: UnixTime) -> String {
+    let inForce = "in force \(words(since: inForceSince, now: now))"
+    if let refusal {
+      let more = refusal.issues.count > 1 ? " (and \(refusal.issues.count - 1) more)" : ""
+      return
+        "not reloaded \(words(since: refusal.at, now: now)): \(refusal.issues.first ?? "")\(more); an older one is "
+        + "\(inForce)"
+    }
+    return needRestart.isEmpty ? inForce : "\(inForce); a restart is needed for \(needRestart.joined(separator: ", "))"
+  }
+}
+
+/// An instant in RFC 3339's form.
+func words(_ instant: UnixTime) -> String {
+  LogInstant(seconds: instant.seconds, nanoseconds: 0).description
+}
+
+/// An instant in the past, with the time since.
+func words(since instant: UnixTime, now: UnixTime) -> String {
+  "since \(words(instant)) (\(words(seconds: now - instant)))"
+}
+
+extension CertificateValidity.State {
+  /// The state for programs.
+  var word: String {
+    switch self {
+    case .valid: "valid"
+    case .endsSoon, .endsVerySoon: "ends_soon"
+    case .notYetValid: "not_yet_valid"
+    case .expired: "expired"
+    }
+  }
+}
+
+extension InteractionReason {
+  /// Completes "needs a sign-in:".
+  var clause: String {
+    switch self {
+    case .noAccount: "no account is signed in"
+    case .accountAmbiguous: "several accounts are signed in, and the route names none"
+    case .noTokens: "the account has nothing left to get a token with"
+    case .userMismatch: "the provider answered for another person"
+    case .basicAction: "the provider wants more proof, such as a second factor"
+    case .additionalAction: "the provider wants something done outside the sign-in first, such as enrolling a device"
+    case .messageOnly: "the provider has a message for the account"
+    case .consentRequired: "consent is missing"
+    case .passwordExpired: "the password has to be changed"
+    case .protectionPolicyRequired: "a device policy keeps the account out"
+    case .signInRequired: "the provider wants a new sign-in"
+    }
+  }
 }
