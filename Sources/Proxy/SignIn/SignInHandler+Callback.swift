@@ -8,24 +8,23 @@ internal import Tokens
 
 extension SignInHandler {
   /// Ends the sign-in of the provider's answer.
-  func callback(_ request: SignInPageRequest) async -> SignInAnswer {
-    let pages = callbackPages
+  func callback(_ request: SignInPageRequest) async -> ProxyResponse {
+    do throws(SignInPageFailure) { return try await end(request) } catch { return callbackPages.failure(error) }
+  }
+
+  private func end(_ request: SignInPageRequest) async throws(SignInPageFailure) -> ProxyResponse {
     let state: String?
-    do throws(ReplyForm.Problem) {
-      state = try ReplyForm(request.query)["state"]
-    } catch {
-      return pages.failure(.malformed)
-    }
-    guard let state else { return pages.failure(.unknownState) }
+    do throws(ReplyForm.Problem) { state = try ReplyForm(request.query)["state"] } catch { throw .malformed }
+    guard let state else { throw .unknownState }
     let browsers = origin.cookie.browsers(in: request.cookies)
     let now = surroundings.now()
     let entry: PendingSignIns.Entry
     switch pending.withLock({ $0.take(state: state, browsers: browsers, now: now, lifetime: surroundings.lifetime) }) {
     case .found(let found): entry = found
-    case .expired(let form): return pages.failure(.expired, retry: link(form))
-    case .used(let form): return pages.failure(.used, retry: link(form))
-    case .unknown: return pages.failure(.unknownState)
-    case .otherBrowser: return pages.failure(.otherBrowser)
+    case .expired(let form): throw .expired.retrying(link(form))
+    case .used(let form): throw .used.retrying(link(form))
+    case .unknown: throw .unknownState
+    case .otherBrowser: throw .otherBrowser
     }
     // Another application's answer would hand its code to this one's provider (RFC 9700 §4.4.2).
     guard origin.text + request.path == entry.signIn.redirectURI else {
@@ -35,11 +34,11 @@ extension SignInHandler {
           "route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI),
           "next": .next(.redirectURIs),
         ])
-      return pages.failure(.otherApplication, retry: link(entry.form))
+      throw .otherApplication.retrying(link(entry.form))
     }
     // A reload may have given the name to another route.
     guard let route = routes[entry.form.route], Self.areServedByOneSignIn(route.subscription.key, entry.wanted) else {
-      return pages.failure(.unknownRoute)
+      throw .unknownRoute
     }
     do throws(SignInError) {
       let result = try await entry.signIn.finish(query: request.query)
@@ -49,14 +48,14 @@ extension SignInHandler {
       return await end(entry.form, route, result.account, request.source)
     } catch {
       record(error, route)
-      return pages.failure(SignInPageFailure(error), retry: link(entry.form))
+      throw SignInPageFailure(error).retrying(link(entry.form))
     }
   }
 
   /// Returns the browser to its page, if the route can be used now.
   private func end(
     _ form: SignInForm, _ route: SignInRoute, _ account: CachedAccount?, _ source: SignInPageRequest.Source
-  ) async -> SignInAnswer {
+  ) async -> ProxyResponse {
     let pages = callbackPages
     do throws(AcquisitionError) {
       _ = try await surroundings.broker.currentBearer(for: route.subscription)
@@ -64,7 +63,7 @@ extension SignInHandler {
       // Other failures do not concern the person, and the route itself reports them.
       if let required = error.interactionRequired {
         return pages.failure(
-          .stillRequired(required.words(route: route.name, link: link(form), commands)), retry: link(form))
+          .stillRequired(required.words(route: route.name, link: link(form), commands)).retrying(link(form)))
       }
     }
     if let path = form.returnTo {

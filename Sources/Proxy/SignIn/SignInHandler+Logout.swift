@@ -10,34 +10,24 @@ internal import Tokens
 
 extension SignInHandler {
   /// The page that asks which account to sign out.
-  func logoutForm(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
-    var form: SignInForm, route: SignInRoute
-    switch read(request.query) {
-    case .success(let read): (form, route) = (read.form, read.route)
-    case .failure(let failure): return pages.failure(failure.page)
-    }
-    (form.returnTo, form.asksBeforeReturn, form.signsOut) = (nil, false, true)
+  func logoutForm(_ request: SignInPageRequest) async throws(SignInPageFailure) -> ProxyResponse {
+    let (asked, route, _) = try read(request.query)
+    let form = asked.signingOut
     let people = await people(for: route)
     if people.isEmpty { return pages.signedOut(nil, isAtProvider: false) }
     let browser = try browser(request)
     var answer = pages.logout(
       people, application: route.applicationName, authority: route.subscription.application.authority.url, form: form,
-      seal: try seal.seal(browser, form, now: surroundings.now()))
+      seal: try sealed(form, for: browser))
     answer.fields.append(("Set-Cookie", setCookie(browser)))
     return answer
   }
 
-  func logout(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
-    if request.source == .otherPage || request.source == .noPage { return pages.failure(.crossSite) }
-    var form: SignInForm, route: SignInRoute, fields: ReplyForm
-    switch read(request.body) {
-    case .success(let read): (form, route, fields) = read
-    case .failure(let failure): return pages.failure(failure.page)
-    }
-    (form.returnTo, form.asksBeforeReturn, form.signsOut) = (nil, false, true)
-    if case .failure(let failure) = try owner(of: form, fields, request, now: surroundings.now()) {
-      return pages.failure(failure.page, retry: link(form))
-    }
+  func logout(_ request: SignInPageRequest) async throws(SignInPageFailure) -> ProxyResponse {
+    if request.source == .otherPage || request.source == .noPage { throw .crossSite }
+    let (asked, route, fields) = try read(request.body)
+    let form = asked.signingOut
+    _ = try owner(of: form, fields, request, now: surroundings.now())
     let people = await people(for: route)
     guard let account = people.first(where: { $0.homeAccountID == fields["account"] }) else {
       return pages.signedOut(nil, isAtProvider: false)
@@ -45,7 +35,7 @@ extension SignInHandler {
     do throws(CacheStoreError) {
       try await remove(account, of: route.subscription.application)
     } catch {
-      return pages.failure(SignInPageFailure(.store(error)), retry: link(form))
+      throw SignInPageFailure(.store(error)).retrying(link(form))
     }
     surroundings.log.info(
       "signed out", ["route": .string(route.name), "application": .string(route.subscription.application.name)])

@@ -94,53 +94,48 @@ package final class SignInHandler: Sendable {
     Set(routes.values.map { origin.redirectURI($0.subscription.application.callback) }).sorted()
   }
 
-  func answer(_ request: SignInPageRequest) async -> SignInAnswer {
-    let endpoint = SignInEndpoint(method: request.method, path: request.path)
-    do throws(CryptoError) {
-      return try await answer(request, endpoint)
+  func answer(_ request: SignInPageRequest) async -> ProxyResponse {
+    do throws(SignInPageFailure) {
+      return try await answer(request, SignInEndpoint(method: request.method, path: request.path))
     } catch {
-      return pages.failure(.busy)
+      return pages.failure(error)
     }
   }
 
-  private func answer(_ request: SignInPageRequest, _ endpoint: SignInEndpoint) async throws(CryptoError)
-    -> SignInAnswer
-  {
+  private func answer(
+    _ request: SignInPageRequest, _ endpoint: SignInEndpoint
+  ) async throws(SignInPageFailure) -> ProxyResponse {
     switch endpoint {
-    case .nothing: return pages.failure(.nothingHere)
+    case .nothing: throw .nothingHere
     case .otherMethod(let allow):
       var answer = pages.failure(.method)
       answer.fields.append(("Allow", allow))
       return answer
     case .form, .logoutForm:
-      if endpoint == .logoutForm, !hasLogout { return pages.failure(.nothingHere) }
+      if endpoint == .logoutForm, !hasLogout { throw .nothingHere }
       if hasOneName, request.authority.lowercased() != origin.authority {
         return .seeOther("\(origin.text)\(request.path)?\(String(decoding: request.query, as: UTF8.self))")
       }
       return endpoint == .form ? try await form(request) : try await logoutForm(request)
-    case .logout: return hasLogout ? try await logout(request) : pages.failure(.nothingHere)
-    case .signedOut: return hasLogout ? pages.signedOut(nil, isAtProvider: true) : pages.failure(.nothingHere)
+    case .logout where hasLogout: return try await logout(request)
+    case .signedOut where hasLogout: return pages.signedOut(nil, isAtProvider: true)
+    case .logout, .signedOut: throw .nothingHere
     case .begin: return try await begin(request)
     case .callback: return await callback(request)
     }
   }
 
   /// The connection's answer if a form is too long.
-  func tooLarge() -> SignInAnswer { pages.failure(.tooLarge) }
+  func tooLarge() -> ProxyResponse { pages.failure(.tooLarge) }
 
   // MARK: The page with the button
 
   private func form(
     _ request: SignInPageRequest, _ details: [(name: String, text: String)] = []
-  ) async throws(CryptoError) -> SignInAnswer {
-    var asked: (form: SignInForm, route: SignInRoute)
-    switch read(request.query) {
-    case .success(let read):
-      asked = (read.form, read.route)
-      if request.source == .otherPage { asked.form.asksBeforeReturn = true }
-    case .failure(let failure): return pages.failure(failure.page)
-    }
-    let route = asked.route
+  ) async throws(SignInPageFailure) -> ProxyResponse {
+    let (asked, route, _) = try read(request.query)
+    var form = asked
+    if request.source == .otherPage { form.asksBeforeReturn = true }
     let application = route.subscription.application
     let people = await people(for: route)
     let requirement = await requirement(of: route)
@@ -148,8 +143,7 @@ package final class SignInHandler: Sendable {
     var question = SignInPages.Question(
       words: SignInText(requirement, configured: route.subscription.key.scopes, isSignedIn: !people.isEmpty),
       application: route.applicationName, route: route.displayName, account: route.account,
-      authority: application.authority.url,
-      form: asked.form, seal: try seal.seal(browser, asked.form, now: surroundings.now()),
+      authority: application.authority.url, form: form, seal: try sealed(form, for: browser),
       details: [
         ("Route", route.name), ("Application", application.name), ("Scopes", requirement.scopes.description),
       ] + details)
@@ -162,30 +156,29 @@ package final class SignInHandler: Sendable {
   }
 
   /// The name by which a browser is known from here on.
-  func browser(_ request: SignInPageRequest) throws(CryptoError) -> String {
+  func browser(_ request: SignInPageRequest) throws(SignInPageFailure) -> String {
     if let known = origin.cookie.browsers(in: request.cookies).first { return known }
-    return try Base64URL.encode(RandomBytes.make(32))
+    do throws(CryptoError) { return try Base64URL.encode(RandomBytes.make(32)) } catch { throw .busy }
   }
 
-  struct Unreadable: Error {
-    var page: SignInPageFailure
+  /// The seal of a form that a browser is shown now.
+  func sealed(_ form: SignInForm, for browser: String) throws(SignInPageFailure) -> String {
+    do throws(CryptoError) { return try seal.seal(browser, form, now: surroundings.now()) } catch { throw .busy }
   }
 
-  func read(_ text: [UInt8]) -> Result<(form: SignInForm, route: SignInRoute, fields: ReplyForm), Unreadable> {
+  func read(
+    _ text: [UInt8]
+  ) throws(SignInPageFailure) -> (form: SignInForm, route: SignInRoute, fields: ReplyForm) {
     let fields: ReplyForm
-    do throws(ReplyForm.Problem) {
-      fields = try ReplyForm(text)
-    } catch {
-      return .failure(Unreadable(page: .malformed))
-    }
-    guard let name = fields["route"], let route = routes[name] else { return .failure(Unreadable(page: .unknownRoute)) }
+    do throws(ReplyForm.Problem) { fields = try ReplyForm(text) } catch { throw .malformed }
+    guard let name = fields["route"], let route = routes[name] else { throw .unknownRoute }
     var form = SignInForm(route: name)
     if let text = fields["return"] {
-      guard let path = ReturnPath(text) else { return .failure(Unreadable(page: .foreignReturn)) }
+      guard let path = ReturnPath(text) else { throw .foreignReturn }
       form.returnTo = path
       form.asksBeforeReturn = fields["ask"] != nil
     }
-    return .success((form, route, fields))
+    return (form, route, fields)
   }
 
   /// The people who are signed in to the route's application, and whom the route may mean.
@@ -208,49 +201,41 @@ package final class SignInHandler: Sendable {
   func page(
     insteadOf target: String, route: String, cookies: String, authority: String,
     details: [(name: String, text: String)]
-  ) async -> SignInAnswer? {
+  ) async -> ProxyResponse? {
     guard routes[route] != nil, !hasOneName || authority.lowercased() == origin.authority else { return nil }
     let form = SignInForm(route: route, returnTo: ReturnPath(target))
     let query = SignInEndpoint.link(form).split(separator: "?", maxSplits: 1).last ?? ""
     let request = SignInPageRequest(
       method: "GET", path: SignInEndpoint.signInPath, query: String(query), authority: authority, cookies: cookies)
-    do throws(CryptoError) {
-      let answer = try await self.form(request, details)
-      return answer.status == 200 ? answer : nil
-    } catch {
-      return nil
-    }
+    do throws(SignInPageFailure) { return try await self.form(request, details) } catch { return nil }
   }
 
   /// The browser that was shown a form, which it sends now.
   func owner(
     of form: SignInForm, _ fields: ReplyForm, _ request: SignInPageRequest, now: UnixTime
-  ) throws(CryptoError) -> Result<String, Unreadable> {
+  ) throws(SignInPageFailure) -> String {
     let browsers = origin.cookie.browsers(in: request.cookies)
-    if browsers.isEmpty { return .failure(Unreadable(page: .noCookie)) }
-    switch try seal.judge(fields["seal"] ?? "", browsers, form, now: now) {
-    case .good(let owner): return .success(owner)
-    case .expired: return .failure(Unreadable(page: .expiredForm))
-    case .forged: return .failure(Unreadable(page: .forged))
+    let verdict: SignInSeal.Verdict
+    do throws(CryptoError) {
+      verdict = try seal.judge(fields["seal"] ?? "", browsers, form, now: now)
+    } catch {
+      throw .busy
+    }
+    switch verdict {
+    case _ where browsers.isEmpty: throw .noCookie.retrying(link(form))
+    case .good(let owner): return owner
+    case .expired: throw .expiredForm.retrying(link(form))
+    case .forged: throw .forged.retrying(link(form))
     }
   }
 
   // MARK: Its button
 
-  private func begin(_ request: SignInPageRequest) async throws(CryptoError) -> SignInAnswer {
-    if request.source == .otherPage || request.source == .noPage { return pages.failure(.crossSite) }
-    let form: SignInForm, route: SignInRoute, fields: ReplyForm
-    switch read(request.body) {
-    case .success(let read): (form, route, fields) = read
-    case .failure(let failure): return pages.failure(failure.page)
-    }
-    let retry = link(form)
+  private func begin(_ request: SignInPageRequest) async throws(SignInPageFailure) -> ProxyResponse {
+    if request.source == .otherPage || request.source == .noPage { throw .crossSite }
+    let (form, route, fields) = try read(request.body)
     let now = surroundings.now()
-    let browser: String
-    switch try owner(of: form, fields, request, now: now) {
-    case .success(let owner): browser = owner
-    case .failure(let failure): return pages.failure(failure.page, retry: retry)
-    }
+    let browser = try owner(of: form, fields, request, now: now)
     let requirement = await requirement(of: route)
     let people = await people(for: route)
     var wanted = SignInRequest(application: route.subscription.application, scopes: requirement.scopes)
@@ -275,12 +260,12 @@ package final class SignInHandler: Sendable {
             signIn: signIn, browser: Secret(browser), caller: request.caller, form: form, requirement: requirement,
             wanted: route.subscription.key, begunAt: now))
       }
-      var answer = SignInAnswer.seeOther(address)
+      var answer = ProxyResponse.seeOther(address)
       answer.fields.append(("Set-Cookie", setCookie(browser)))
       return answer
     } catch {
       record(error, route)
-      return pages.failure(SignInPageFailure(error), retry: retry)
+      throw SignInPageFailure(error).retrying(link(form))
     }
   }
 

@@ -3,7 +3,7 @@
 internal import Identity
 internal import Tokens
 
-struct SignInPageFailure {
+struct SignInPageFailure: Error {
   var status: Int
   var heading: String
   var text: String
@@ -12,6 +12,8 @@ struct SignInPageFailure {
   var next: String
   /// Facts for technicians, behind "Details".
   var facts: [(name: String, text: String)] = []
+  /// The link to begin again.
+  var retry: String?
 
   private init(_ status: Int, _ heading: String, _ text: String, detail: String? = nil, next: String) {
     self.status = status
@@ -19,6 +21,13 @@ struct SignInPageFailure {
     self.text = text
     self.detail = detail
     self.next = next
+  }
+
+  /// The same with a link to begin again.
+  func retrying(_ link: String) -> SignInPageFailure {
+    var failure = self
+    failure.retry = link
+    return failure
   }
 
   static let unknownRoute = SignInPageFailure(

@@ -60,19 +60,6 @@ struct SignInPageRequest: Sendable {
   }
 }
 
-struct SignInAnswer: Sendable {
-  var status: Int
-  /// Names as they are sent; the connection adds framing fields.
-  var fields: [(name: StaticString, value: String)] = []
-  var body: [UInt8] = []
-
-  static func seeOther(_ location: String) -> SignInAnswer {
-    SignInAnswer(
-      status: 303,
-      fields: [("Location", location), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")])
-  }
-}
-
 struct RouteSignInRequirement: Sendable, Hashable {
   /// The scopes of the token: the route's, and those that were required since.
   var scopes: ScopeSet

@@ -1,5 +1,6 @@
 // The pages for a person: the question, and the result. The handler decides which one is shown.
 
+internal import Bytes
 internal import HTTP
 internal import HTTPServer
 internal import Identity
@@ -25,7 +26,7 @@ struct SignInPages: Sendable {
     var details: [(name: String, text: String)] = []
   }
 
-  func question(_ question: Question) -> SignInAnswer {
+  func question(_ question: Question) -> ProxyResponse {
     let words = question.words
     let whose: Markup =
       question.account.map { " on behalf of <b>\($0)</b>" } ?? (question.choice.isEmpty ? " on your behalf" : "")
@@ -82,7 +83,7 @@ struct SignInPages: Sendable {
 
   func logout(
     _ people: [CachedAccount], application: String, authority: HTTPURL, form: SignInForm, seal: String
-  ) -> SignInAnswer {
+  ) -> ProxyResponse {
     let who: Markup =
       people.count == 1
       ? """
@@ -111,7 +112,7 @@ struct SignInPages: Sendable {
 
   /// The result of signing out. `account`: the one that was signed out here just now. `isAtProvider`: the provider has
   /// been told.
-  func signedOut(_ account: String?, isAtProvider: Bool) -> SignInAnswer {
+  func signedOut(_ account: String?, isAtProvider: Bool) -> ProxyResponse {
     let who: Markup =
       account.map { "<b>\($0)</b> is signed out here" }
       ?? (isAtProvider ? "You are signed out" : "No account is signed in here")
@@ -130,7 +131,7 @@ struct SignInPages: Sendable {
   }
 
   /// The success of a sign-in whose browser does not continue by itself. `returnTo`: the target of another site's link.
-  func done(_ account: String?, route: String, returnTo: ReturnPath? = nil) -> SignInAnswer {
+  func done(_ account: String?, route: String, returnTo: ReturnPath? = nil) -> ProxyResponse {
     let who: Markup = account.map { "<b>\($0)</b> is signed in" } ?? "You are signed in"
     let next: Markup =
       returnTo.map {
@@ -145,7 +146,7 @@ struct SignInPages: Sendable {
   }
 
   /// The success for a browser that continues by itself, with a request from this page.
-  func goingBack(to path: ReturnPath) -> SignInAnswer {
+  func goingBack(to path: ReturnPath) -> ProxyResponse {
     page(
       200, "You are signed in",
       """
@@ -154,10 +155,10 @@ struct SignInPages: Sendable {
       """, refresh: path)
   }
 
-  func failure(_ failure: SignInPageFailure, retry: String? = nil) -> SignInAnswer {
+  func failure(_ failure: SignInPageFailure) -> ProxyResponse {
     let detail: Markup = failure.detail.map { "<p class=\"problem\">\($0)</p>\n" } ?? ""
     let again: Markup =
-      retry.map { "<div class=\"buttons\"><a class=\"button\" href=\"\($0)\">Begin again</a></div>\n" } ?? ""
+      failure.retry.map { "<div class=\"buttons\"><a class=\"button\" href=\"\($0)\">Begin again</a></div>\n" } ?? ""
     let content: Markup = """
       <p role="alert">\(failure.text)</p>
       \(detail)<p>\(failure.next)</p>
@@ -174,11 +175,81 @@ struct SignInPages: Sendable {
 
   private func page(
     _ status: Int, _ title: String, _ content: Markup, formAction: String = "'none'", refresh: ReturnPath? = nil
-  ) -> SignInAnswer {
+  ) -> ProxyResponse {
     var page = Page(title, content)
     page.formAction = formAction
     page.refresh = refresh?.text
     page.hidesQuery = hidesQuery
-    return SignInAnswer(status: status, fields: page.fields, body: page.html)
+    return ProxyResponse(status: status, fields: page.fields, body: page.html)
+  }
+}
+
+/// A requirement in words for the person who can meet it.
+struct SignInText {
+  var heading: String
+  /// The required scopes: a permission, and its resource, if that is named.
+  var scopes: [(permission: String, resource: String?)]
+  /// The conditions of the sign-in, beyond an ordinary one.
+  var conditions: [String]
+
+  /// The words for a requirement. `configured`: the route's scopes; `isSignedIn`: its account is signed in.
+  init(_ requirement: RouteSignInRequirement, configured: ScopeSet, isSignedIn: Bool) {
+    scopes = requirement.scopes.words.map(Self.scope)
+    let need = requirement.need
+    let asked = need.claims.map { Self.claimNames($0) } ?? []
+    var conditions: [String] = []
+    let levels = need.authenticationContexts + (need.claims.map { Self.contexts($0) } ?? [])
+    let isStepUp = !levels.isEmpty || asked.contains("acrs")
+    if isStepUp {
+      let names = levels.isEmpty ? "" : " (\(levels.joined(separator: ", ")))"
+      conditions.append("a stronger sign-in, such as with a one-time code\(names)")
+    }
+    if let seconds = need.maxAge { conditions.append(Self.age(seconds)) }
+    if asked.contains("nbf") {
+      conditions.append("a new token: something about your access changed since the last one")
+    }
+    if !asked.subtracting(["acrs", "nbf"]).isEmpty { conditions.append("what a policy of your organisation asks for") }
+    self.conditions = conditions
+    let isMore = !Set(requirement.scopes.words.map { $0.lowercased() }).isSubset(
+      of: configured.words.map { $0.lowercased() })
+    heading =
+      if !isSignedIn {
+        "Sign in"
+      } else if isStepUp || need.maxAge != nil || !asked.subtracting(["nbf"]).isEmpty {
+        "Confirm that it is you"
+      } else {
+        isMore ? "More permissions are needed" : "Sign in again"
+      }
+  }
+
+  /// `api://orders/Orders.Read` is the permission Orders.Read at api://orders.
+  static func scope(_ word: String) -> (permission: String, resource: String?) {
+    guard let slash = word.lastIndex(of: "/") else { return (word, nil) }
+    let name = String(word[word.index(after: slash)...])
+    let resource = String(word[..<slash])
+    return (name == ".default" ? "Everything it is registered for" : name, resource)
+  }
+
+  private static func age(_ seconds: Int64) -> String {
+    switch seconds {
+    case ..<1: "that you sign in now, whenever you did before"
+    case ..<120: "a sign-in of the last \(seconds) seconds"
+    default: "a sign-in of the last \(seconds / 60) minutes"
+    }
+  }
+
+  private static func claimNames(_ claims: Claims) -> Set<String> {
+    Set(members(claims).keys).subtracting(["xms_cc"])
+  }
+
+  private static func contexts(_ claims: Claims) -> [String] {
+    guard let asked = members(claims)["acrs"]?.members else { return [] }
+    if let value = asked["value"]?.text { return [value] }
+    guard case .array(let values) = asked["values"] else { return [] }
+    return values.compactMap(\.text)
+  }
+
+  private static func members(_ claims: Claims) -> [String: JSONValue] {
+    JSONValue(json: Array(claims.text.utf8))?.members?["access_token"]?.members ?? [:]
   }
 }

@@ -63,4 +63,7 @@ struct SignInForm: Sendable, Hashable {
   var asksBeforeReturn = false
   /// True if it is about signing out: its seal is not valid for signing in.
   var signsOut = false
+
+  /// The form that signs out of the same route.
+  var signingOut: SignInForm { SignInForm(route: route, signsOut: true) }
 }

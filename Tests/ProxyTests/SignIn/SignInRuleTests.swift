@@ -206,7 +206,7 @@ import Tokens
     #expect(!text.contains("<script"))
     #expect(!text.contains("<b>/x"))
     #expect(text.contains("value=\"/&quot;&gt;&lt;b&gt;\""))
-    let failure = SignInPages().failure(SignInPageFailure(.declined(TokenErrorReply(error: evil))), retry: "/\"x")
+    let failure = SignInPages().failure(SignInPageFailure(.declined(TokenErrorReply(error: evil))).retrying("/\"x"))
     #expect(!String(decoding: failure.body, as: UTF8.self).contains("<script"))
   }
 
