@@ -42,7 +42,7 @@ import Tokens
     let error = ProgramError(failure, ProblemDocument(failure), words: "Say \"it\\.")
     #expect(error.status == status && error.code == code)
     #expect(error.description == "Say 'it'.")
-    let response = ErrorResponse(error)
+    let response = ProxyResponse(error)
     let members = try #require(JSONValue(json: response.body)?.members)
     #expect(members["error"]?.text == code && members["statusCode"] == .integer(Int64(status)))
     #expect(members["error_description"]?.text == members["message"]?.text)

@@ -78,7 +78,7 @@ extension ExchangeFailure {
 }
 
 /// The reason why a request or its answer was not delivered.
-enum DeliveryFailure: Error, Equatable {
+enum DeliveryFailure: Equatable {
   case tooLarge
   /// The content's chunked coding or trailer section is broken.
   case content

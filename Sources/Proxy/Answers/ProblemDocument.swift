@@ -23,10 +23,11 @@ struct ProblemDocument {
   /// The provider's refusal of the caller's own token.
   var assertion: AssertionRefused?
 
-  init(_ status: Int, _ type: ProblemType, _ title: String, _ detail: String, retryAfter: Int64? = nil) {
+  /// The title is the type's, unless another one says more.
+  init(_ status: Int, _ type: ProblemType, _ detail: String, title: String? = nil, retryAfter: Int64? = nil) {
     self.status = status
     self.type = type
-    self.title = title
+    self.title = title ?? type.title
     self.detail = detail
     self.retryAfter = retryAfter
   }
@@ -35,142 +36,115 @@ struct ProblemDocument {
     switch failure {
     case .head(let error): self = Self.document(error)
     case .framing(let error):
-      self.init(error.status, .badRequest, "Bad request", "The length of the content cannot be told: \(error.words).")
-    case .path(let error):
-      self.init(400, .badPath, "Bad path", "The path is ambiguous: \(error.words).")
-    case .methodRefused:
-      self.init(501, .methodNotSupported, "Method not supported", "CONNECT and TRACE are not forwarded.")
-    case .tunnelRefused:
-      self.init(501, .methodNotSupported, "Method not supported", "No WebSocket can be opened at this address.")
-    case .targetRefused:
-      self.init(400, .badRequest, "Bad request", "The target * names no route.")
+      self.init(error.status, .badRequest, "The length of the content cannot be told: \(error.words).")
+    case .path(let error): self.init(400, .badPath, "The path is ambiguous: \(error.words).")
+    case .methodRefused: self.init(501, .methodNotSupported, "CONNECT and TRACE are not forwarded.")
+    case .tunnelRefused: self.init(501, .methodNotSupported, "No WebSocket can be opened at this address.")
+    case .targetRefused: self.init(400, .badRequest, "The target * names no route.")
     case .schemeRefused:
-      self.init(
-        421, .misdirectedRequest, "Misdirected request",
-        "The request target is an https address, and this listener has no TLS.")
-    case .expectation:
-      self.init(417, .expectationFailed, "Expectation failed", "Only 'Expect: 100-continue' is supported.")
+      self.init(421, .misdirectedRequest, "The request target is an https address, and this listener has no TLS.")
+    case .expectation: self.init(417, .expectationFailed, "Only 'Expect: 100-continue' is supported.")
     case .caller(.unknownHost):
       self.init(
-        421, .unknownHost, "Unknown host",
+        421, .unknownHost,
         "The Host field names no host of this listener. Call it by its address, or add the name under 'hosts'.")
     case .caller(.crossSite):
-      self.init(
-        403, .crossSiteRequest, "Cross-site request refused",
-        "A browser says that another site is behind this request.")
+      self.init(403, .crossSiteRequest, "A browser says that another site is behind this request.")
     case .caller(.unknownPage):
       self.init(
-        403, .crossSiteRequest, "Cross-site request refused",
+        403, .crossSiteRequest,
         "A browser does not say that a person opened this address, or which page is behind the request. It does where "
           + "the listener is called as localhost or over TLS.")
     case .caller(.speculative):
       self.init(
-        403, .speculativeRequest, "Speculative request refused",
-        "A browser fetches this ahead of time, and not for a page of this listener's own.")
+        403, .speculativeRequest, "A browser fetches this ahead of time, and not for a page of this listener's own.")
     case .caller(.serviceWorker):
       self.init(
-        403, .serviceWorkerRefused, "Service worker refused",
+        403, .serviceWorkerRefused,
         "A service worker would answer for every route of this listener, so the script of one is not served.")
     case .caller(.unknownPeer):
       self.init(
-        403, .callerRefused, "Caller refused",
+        403, .callerRefused,
         "The calling process runs as none of the users and groups in callers.unix of this listener.")
     case .caller(.unknownCertificate):
       self.init(
-        403, .callerRefused, "Caller refused",
+        403, .callerRefused,
         "The caller's certificate has none of the subjects in callers.certificate of this listener.")
     case .caller(.missingSecret):
       self.init(
-        403, .callerRefused, "Caller refused",
+        403, .callerRefused,
         "The field that callers.header of this listener demands is missing, repeated, or has another value.")
     case .caller(.untrustedToken):
       self.init(
-        401, .callerNotAuthenticated, "Caller not authenticated",
+        401, .callerNotAuthenticated,
         "This listener demands a bearer token of the caller's own; callers.bearer says whose and for which audience.")
     case .caller(.missingScope):
       self.init(
-        403, .callerScopeMissing, "Scope missing",
+        403, .callerScopeMissing,
         "The caller's token lacks scopes that callers.bearer of this listener demands; WWW-Authenticate names all.")
     case .callerIssuerUnavailable:
       self.init(
-        503, .callerIssuerUnavailable, "Issuer of callers' tokens unavailable",
+        503, .callerIssuerUnavailable,
         "The keys of the authority in callers.bearer of this listener cannot be had now, so no token can be checked.",
         retryAfter: 5)
-    case .maxForwards:
-      self.init(400, .badRequest, "Bad request", "Max-Forwards is not one decimal number.")
-    case .callTimeout:
-      self.init(400, .badRequest, "Bad request", "grpc-timeout is not a number of at most 8 digits and a unit.")
+    case .maxForwards: self.init(400, .badRequest, "Max-Forwards is not one decimal number.")
+    case .callTimeout: self.init(400, .badRequest, "grpc-timeout is not a number of at most 8 digits and a unit.")
     case .loop:
       self.init(
-        508, .loopDetected, "Loop detected",
+        508, .loopDetected,
         "The request has passed this proxy before: Via or CDN-Loop names it. An upstream leads back here.")
     case .suspectedLoop:
       self.init(
-        508, .loopDetected, "Loop detected",
+        508, .loopDetected,
         "The request has no field but its Host, and too many like it are in progress, as if an upstream led back here.")
     case .authorizationRefused:
       self.init(
-        400, .authorizationRefused, "Authorization refused",
+        400, .authorizationRefused,
         "This route adds a token of its own and takes no Authorization field from callers (existing: reject).")
     case .choiceRefused:
       self.init(
-        400, .choiceRefused, "Choice refused",
+        400, .choiceRefused,
         "The request repeats the field by which this route lets callers pick a token, or it has a value that the route "
           + "does not list.")
     case .noRoute:
-      self.init(
-        404, .noRoute, "No route", "No route has this host and path. The proxy's configuration lists the routes.")
+      self.init(404, .noRoute, "No route has this host and path. The proxy's configuration lists the routes.")
     case .methodNotAllowed:
       self.init(
-        405, .methodNotAllowed, "Method not allowed",
+        405, .methodNotAllowed,
         "The route does not take this method, or the one that a field such as X-HTTP-Method-Override asks for; see "
-          + "Allow."
-      )
-    case .headStalled:
-      self.init(408, .requestTimeout, "Request timeout", "The request head did not arrive in time.")
-    case .delivery(.contentStalled):
-      self.init(408, .requestTimeout, "Request timeout", "The request's content stopped arriving.")
-    case .delivery(.contentTooSlow):
-      self.init(408, .requestTimeout, "Request timeout", "The request's content arrived too slowly.")
-    case .delivery(.tooLarge):
-      self.init(413, .contentTooLarge, "Content too large", "The request's content is longer than the limit.")
-    case .delivery(.contentCut):
-      self.init(400, .badRequest, "Bad request", "The request ended before its content was complete.")
-    case .delivery(.content):
-      self.init(400, .badRequest, "Bad request", "The chunked coding of the request's content is broken.")
+          + "Allow.")
+    case .headStalled: self.init(408, .requestTimeout, "The request head did not arrive in time.")
+    case .delivery(.contentStalled): self.init(408, .requestTimeout, "The request's content stopped arriving.")
+    case .delivery(.contentTooSlow): self.init(408, .requestTimeout, "The request's content arrived too slowly.")
+    case .delivery(.tooLarge): self.init(413, .contentTooLarge, "The request's content is longer than the limit.")
+    case .delivery(.contentCut): self.init(400, .badRequest, "The request ended before its content was complete.")
+    case .delivery(.content): self.init(400, .badRequest, "The chunked coding of the request's content is broken.")
     case .token(let error): self = Self.document(error)
     case .handOut(let refusal): self = Self.document(refusal)
     case .program(let refusal): self.init(refusal)
     case .refusedToken(let status):
       self.init(
-        status, .tokenRefused, "Token refused",
+        status, .tokenRefused,
         "The API refused the token, and no other one can be had without a person. WWW-Authenticate is the API's.")
-    case .unreachable(.timedOut):
-      self.init(504, .upstreamTimeout, "Upstream timeout", "The upstream did not accept a connection in time.")
+    case .unreachable(.timedOut): self.init(504, .upstreamTimeout, "The upstream did not accept a connection in time.")
     case .unreachable(let error):
-      self.init(502, .upstreamUnreachable, "Upstream unreachable", "No connection to the upstream: \(error.reason).")
+      self.init(502, .upstreamUnreachable, "No connection to the upstream: \(error.reason).")
     case .delivery(.upstreamClosed):
-      self.init(
-        502, .upstreamClosed, "Upstream closed", "The upstream closed the connection before it had answered.")
+      self.init(502, .upstreamClosed, "The upstream closed the connection before it had answered.")
     case .delivery(.upstreamMalformed):
-      self.init(502, .upstreamMalformed, "Upstream malformed", "The upstream's answer is not acceptable HTTP.")
-    case .delivery(.upstreamStalled):
-      self.init(504, .upstreamTimeout, "Upstream timeout", "The upstream did not answer in time.")
+      self.init(502, .upstreamMalformed, "The upstream's answer is not acceptable HTTP.")
+    case .delivery(.upstreamStalled): self.init(504, .upstreamTimeout, "The upstream did not answer in time.")
     case .delivery(.exchangeTimedOut):
-      self.init(
-        504, .exchangeTimeout, "Exchange timeout",
-        "The exchange took longer than the route, or the call's deadline, allows.")
+      self.init(504, .exchangeTimeout, "The exchange took longer than the route, or the call's deadline, allows.")
     }
   }
 
   private static func document(_ error: RequestHeadError) -> ProblemDocument {
     switch error.status {
-    case 414: .init(414, .targetTooLong, "Target too long", "The request target is longer than the limit.")
-    case 431:
-      .init(431, .headTooLarge, "Head too large", "The request head is longer, or has more fields, than the limits.")
-    case 505:
-      .init(505, .versionNotSupported, "Version not supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
-    default: .init(400, .badRequest, "Bad request", "The request head is not acceptable HTTP/1.1: \(error.words).")
+    case 414: .init(414, .targetTooLong, "The request target is longer than the limit.")
+    case 431: .init(431, .headTooLarge, "The request head is longer, or has more fields, than the limits.")
+    case 505: .init(505, .versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+    default: .init(400, .badRequest, "The request head is not acceptable HTTP/1.1: \(error.words).")
     }
   }
 
@@ -178,21 +152,21 @@ struct ProblemDocument {
     switch error.kind {
     case .providerUnavailable:
       .init(
-        503, .identityProviderUnavailable, "Identity provider unavailable",
+        503, .identityProviderUnavailable,
         "The identity provider did not give a token for this route. Try again later; the log says what it answered.",
         retryAfter: error.retryAfter)
     case .rejected(let reply):
       .init(
-        502, .tokenRequestRejected, "Token request rejected",
+        502, .tokenRequestRejected,
         "The identity provider refuses the application of this route (\(reply.error)). Its configuration or credential "
           + "must be mended; the log has the provider's codes.")
     case .unusableMetadata:
       .init(
-        502, .authorityUnusable, "Authority unusable",
+        502, .authorityUnusable,
         "The document at the authority of this route's application is not the metadata of that authority.")
     case .cacheUnavailable:
       .init(
-        503, .tokenCacheUnavailable, "Token cache unavailable",
+        503, .tokenCacheUnavailable,
         "The proxy cannot read its token cache, so it does not know who is signed in. Try again later; the log says "
           + "why.",
         retryAfter: error.retryAfter)
@@ -206,23 +180,22 @@ struct ProblemDocument {
       switch refused.refusal {
       case .claims:
         ProblemDocument(
-          401, .callerClaimsRequired, "More proof needed",
+          401, .callerClaimsRequired,
           "The identity provider wants the person behind the caller's token to prove more. Request a token for this "
             + "proxy with the claims of the challenge, and send the request again with it.")
       case .consent:
         ProblemDocument(
-          403, .callerConsentRequired, "Consent needed",
+          403, .callerConsentRequired,
           "The application of this route may not ask for these scopes in the caller's name: the person, or an "
             + "administrator, has to consent first.")
       case .invalidToken:
         ProblemDocument(
-          401, .callerTokenRefused, "Caller's token refused",
+          401, .callerTokenRefused,
           "The identity provider does not take the caller's token in exchange, or the token has ended. Request another "
             + "one for this proxy.")
       case .denied:
         ProblemDocument(
-          403, .callerDenied, "Caller denied",
-          "The rules of the identity provider do not allow this caller a token for this route.")
+          403, .callerDenied, "The rules of the identity provider do not allow this caller a token for this route.")
       }
     document.assertion = refused
     return document
@@ -232,43 +205,42 @@ struct ProblemDocument {
     switch refusal {
     case .browser:
       ProblemDocument(
-        403, .crossSiteRequest, "Cross-site request refused",
+        403, .crossSiteRequest,
         "Tokens are handed out to engines, and this request has a browser's field (Origin or Sec-Fetch-…). An engine "
           + "that vouches for the browser removes them.")
-    case .content:
-      ProblemDocument(400, .badRequest, "Bad request", "A request for a token has no content.")
+    case .content: ProblemDocument(400, .badRequest, "A request for a token has no content.")
     case .message:
-      ProblemDocument(
-        400, .badRequest, "Bad request", "The call has a message that is not its method's, or is compressed.")
+      ProblemDocument(400, .badRequest, "The call has a message that is not its method's, or is compressed.")
     case .description:
       ProblemDocument(
-        400, .badRequest, "Bad request",
+        400, .badRequest,
         "Without a route in its path, a request for a token has the fields X-Forwarded-Method, -Uri and -Host, or "
           + "X-Original-Method and -URI, each once, and not both kinds.")
     case .fields:
       ProblemDocument(
-        400, .badRequest, "Bad request",
+        400, .badRequest,
         "X-Bearer-Refused is one Authorization field with a Bearer token, X-Bearer-Status is 401 or 403, "
           + "X-Bearer-Unavailable is a status from 400 up, and X-Bearer-Answer is 'refusal'; each occurs once.")
     case .route:
       ProblemDocument(
-        403, .callerRefused, "Caller refused",
+        403, .callerRefused,
         "The tokens of this route are not handed out: it lacks 'hand_out: proxies', or adds no token.")
     case .otherRoute:
       ProblemDocument(
-        403, .badPath, "Bad path",
+        403, .badPath,
         "The request that the engine describes is not one for this route: its path is ambiguous, or leads to "
           + "another route, or the method is not the route's.")
     case .overtaken:
       ProblemDocument(
-        503, .identityProviderUnavailable, "Token arrived",
-        "There was no token when the request came, and there is one now. Repeat the request.", retryAfter: 1)
+        503, .identityProviderUnavailable,
+        "There was no token when the request came, and there is one now. Repeat the request.", title: "Token arrived",
+        retryAfter: 1)
     }
   }
 
   private static func document(_ required: InteractionRequired) -> ProblemDocument {
     // The sentence depends on the route and on the ways to sign in: `json` and `InteractionPage` write it.
-    var document = ProblemDocument(401, .interactionRequired, "Sign-in needed", "")
+    var document = ProblemDocument(401, .interactionRequired, "")
     document.interaction = required
     return document
   }
@@ -306,6 +278,23 @@ struct ProblemDocument {
   }
 
   private static func quoted(_ text: String) -> String { JSONValue.string(text).canonicalText() }
+}
+
+extension ProblemType {
+  /// The type in words: `no-route` is "No route".
+  fileprivate var title: String {
+    switch self {
+    case .crossSiteRequest: "Cross-site request refused"
+    case .speculativeRequest: "Speculative request refused"
+    case .callerScopeMissing: "Scope missing"
+    case .callerIssuerUnavailable: "Issuer of callers' tokens unavailable"
+    case .interactionRequired: "Sign-in needed"
+    case .callerClaimsRequired: "More proof needed"
+    case .callerConsentRequired: "Consent needed"
+    case .callerTokenRefused: "Caller's token refused"
+    default: "\(word)".prefix(1).uppercased() + "\(word)".dropFirst().map { $0 == "-" ? " " : $0 }
+    }
+  }
 }
 
 extension RequestHeadError {

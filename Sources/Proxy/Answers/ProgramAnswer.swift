@@ -100,10 +100,10 @@ struct ProgramError {
   }
 }
 
-extension ErrorResponse {
+extension ProxyResponse {
   init(_ error: ProgramError) {
     status = error.status
-    fields = [("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("Pragma", "no-cache")]
+    fields = Self.tokenFields
     if error.asksForBasic { fields.append(("WWW-Authenticate", #"Basic realm="bearer-proxy""#)) }
     let document = JSONValue.object([
       "error": .string(error.code), "error_description": .string(error.description),
@@ -132,7 +132,7 @@ extension ProgramRefusal {
 extension ProblemDocument {
   init(_ refusal: ProgramRefusal) {
     func mistake(_ detail: String, _ status: Int = 400, _ type: ProblemType = .badRequest) -> ProblemDocument {
-      ProblemDocument(status, type, "Request for a token refused", detail)
+      ProblemDocument(status, type, detail, title: "Request for a token refused")
     }
     self =
       switch refusal {

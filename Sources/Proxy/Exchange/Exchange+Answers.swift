@@ -16,8 +16,7 @@ extension Exchange {
   @discardableResult
   func answer(_ failure: ExchangeFailure, keepsConnection: Bool = false) async -> Bool {
     await write(failure, keepsConnection: keepsConnection, asCall: isCall)
-    let isDelivered = await flush()
-    finish()
+    let isDelivered = await deliver()
     // Nothing was waited for. A caller that sends such requests back to back must not have the loop for itself.
     if keepsConnection { await Task.yield() }
     return isDelivered && keepsConnection
@@ -27,6 +26,17 @@ extension Exchange {
   func write(_ failure: ExchangeFailure, keepsConnection: Bool, asCall: Bool = false) async {
     request.trace?.problem = ProblemDocument(failure).type.rawValue
     write(failure, await signInPage(insteadOf: failure), keepsConnection: keepsConnection, isCall: asCall)
+  }
+
+  /// Sends another answer with content.
+  @inline(never)
+  func answer(_ response: ProxyResponse, keepsConnection: Bool) async -> Bool {
+    beginAnswer(response.status)
+    writeFields(response)
+    writeDate()
+    writeEnd(keepsConnection: keepsConnection)
+    writeContent(response)
+    return await deliver() && keepsConnection
   }
 
   /// Grants a browser's preflight, so that the page of another site goes on.
@@ -64,7 +74,7 @@ extension Exchange {
 
   /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
   /// so there is one page before the identity provider, not two.
-  private func signInPage(insteadOf failure: ExchangeFailure) async -> SignInAnswer? {
+  private func signInPage(insteadOf failure: ExchangeFailure) async -> ProxyResponse? {
     guard audience == .person, case .token(let error) = failure, let required = error.interactionRequired,
       required.reason != .accountAmbiguous, request.route?.token.onInteractionRequired != .redirect
     else { return nil }
@@ -72,7 +82,7 @@ extension Exchange {
   }
 
   /// The same for any reason; nil if this listener has no pages for the route.
-  func signInPage(reason: String) async -> SignInAnswer? {
+  func signInPage(reason: String) async -> ProxyResponse? {
     guard let handler = caller.facts.listener.signIn, let route = request.route,
       let returnTo = request.returnTo
     else { return nil }
@@ -84,9 +94,9 @@ extension Exchange {
 
   /// Writes a problem document. Not inlined: what it needs in between has no place in a frame that waits.
   @inline(never)
-  private func write(_ failure: ExchangeFailure, _ page: SignInAnswer?, keepsConnection: Bool, isCall: Bool) {
+  private func write(_ failure: ExchangeFailure, _ page: ProxyResponse?, keepsConnection: Bool, isCall: Bool) {
     let problem = ProblemDocument(failure)
-    var response = ErrorResponse(
+    var response = ProxyResponse(
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
     let isForProgram = caller.facts.listener.programs != nil
@@ -95,18 +105,15 @@ extension Exchange {
         route: request.route?.name ?? "", link: signInLink(problem), state.service.description.commands)
       response =
         isCall
-        ? ErrorResponse(call: failure, problem, words: words)
-        : ErrorResponse(ProgramError(failure, problem, words: words))
+        ? ProxyResponse(call: failure, problem, words: words)
+        : ProxyResponse(ProgramError(failure, problem, words: words))
     }
     if response.status >= 500, let status = request.handOut?.unavailableStatus { response.status = status }
-    if let page { (response.body, response.fields) = (page.body, page.fields) }
+    if let page { response = ProxyResponse(status: response.status, fields: page.fields, body: page.body) }
     // A call's answer has its status in a field. The record and the metrics keep the one that it would have here.
     HeadWriter.statusLine(isCall ? 200 : response.status, into: &caller.buffers.output)
     request.record.status = UInt16(response.status)
-    for field in response.fields {
-      HeadWriter.field(field.name, Array(field.value.utf8).span, into: &caller.buffers.output)
-    }
-    HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.buffers.output)
+    writeFields(response)
     writeDate()
     // Azure's SDKs would wait so long before each of three or five repetitions. Their own pauses are 25 s together.
     let isForManagedIdentity = isForProgram && request.head.method == .get
@@ -164,12 +171,31 @@ extension Exchange {
       keepsConnection ? .kept : .closed, for: request.head.version, into: &caller.buffers.output)
   }
 
-  func endAnswer(_ body: [UInt8] = [], keepsConnection: Bool) async -> Bool {
+  /// Writes the fields that go with the content, and its length.
+  func writeFields(_ response: ProxyResponse) {
+    for (name, value) in response.fields {
+      HeadWriter.field(name, Array(value.utf8).span, into: &caller.buffers.output)
+    }
+    HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.buffers.output)
+  }
+
+  /// Writes the content, unless the caller asked for the head alone.
+  func writeContent(_ response: ProxyResponse) {
+    let isHead = request.head.method == .head
+    if !isHead { caller.buffers.output.append(response.body) }
+    request.record.bytesOut = isHead ? 0 : UInt64(response.body.count)
+  }
+
+  private func endAnswer(keepsConnection: Bool) async -> Bool {
     writeEnd(keepsConnection: keepsConnection)
-    caller.buffers.output.append(body)
+    return await deliver() && keepsConnection
+  }
+
+  /// Sends what was written, and ends the exchange. True if everything was sent.
+  func deliver() async -> Bool {
     let isDelivered = await flush()
     finish()
-    return isDelivered && keepsConnection
+    return isDelivered
   }
 
   func flush() async -> Bool {

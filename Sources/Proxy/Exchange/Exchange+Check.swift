@@ -53,9 +53,7 @@ extension Exchange {
     beginCallAnswer()
     write(message)
     endCallAnswer(.ok)
-    let isDelivered = await flush()
-    finish()
-    return isDelivered
+    return await deliver()
   }
 
   // MARK: The call
@@ -69,19 +67,15 @@ extension Exchange {
   @inline(never)
   private func admitCall() throws(ExchangeFailure) -> BodyFraming {
     if let refusal = caller.facts.refusal { throw .caller(refusal) }
-    return try Self.framing(request.head, request.headBytes, callers: caller.facts.listener.callers)
-  }
-
-  private static func framing(
-    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck
-  ) throws(ExchangeFailure) -> BodyFraming {
-    let bytes = input.bytes
-    if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
-    // Envoy's own call has no field of a browser's; a page cannot make this one without a preflight.
-    if head.fields.containsAny(of: FieldNameSet(.origin).with(.secFetchSite).with(.secFetchMode)) {
-      throw .handOut(.browser)
+    let callers = caller.facts.listener.callers
+    return try request.headBytes.withBytes { bytes throws(ExchangeFailure) in
+      if let refusal = callers.judge(request.head, bytes) { throw .caller(refusal) }
+      // Envoy's own call has no field of a browser's; a page cannot make this one without a preflight.
+      if request.head.fields.containsAny(of: FieldNameSet(.origin).with(.secFetchSite).with(.secFetchMode)) {
+        throw .handOut(.browser)
+      }
+      return try Admission.framing(request.head, bytes)
     }
-    do throws(FramingError) { return try BodyFraming.request(head, bytes) } catch { throw .framing(error) }
   }
 
   /// Bytes that a question may have: a head twice, with room for a certificate and what else Envoy tells.
@@ -161,7 +155,7 @@ extension Exchange {
     return path
   }
 
-  /// What the answer needs to know besides the one in the HTTP form.
+  /// The facts that the answer needs besides the one in the HTTP form.
   /// - Parameter question: nil if it was not read.
   func response(to question: CheckRequest?) -> CheckResponse {
     let route = request.route
@@ -217,7 +211,7 @@ extension Exchange {
         let name = bytes.extracting(line.name)
         let isOwn = name.equalsIgnoringCase(Array(own.utf8).span)
         if !isOwn, caller.facts.ingress.rules.consumes(line, bytes) || route.consumes(line, bytes) {
-          names.append(ArraySlice(name.indices.map { name[$0] }))
+          names.append(name.array[...])
         }
       }
     }

@@ -119,7 +119,7 @@ extension Exchange {
   ) async throws(ExchangeFailure) -> RefusalEnd {
     let refusedAt = state.loop.now
     var remedy = ExchangeState.Remedy.none
-    var page: SignInAnswer?
+    var page: ProxyResponse?
     if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
       request.credential = request.credential.replaced(by: value)
       remedy = .token
@@ -200,7 +200,7 @@ extension Exchange {
 
   /// The sign-in page for a browser that navigates to a page beyond its sign-in; nil if the upstream's
   /// own answer is passed on.
-  private func signInPage(insteadOfRefusalOf route: Route) async -> SignInAnswer? {
+  private func signInPage(insteadOfRefusalOf route: Route) async -> ProxyResponse? {
     guard caller.facts.listener.signIn != nil, !request.admitted.hasContent else { return nil }
     switch request.record.challenge {
     case .claims, .insufficientScope, .stepUp: break
@@ -216,21 +216,18 @@ extension Exchange {
   /// Writes a page with the status and the fields of an upstream's answer, but for those that are about its content.
   @inline(never)
   private func write(
-    _ page: SignInAnswer, withFieldsOf attempt: UpstreamAttempt, _ route: Route, keepsConnection: Bool
+    _ page: ProxyResponse, withFieldsOf attempt: UpstreamAttempt, _ route: Route, keepsConnection: Bool
   ) {
     let (buffers, credential) = (caller.buffers, request.credential)
     attempt.input.withBytes {
       ResponseRewriting.writeWithoutContent(
         attempt.head, $0, route: route, credential: credential, into: &buffers.output)
     }
-    for (name, value) in page.fields { HeadWriter.field(name, Array(value.utf8).span, into: &caller.buffers.output) }
-    HeadWriter.field("Content-Length", decimal: UInt64(page.body.count), into: &caller.buffers.output)
+    writeFields(page)
     if !attempt.head.fields.contains(.date) { writeDate() }
     writeEnd(keepsConnection: keepsConnection)
-    let isHead = request.head.method == .head
-    if !isHead { caller.buffers.output.append(page.body) }
+    writeContent(page)
     request.record.status = UInt16(attempt.status)
-    request.record.bytesOut = isHead ? 0 : UInt64(page.body.count)
   }
 
   // MARK: Connections

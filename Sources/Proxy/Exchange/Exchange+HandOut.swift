@@ -12,9 +12,7 @@ internal import Tokens
 extension Exchange {
   func handOut(_ path: HandOutPath) async -> Bool {
     let keepsConnection = await writeHandOut(path)
-    let isDelivered = await flush()
-    finish()
-    return isDelivered && keepsConnection
+    return await deliver() && keepsConnection
   }
 
   /// Writes the answer to a request for a token. False: the caller's connection ends behind it.

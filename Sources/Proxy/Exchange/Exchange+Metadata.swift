@@ -43,14 +43,11 @@ extension Exchange {
       return await answer(.callerIssuerUnavailable, keepsConnection: mayGoOn)
     }
     let document = bearer.metadata(of: path, at: publicURL, issuer: issuer, name: request.route?.name)
-    beginAnswer(200)
-    writeDate()
-    caller.buffers.output.append(
-      "Content-Type: application/json\r\nCache-Control: public, max-age=3600\r\nAccess-Control-Allow-Origin: *\r\n")
-    HeadWriter.field("Content-Length", decimal: UInt64(document.count), into: &caller.buffers.output)
-    let isHead = request.head.method == .head
-    request.record.bytesOut = isHead ? 0 : UInt64(document.count)
-    return await endAnswer(isHead ? [] : document, keepsConnection: mayGoOn)
+    let fields: [(name: StaticString, value: String)] = [
+      ("Content-Type", "application/json"), ("Cache-Control", "public, max-age=3600"),
+      ("Access-Control-Allow-Origin", "*"),
+    ]
+    return await answer(ProxyResponse(status: 200, fields: fields, body: document), keepsConnection: mayGoOn)
   }
 
   /// Clients in browsers name their version of the protocol in a field, which asks for a preflight.
@@ -61,6 +58,7 @@ extension Exchange {
       "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: GET, HEAD\r\nAccess-Control-Allow-Headers: *\r\n"
     )
     caller.buffers.output.append("Access-Control-Max-Age: 600\r\n")
-    return await endAnswer(keepsConnection: mayGoOn)
+    writeEnd(keepsConnection: mayGoOn)
+    return await deliver() && mayGoOn
   }
 }

@@ -51,9 +51,7 @@ extension Exchange {
     }
     if !isBegun { beginCallAnswer() }
     endCallAnswer(status)
-    let isDelivered = await flush()
-    finish()
-    return isDelivered
+    return await deliver()
   }
 
   private func answer(to bytes: [UInt8], _ attempt: inout EngineAttempt) async throws(ExchangeFailure) -> [UInt8] {
@@ -97,13 +95,12 @@ extension Exchange {
     guard let status = head.refusal, attempt.mayReport, var question = attempt.question,
       let refused = request.credential.bearer, request.route?.fixedValue == nil
     else { return nil }
-    let value = refused.bytes.indices.map { refused.bytes[$0] }
+    let value = refused.bytes.array
     question.reports = head.report(of: value[...], status: status)
     await writeAnswer(to: question)
     let token = takeAnswer { head, bytes, _ -> [UInt8]? in
       guard head.status == 200, let line = head.fields.first(named: Self.authorization, in: bytes) else { return nil }
-      let value = bytes.extracting(line.value)
-      return value.indices.map { value[$0] }
+      return bytes.extracting(line.value).array
     }
     return token == value ? nil : token
   }
@@ -114,10 +111,7 @@ extension Exchange {
   /// The route that the call's metadata name. A caller of Envoy's has no part in them.
   private func nameOfRoute() -> [UInt8]? {
     request.headBytes.withBytes { bytes in
-      request.head.fields.first(named: Self.routeName, in: bytes).map { line in
-        let name = bytes.extracting(line.value)
-        return name.indices.map { name[$0] }
-      }
+      request.head.fields.first(named: Self.routeName, in: bytes).map { bytes.extracting($0.value).array }
     }
   }
 

@@ -19,46 +19,37 @@ extension Exchange {
       caller.buffers.input.consume(form.count)
       keepsConnection = mayGoOn(isRead: true)
       switch endpoint {
-      case .metadata: writeMetadata(programs, keepsConnection: keepsConnection)
+      case .metadata: return await answer(ProxyResponse(json: metadata(programs)), keepsConnection: keepsConnection)
       case .token(let shape):
         let (asked, token) = try read(shape, form, programs)
         if let subject = asked.subjectToken { try await believe(subject) }
         let value = try await obtain(token, asked)
-        write(value, token, asked, keepsConnection: keepsConnection)
+        return await answer(ProxyResponse(json: document(value, token, asked)), keepsConnection: keepsConnection)
       }
     } catch {
       return await answer(error, keepsConnection: keepsConnection)
     }
-    let isDelivered = await flush()
-    finish()
-    return isDelivered && keepsConnection
   }
 
   @inline(never)
   private func admit(_ programs: ProgramTable) throws(ExchangeFailure) -> (ProgramEndpoint, UInt64) {
     request.path.removeAll()
     if let refusal = caller.facts.refusal { throw .caller(refusal) }
-    return try Self.admit(request.head, request.headBytes, callers: caller.facts.listener.callers, programs)
-  }
-
-  private static func admit(
-    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck,
-    _ programs: ProgramTable
-  ) throws(ExchangeFailure) -> (ProgramEndpoint, UInt64) {
-    let bytes = input.bytes
-    let framing: BodyFraming
-    do throws(FramingError) { framing = try BodyFraming.request(head, bytes) } catch { throw .framing(error) }
-    if let refusal = callers.judge(head, bytes) { throw .caller(refusal) }
-    do throws(ProgramRefusal) {
-      let endpoint = try ProgramEndpoint(head, bytes, programs)
-      switch framing {
-      case .none: return (endpoint, 0)
-      case .fixed(let count): return (endpoint, count)
-      // No program sends a form in pieces of unknown number.
-      default: throw ProgramRefusal.form
+    let callers = caller.facts.listener.callers
+    return try request.headBytes.withBytes { bytes throws(ExchangeFailure) in
+      let framing = try Admission.framing(request.head, bytes)
+      if let refusal = callers.judge(request.head, bytes) { throw .caller(refusal) }
+      do throws(ProgramRefusal) {
+        let endpoint = try ProgramEndpoint(request.head, bytes, programs)
+        switch framing {
+        case .none: return (endpoint, 0)
+        case .fixed(let count): return (endpoint, count)
+        // No program sends a form in pieces of unknown number.
+        default: throw ProgramRefusal.form
+        }
+      } catch {
+        throw .program(error)
       }
-    } catch {
-      throw .program(error)
     }
   }
 
@@ -67,7 +58,9 @@ extension Exchange {
     _ shape: ProgramShape, _ form: [UInt8], _ programs: ProgramTable
   ) throws(ExchangeFailure) -> (ProgramRequest, ProgramToken) {
     do throws(ProgramRefusal) {
-      let asked = try Self.read(shape, request.head, request.headBytes, form, programs)
+      let asked = try request.headBytes.withBytes { bytes throws(ProgramRefusal) in
+        try ProgramRequest(shape, request.head, bytes, form: form, programs)
+      }
       let token = try asked.program.token(for: asked.wish)
       request.route = token.route.map { state.service.routes[$0] }
       request.record.route = token.route
@@ -76,13 +69,6 @@ extension Exchange {
     } catch {
       throw .program(error)
     }
-  }
-
-  private static func read(
-    _ shape: ProgramShape, _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, _ form: [UInt8],
-    _ programs: ProgramTable
-  ) throws(ProgramRefusal) -> ProgramRequest {
-    try ProgramRequest(shape, head, input.bytes, form: form, programs)
   }
 
   /// Judges the token that a program brings of its caller, by the listener's rule for callers' tokens.
@@ -118,37 +104,22 @@ extension Exchange {
 
   // MARK: Answers
 
+  /// The document with the token, which is counted as given.
   @inline(never)
-  private func write(
-    _ value: BearerValue, _ token: ProgramToken, _ asked: ProgramRequest, keepsConnection: Bool
-  ) {
+  private func document(_ value: BearerValue, _ token: ProgramToken, _ asked: ProgramRequest) -> [UInt8] {
     request.credential = .bearer(value)
+    let metrics = state.service.metrics
+    state.metrics.add(metrics.programTokens[asked.program.index, metrics.row(token.route)])
     let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
-    let body = ProgramAnswer(
+    return ProgramAnswer(
       shape: asked.program.shape, wish: asked.wish, clientID: state.service.subscriptions[token.slot].key.clientID,
       expiresIn: max(life, 0), lifetime: value.lifetime
     ).json(value.token)
-    write(body, keepsConnection: keepsConnection)
-    let metrics = state.service.metrics
-    state.metrics.add(metrics.programTokens[asked.program.index, metrics.row(token.route)])
   }
 
-  private func writeMetadata(_ programs: ProgramTable, keepsConnection: Bool) {
+  private func metadata(_ programs: ProgramTable) -> [UInt8] {
     let authority = request.headBytes.withBytes { $0.extracting(request.head.authority).text }
     let scheme = caller.facts.ingress.isTLS ? "https" : "http"
-    write(
-      ProgramAnswer.metadata(origin: "\(scheme)://\(authority.isEmpty ? "localhost" : authority)", programs),
-      keepsConnection: keepsConnection)
-  }
-
-  private func write(_ body: [UInt8], keepsConnection: Bool) {
-    beginAnswer(200)
-    writeDate()
-    caller.buffers.output.append(
-      "Content-Type: application/json\r\nCache-Control: no-store\r\nPragma: no-cache\r\n")
-    HeadWriter.field("Content-Length", decimal: UInt64(body.count), into: &caller.buffers.output)
-    writeEnd(keepsConnection: keepsConnection)
-    if request.head.method != .head { caller.buffers.output.append(body) }
-    request.record.bytesOut = UInt64(body.count)
+    return ProgramAnswer.metadata(origin: "\(scheme)://\(authority.isEmpty ? "localhost" : authority)", programs)
   }
 }

@@ -39,8 +39,7 @@ extension Exchange {
     let count: UInt64
     do throws(ExchangeFailure) {
       if let refusal = caller.facts.refusal { throw .caller(refusal) }
-      (visit, count) = try Self.visit(
-        request.head, request.headBytes, callers: caller.facts.listener.callers, origin: handler.origin)
+      (visit, count) = try self.visit(handler.origin)
       if try !believesCallerToken() { try await judgeCallerToken() }
       guard count <= UInt64(SignInHandler.formLimit) else {
         return await answer(handler.tooLarge(), keepsConnection: false)
@@ -67,24 +66,19 @@ extension Exchange {
     return SignInCaller(peer: peer, user: await caller.user())
   }
 
-  private static func visit(
-    _ head: borrowing RequestHead, _ input: borrowing ByteBuffer, callers: borrowing CallerCheck, origin: SignInOrigin
-  ) throws(ExchangeFailure) -> (SignInPageRequest, UInt64) {
-    let bytes = input.bytes
-    if !callers.isNamed(head, bytes) { throw .caller(.unknownHost) }
-    if let refusal = callers.rules.judgeHeader(head, bytes) { throw .caller(refusal) }
-    let framing: BodyFraming
-    do throws(FramingError) {
-      framing = try BodyFraming.request(head, bytes)
-    } catch {
-      throw .framing(error)
-    }
-    let visit = SignInPageRequest(head, bytes, origin: origin)
-    switch framing {
-    case .none: return (visit, 0)
-    case .fixed(let count): return (visit, count)
-    // No browser sends a form in pieces of unknown number.
-    default: return (visit, .max)
+  /// Reads the head, and the length of what follows.
+  private func visit(_ origin: SignInOrigin) throws(ExchangeFailure) -> (SignInPageRequest, UInt64) {
+    let callers = caller.facts.listener.callers
+    return try request.headBytes.withBytes { bytes throws(ExchangeFailure) in
+      if !callers.isNamed(request.head, bytes) { throw .caller(.unknownHost) }
+      if let refusal = callers.rules.judgeHeader(request.head, bytes) { throw .caller(refusal) }
+      let visit = SignInPageRequest(request.head, bytes, origin: origin)
+      switch try Admission.framing(request.head, bytes) {
+      case .none: return (visit, 0)
+      case .fixed(let count): return (visit, count)
+      // No browser sends a form in pieces of unknown number.
+      default: return (visit, .max)
+      }
     }
   }
 
@@ -110,27 +104,8 @@ extension Exchange {
         if await caller.waiter.wait(until: deadline) == .timedOut { throw .delivery(.contentStalled) }
       }
     }
-    return caller.buffers.input.withBytes { bytes in
-      let content = bytes.extracting(first: count)
-      return content.indices.map { content[$0] }
-    }
+    return caller.buffers.input.withBytes { $0.extracting(first: count).array }
   }
 
   private var expectation: ExpectContinue { request.headBytes.withBytes { ExpectContinue.of(request.head, $0) } }
-
-  private func answer(_ answer: SignInAnswer, keepsConnection: Bool) async -> Bool {
-    let isHead = request.head.method == .head
-    beginAnswer(answer.status)
-    for (name, value) in answer.fields {
-      HeadWriter.field(name, Array(value.utf8).span, into: &caller.buffers.output)
-    }
-    HeadWriter.field("Content-Length", decimal: UInt64(answer.body.count), into: &caller.buffers.output)
-    writeDate()
-    writeEnd(keepsConnection: keepsConnection)
-    if !isHead { caller.buffers.output.append(answer.body) }
-    request.record.bytesOut = isHead ? 0 : UInt64(answer.body.count)
-    let isDelivered = await flush()
-    finish()
-    return isDelivered && keepsConnection
-  }
 }

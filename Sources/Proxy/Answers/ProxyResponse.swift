@@ -45,11 +45,32 @@ enum ResponseAudience {
   }
 }
 
-/// An answer's status, content, and the fields that go with the content.
-struct ErrorResponse {
+/// An answer of the proxy's own: its status, its content, and the fields that go with the content.
+struct ProxyResponse: Sendable {
   var status: Int
-  var fields: [(name: StaticString, value: String)]
+  /// Names as they are sent; the connection adds framing fields.
+  var fields: [(name: StaticString, value: String)] = []
   var body: [UInt8] = []
+
+  init(status: Int, fields: [(name: StaticString, value: String)] = [], body: [UInt8] = []) {
+    (self.status, self.fields, self.body) = (status, fields, body)
+  }
+
+  /// A document for programs that get tokens.
+  init(json: [UInt8]) {
+    self.init(status: 200, fields: Self.tokenFields, body: json)
+  }
+
+  static let tokenFields: [(name: StaticString, value: String)] = [
+    ("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("Pragma", "no-cache"),
+  ]
+
+  /// Sends the browser on by GET.
+  static func seeOther(_ location: String) -> ProxyResponse {
+    ProxyResponse(
+      status: 303,
+      fields: [("Location", location), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")])
+  }
 
   /// The form for a reader. `signIn` is the address at which a person signs in, if there is one.
   init(
@@ -78,5 +99,30 @@ struct ErrorResponse {
         ProblemPage(problem: problem, route: name, requestID: requestID).page
       }
     (body, fields) = (page.html, page.fields)
+  }
+}
+
+// The form of answers to gRPC calls: a head alone, as a server's that has no message ("Trailers-Only").
+
+extension ProxyResponse {
+  /// The answer to a call. `words` is the sentence about what a person must do.
+  init(call failure: ExchangeFailure, _ problem: ProblemDocument, words: String?) {
+    status = problem.status
+    fields = [
+      ("Content-Type", "application/grpc"), ("grpc-status", "\(GRPCStatus(failure, problem).rawValue)"),
+      ("grpc-message", GRPCStatus.message("\(problem.title): \(words ?? problem.detail)")),
+    ]
+  }
+}
+
+extension GRPCStatus {
+  /// The status for a failure. An upstream that has taken the request and does not answer in time may have acted on it,
+  /// so that is not the status with which clients repeat a call.
+  init(_ failure: ExchangeFailure, _ problem: ProblemDocument) {
+    switch failure {
+    case .delivery(.exchangeTimedOut), .delivery(.upstreamStalled): self = .deadlineExceeded
+    case .suspectedLoop: self = .resourceExhausted
+    default: self.init(http: problem.status)
+    }
   }
 }
