@@ -15,7 +15,9 @@ package enum CORSPolicy {
 
   /// True if a line decides who may read an answer: the proxy decides that itself.
   package static func isVerdict(_ line: FieldLine, _ bytes: Span<UInt8>) -> Bool {
-    line.known == .other && bytes.extracting(line.name).startsIgnoringCase(with: "access-control-")
+    // A field of this name alone is none of them.
+    line.known == .other && line.name.count > 15
+      && bytes.extracting(line.name).startsIgnoringCase(with: "access-control-")
   }
 
   /// Lets a page of `origin` read an answer, without credentials: there is no `Allow-Credentials`.

@@ -87,10 +87,11 @@ struct ProxyFixture {
     }
     address = sockets[0].address
     loops = try (0..<count).map { try EventLoop(index: $0) }
-    let listener = ProxyListener(sockets, names: nil, tls: tls)
+    var listener = ProxyListener(ListenerPlace(sockets), names: nil, tls: tls)
+    listener.context.handsOut = tokens?.rules.isHandedOut == true
     server = ProxyServer(
       service, loops: loops,
-      listeners: [tokens?.rules.isHandedOut == true ? listener.handingOut() : listener])
+      listeners: [listener])
     tokens?.attach(server)
     server.start()
   }

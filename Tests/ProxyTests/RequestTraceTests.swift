@@ -1,6 +1,7 @@
 // The trace of a request, and if it is recorded.
 
 import Bytes
+import HTTP
 import Routing
 import Telemetry
 import Testing

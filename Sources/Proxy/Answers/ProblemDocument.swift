@@ -292,7 +292,7 @@ extension ProblemType {
     case .callerClaimsRequired: "More proof needed"
     case .callerConsentRequired: "Consent needed"
     case .callerTokenRefused: "Caller's token refused"
-    default: "\(word)".prefix(1).uppercased() + "\(word)".dropFirst().map { $0 == "-" ? " " : $0 }
+    default: rawValue.prefix(1).uppercased() + rawValue.dropFirst().map { $0 == "-" ? " " : $0 }
     }
   }
 }

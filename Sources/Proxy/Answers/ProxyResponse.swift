@@ -5,6 +5,8 @@ internal import HTTP
 internal import HTTPServer
 internal import Identity
 internal import Routing
+internal import Telemetry
+internal import Tokens
 
 enum ResponseAudience {
   case program
@@ -89,15 +91,8 @@ struct ProxyResponse: Sendable {
       fields = [("Content-Type", Page.contentType), ("Location", signIn), ("Cache-Control", "no-store")]
       return
     }
-    let page =
-      if let interaction = problem.interaction {
-        InteractionPage(
-          title: problem.title, interaction: interaction, route: name, displayName: route?.displayName,
-          signIn: signIn, requestID: requestID, commands: commands
-        ).page
-      } else {
-        ProblemPage(problem: problem, route: name, requestID: requestID).page
-      }
+    let page = problem.page(
+      route: name, displayName: route?.displayName, requestID: requestID, signIn: signIn, commands: commands)
     (body, fields) = (page.html, page.fields)
   }
 }
@@ -124,5 +119,37 @@ extension GRPCStatus {
     case .suspectedLoop: self = .resourceExhausted
     default: self.init(http: problem.status)
     }
+  }
+}
+
+extension ProblemDocument {
+  /// The page for a person in place of the document. If a sign-in is missing, it has the scopes and the address, which
+  /// is nil if there is no such page. `displayName`: the route's name for people; by default its name.
+  func page(
+    route: String, displayName: String?, requestID: String, signIn: String?, commands: OperatorCommands
+  ) -> Page {
+    guard let interaction else {
+      let facts = [
+        (name: "Problem", text: type.rawValue), ("Status", "\(status)"), ("Route", route), ("Request", requestID),
+      ]
+      return Page(
+        title,
+        """
+        <p role="alert">\(detail)</p>
+        \(Page.details(facts))
+        """)
+    }
+    let scopes: [Markup] = interaction.scopes.words.map { "<li><code>\($0)</code></li>\n" }
+    let list: Markup = scopes.isEmpty ? "" : "<p>It is for:</p>\n<ul>\n\(scopes)</ul>\n"
+    let button: Markup = signIn.map { "<p><a class=\"button\" href=\"\($0)\">Sign in</a></p>\n" } ?? ""
+    let name = displayName ?? route
+    let unusable: Markup = name.isEmpty ? "" : "\(name) cannot be used yet. "
+    let facts = [(name: "Route", text: route), ("Reason", interaction.reason.rawValue), ("Request", requestID)]
+    return Page(
+      title,
+      """
+      <p>\(unusable)\(interaction.words(route: route, link: signIn, commands))</p>
+      \(button)\(Page.details(facts, list))
+      """)
   }
 }

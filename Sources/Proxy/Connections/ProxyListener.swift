@@ -9,13 +9,13 @@ package import Routing
 internal import Synchronization
 
 /// The sockets of a listener, for as long as it is listened at. Reloads know it by its identity.
-final class ListenerPlace: Sendable {
+package final class ListenerPlace: Sendable {
   let sockets: [BoundSocket]
   private let isQueueing = Atomic(true)
   private let isClosed = Atomic(false)
   private let acceptors = Atomic(0)
 
-  init(_ sockets: [BoundSocket]) {
+  package init(_ sockets: [BoundSocket]) {
     self.sockets = sockets
   }
 
@@ -46,21 +46,21 @@ final class ListenerPlace: Sendable {
 }
 
 /// The common part of one listener's connections.
-struct ListenerContext: Sendable {
+package struct ListenerContext: Sendable {
   var callers: CallerCheck
   /// Judges the token that the rules demand; nil if they demand none.
   var tokenCheck: CallerTokenCheck?
   var tls: TLSContext?
   /// Changes whenever the authorities of callers' certificates do.
   var callerTrust: [UInt8]?
-  /// The listener's sign-in pages; nil if it has none.
-  var signIn: SignInHandler?
-  /// True if the tokens of routes are handed out to engines.
-  var handsOut = false
+  /// The sign-in pages below `/.bearer/`, which the routes no longer see then; nil if there are none.
+  package var signIn: SignInHandler?
+  /// True if the tokens of routes are handed out to engines, at `/.bearer/authorize`.
+  package var handsOut = false
   /// True if callers may use HTTP/2.
-  var speaksHTTP2 = true
-  /// The programs that get tokens here, and nothing else; nil if the listener is for routes.
-  var programs: ProgramTable?
+  package var speaksHTTP2 = true
+  /// The programs that get tokens here for connections of their own; nil if the listener is for routes.
+  package var programs: ProgramTable?
 
   /// True if the listener describes itself to callers' clients (RFC 9728).
   var describesItself: Bool { callers.rules.bearer?.publicURL != nil }
@@ -76,68 +76,22 @@ struct ListenerContext: Sendable {
 
 /// A bound listener and the rules for its callers.
 package struct ProxyListener: Sendable {
-  let place: ListenerPlace
-  private(set) var context: ListenerContext
+  package let place: ListenerPlace
+  package var context: ListenerContext
 
   /// A listener. `names`: hosts accepted in `Host`, lower case, without port; `nil`: any. `callerTrust` changes
   /// whenever the authorities of callers' certificates do.
   package init(
-    _ sockets: [BoundSocket], names: [String]?, rules: CallerRules = CallerRules(), tokenCheck: CallerTokenCheck? = nil,
+    _ place: ListenerPlace, names: [String]?, rules: CallerRules = CallerRules(), tokenCheck: CallerTokenCheck? = nil,
     tls: TLSContext?, callerTrust: [UInt8]? = nil
   ) {
-    place = ListenerPlace(sockets)
-    context = Self.context(
-      of: place, names: names, rules: rules, tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
-  }
-
-  /// The sockets of another listener under other rules.
-  package init(
-    keeping other: ProxyListener, names: [String]?, rules: CallerRules, tokenCheck: CallerTokenCheck?,
-    tls: TLSContext?, callerTrust: [UInt8]?
-  ) {
-    place = other.place
-    context = Self.context(
-      of: place, names: names, rules: rules, tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
-  }
-
-  private static func context(
-    of place: ListenerPlace, names: [String]?, rules: CallerRules, tokenCheck: CallerTokenCheck?, tls: TLSContext?,
-    callerTrust: [UInt8]?
-  ) -> ListenerContext {
+    self.place = place
     // No browser connects to a unix socket.
     var isUnix = false
     if case .unix? = place.sockets.first?.address.kind { isUnix = true }
-    return ListenerContext(
+    context = ListenerContext(
       callers: CallerCheck(names: names, rules: rules, isReachedInClear: tls == nil && !isUnix),
       tokenCheck: tokenCheck, tls: tls, callerTrust: callerTrust)
-  }
-
-  /// The listener with sign-in pages below `/.bearer/`, which its routes no longer see then.
-  package func signingIn(at handler: SignInHandler) -> ProxyListener {
-    var listener = self
-    listener.context.signIn = handler
-    return listener
-  }
-
-  /// The listener with the endpoint `/.bearer/authorize`, which hands the tokens of routes to engines.
-  package func handingOut() -> ProxyListener {
-    var listener = self
-    listener.context.handsOut = true
-    return listener
-  }
-
-  /// The listener for programs that get tokens for connections of their own. No route is reached there.
-  package func serving(_ programs: ProgramTable) -> ProxyListener {
-    var listener = self
-    listener.context.programs = programs
-    return listener
-  }
-
-  /// The listener for callers with HTTP/1.1 only.
-  package func withoutHTTP2() -> ProxyListener {
-    var listener = self
-    listener.context.speaksHTTP2 = false
-    return listener
   }
 
   package var address: SocketAddress? { place.sockets.first?.address }

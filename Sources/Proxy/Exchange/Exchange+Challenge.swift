@@ -167,6 +167,12 @@ extension Exchange {
       ], of: request.logRequest)
   }
 
+  private func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
+    state.metrics.add(state.service.metrics.challenges[challenge.position, outcome.position])
+    request.record.challenge = challenge
+    request.record.challengeOutcome = outcome
+  }
+
   private func warn(of fault: ChallengeFault, _ route: Route) {
     state.service.log.warning(
       "a challenge of an upstream cannot be used",
@@ -190,13 +196,5 @@ extension RecordedChallenge {
       case .other: .other
       case .unusable: .unusable
       }
-  }
-}
-
-extension Exchange {
-  func note(_ challenge: RecordedChallenge, _ outcome: ChallengeOutcome) {
-    state.metrics.add(state.service.metrics.challenges[challenge.position, outcome.position])
-    request.record.challenge = challenge
-    request.record.challengeOutcome = outcome
   }
 }

@@ -117,11 +117,14 @@ struct Generation {
   /// The traffic listeners with their pages.
   var traffic: [ProxyListener] {
     zip(zip(held.listeners.traffic, settings.listeners), signInHandlers).enumerated().map { index, parts in
-      let ((listener, settings), signInHandler) = parts
-      let bound = settings.http2 ? listener : listener.withoutHTTP2()
-      if let programs = service.programs[index] { return bound.serving(programs) }
-      let handing = settings.handOut == .proxies ? bound.handingOut() : bound
-      return signInHandler.map(handing.signingIn) ?? handing
+      let ((bound, settings), signInHandler) = parts
+      var listener = bound
+      listener.context.speaksHTTP2 = settings.http2
+      listener.context.programs = service.programs[index]
+      if listener.context.programs != nil { return listener }
+      listener.context.handsOut = settings.handOut == .proxies
+      listener.context.signIn = signInHandler
+      return listener
     }
   }
 

@@ -35,10 +35,10 @@ struct BoundListeners {
     var opened: [ProxyListener] = []
     traffic = zip(settings.listeners, configuration.contexts.listeners).compactMap { listener, tls in
       if let index = kept.firstIndex(where: { $0.address == listener.address.value }) {
-        return ProxyListener(keeping: kept.remove(at: index).listener, listener, tls: tls, checks: checks)
+        return ProxyListener(kept.remove(at: index).listener.place, listener, tls: tls, checks: checks)
       }
       guard let sockets = Self.bind(listener.address, count: loops, &inherited, &issues) else { return nil }
-      opened.append(ProxyListener(sockets, listener, tls: tls, checks: checks))
+      opened.append(ProxyListener(ListenerPlace(sockets), listener, tls: tls, checks: checks))
       return opened.last
     }
     addresses = settings.listeners.map(\.address.value)
@@ -109,20 +109,12 @@ extension AdminCallers {
 
 extension ProxyListener {
   fileprivate init(
-    _ sockets: [BoundSocket], _ settings: ListenerSettings, tls: TLSContext?,
-    checks: CallerTokenChecks
+    _ place: ListenerPlace, _ settings: ListenerSettings, tls: TLSContext?, checks: CallerTokenChecks
   ) {
     self.init(
-      sockets, names: acceptedNames(settings.hosts, settings.address.value), rules: settings.callers.rules,
-      tokenCheck: settings.callers.issuer.map(checks.check), tls: tls, callerTrust: settings.callerTrust)
-  }
-
-  fileprivate init(
-    keeping other: ProxyListener, _ settings: ListenerSettings, tls: TLSContext?, checks: CallerTokenChecks
-  ) {
-    self.init(
-      keeping: other, names: acceptedNames(settings.hosts, settings.address.value), rules: settings.callers.rules,
-      tokenCheck: settings.callers.issuer.map(checks.check), tls: tls, callerTrust: settings.callerTrust)
+      place, names: acceptedNames(settings.hosts, settings.address.value),
+      rules: settings.callers.rules, tokenCheck: settings.callers.issuer.map(checks.check), tls: tls,
+      callerTrust: settings.callerTrust)
   }
 }
 

@@ -75,10 +75,12 @@ struct ErrorResponseTests {
   @Test func `interpolated text is escaped`() throws {
     let required = InteractionRequired(
       reason: .basicAction, scopes: try ScopeSet(["<b>", "a'&b"]), authority: try Authority("https://id.example/a"))
-    let page = InteractionPage(
-      title: "T<", interaction: required, route: "r", signIn: "/x?a=\"b\"", requestID: "<i>",
+    var problem = ProblemDocument(.token(AcquisitionError(.interaction(required))))
+    problem.title = "T<"
+    let page = problem.page(
+      route: "r", displayName: nil, requestID: "<i>", signIn: "/x?a=\"b\"",
       commands: OperatorCommands(configuration: "p.yaml"))
-    let text = String(decoding: page.page.html, as: UTF8.self)
+    let text = String(decoding: page.html, as: UTF8.self)
     for wrong in ["<b>", "'&b", "T<<", "\"b\"", "<i>"] { #expect(!text.contains(wrong), "\(wrong)") }
     #expect(text.contains("href=\"/x?a=&quot;b&quot;\""))
   }
