@@ -150,8 +150,8 @@ package final class CallerSession: Session {
       }
     case NGHTTP2_RST_STREAM.rawValue:
       if streams[frame.hd.stream_id]?.isGivenUp == true { break }
-      // A refusal is no error of the peer's: it may not know the limit yet, and what counts towards that without it is
-      // what it has reset, which was counted. Others that no owner has asked for are (CVE-2025-8671).
+      // A refusal is no error of the peer's, which may not know the limit yet; what it resets itself is counted when it
+      // does. Resets that no owner has asked for are errors of the peer's (CVE-2025-8671).
       if frame.rst_stream.error_code != NGHTTP2_REFUSED_STREAM.rawValue { countStreamError() }
     case NGHTTP2_GOAWAY.rawValue:
       // Behind the first one: its answer tells that the peer has read that.
