@@ -8,7 +8,7 @@ internal import HTTP
 extension Session {
   /// Makes frames of what is there of a message.
   final func advance(_ stream: SessionStream) {
-    // One head after the other, so that all but one wait where there is a limit.
+    // One head after the other: the others wait in the bounded buffer.
     while !stream.outgoing.hasHead, !stream.outgoing.headIsLeaving {
       let step = stream.outgoing.nextHead()
       if case .needsMore = step { return }

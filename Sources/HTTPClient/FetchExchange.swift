@@ -198,7 +198,7 @@ final class FetchExchange {
     while true {
       switch input.receive(from: stream) {
       case .moved:
-        // A peer that sends as fast as it is read keeps nobody from their turn, and the deadline is still one.
+        // A peer that sends as fast as it is read must not keep others from their turn, nor pass the deadline.
         await Task.yield()
         if waiter.loop.now >= deadline { throw .timedOut(host: host) }
         return true
