@@ -161,7 +161,7 @@ def demonstrate(walker):
         check(status == 0 and words in said, call.replace(folder + "/", ""), said)
     written = (walker.outside(folder) / "proxy.yaml").read_text()
     issuer = re.search(r"authority: (\S+)", written)[1]
-    api = re.search(r"upstream: (\S+)/api/", written)[1]
+    api = re.search(r'upstream: "(\S+)/api/"', written)[1]
     secret = (walker.outside(folder) / "client-secret").read_text()
     ids = dict(re.findall(r"(?m)^  (\w+):\n(?:    .*\n)*?    client_id: (\S+)", written))
     return demo, {"issuer": issuer, "api": api, "secret": secret, "portal": ids["portal"], "desk": ids["desk"]}
