@@ -1,5 +1,3 @@
-// The demonstration's services put together: a certificate authority of their own, keys, files, servers.
-
 internal import Bytes
 internal import FoundationEssentials
 internal import HTTPServer
@@ -9,19 +7,17 @@ internal import Tokens
 /// A reason why the demonstration's services cannot start.
 package enum DemoError: Error, Sendable {
   case crypto(CryptoError)
-  /// A file could not be written.
-  case file(path: String)
   case tls(TLSConfigurationError)
   case system(SystemError)
+  /// A file could not be written.
+  case file(path: String)
 }
 
 package struct DemoSettings: Sendable {
   /// An existing folder, for the files below.
   package var directory: String
-  /// Ports on 127.0.0.1. Another one is used if it is 0 or in use.
-  package var providerPort: UInt16 = 0
-  package var apiPort: UInt16 = 0
-  package var identityPort: UInt16 = 0
+  /// Ports on 127.0.0.1 of the provider, the APIs and the machine's service. Another one is used if it is 0 or in use.
+  package var ports: [UInt16] = [0, 0, 0]
   /// Lifetimes and habits of the provider at its start.
   package var behaviour = ProviderBehaviour()
   /// Whose tokens prove the sample portal in the place of the secret.
@@ -56,29 +52,13 @@ package final class DemoServices: Sendable {
   package init(
     _ settings: DemoSettings, log: @escaping @Sendable (DemoExchange) -> Void = { _ in }
   ) throws(DemoError) {
-    let (secret, tls, certificate) = try Self.prepare(settings)
-    var sockets: [BoundSocket] = []
-    do throws(SystemError) {
-      loop = try EventLoop()
-      for port in [settings.providerPort, settings.apiPort, settings.identityPort] {
-        sockets.append(try BoundSocket.loopback(preferring: port))
-      }
-    } catch {
-      for socket in sockets { socket.close() }
-      throw .system(error)
-    }
+    loop = try mapping(DemoError.system, EventLoop())
+    let sockets = try mapping(DemoError.system, settings.ports.map(BoundSocket.loopback(preferring:)))
     let ports = sockets.map(\.address.port)
     // The name, not the address: the certificate is verified against it.
     (providerOrigin, apiOrigin) = ("https://localhost:\(ports[0])", "https://localhost:\(ports[1])")
     identityOrigin = "http://127.0.0.1:\(ports[2])"
-    let provider: IdentityProvider
-    do throws(CryptoError) {
-      provider = try IdentityProvider(
-        origin: providerOrigin, key: .generate(), secret: secret, federated: settings.federated,
-        certificate: RegisteredCertificate(certificate), behaviour: settings.behaviour)
-    } catch {
-      throw .crypto(error)
-    }
+    let (provider, tls) = try Self.prepare(settings, origin: providerOrigin)
     let apis = SampleAPI.Kind.allCases.map { SampleAPI(kind: $0, provider: provider) }
     let services = [
       DemoService(name: "provider", log: log, answer: provider.answer),
@@ -99,7 +79,7 @@ package final class DemoServices: Sendable {
         do throws(SystemError) {
           _ = await server.serve(try Listener(socket, loop: loop))
         } catch {
-          log(DemoExchange(service: service.name, method: "listen", path: "", status: 0, note: error.description))
+          log(DemoExchange(service: service.name, "listen", "", status: 0, note: error.description))
         }
       }
       return (server, serving)
@@ -115,35 +95,39 @@ package final class DemoServices: Sendable {
     loop.shutDown()
   }
 
-  private static func prepare(_ settings: DemoSettings) throws(DemoError) -> (Secret, TLSContext, CertificateAndKey) {
-    let (root, server, client, secret): ([UInt8], CertificateAndKey, CertificateAndKey, String)
+  /// The provider and the services' TLS, from keys and certificates that are written to the files of `settings`.
+  private static func prepare(
+    _ settings: DemoSettings, origin: String
+  ) throws(DemoError) -> (IdentityProvider, TLSContext) {
+    let identity = TLSIdentity(
+      certificatePath: "\(settings.directory)/demo-server.pem", keyPath: "\(settings.directory)/demo-server.key")
+    let (provider, files): (IdentityProvider, [(path: String, content: [UInt8], mode: Int)])
     do throws(CryptoError) {
       let authority = try DemoCertificateAuthority(name: "bearer-proxy demonstration root", days: 30)
-      server = try authority.issue(
+      let server = try authority.issue(
         name: "bearer-proxy demonstration", .server(names: ["localhost", "127.0.0.1", "::1"]), days: 30)
-      client = try authority.issue(name: "nightly job", .client, days: 30)
-      secret = try Base64URL.encode(RandomBytes.make(24))
-      root = try authority.certificate()
+      let client = try authority.issue(name: "nightly job", .client, days: 30)
+      let secret = try Base64URL.encode(RandomBytes.make(24))
+      provider = try IdentityProvider(
+        origin: origin, key: .generate(), secret: Secret(secret), federated: settings.federated,
+        certificate: FederatedCredential(certificate: client, of: DemoDirectory.Sample.nightly),
+        behaviour: settings.behaviour)
+      files = [
+        (settings.authorityPath, try authority.certificate(), 0o644),
+        (identity.certificatePath, server.certificate, 0o644), (identity.keyPath, server.key, 0o600),
+        (settings.secretPath, Array(secret.utf8), 0o600),
+        (settings.clientCertificatePath, client.certificate, 0o644), (settings.clientKeyPath, client.key, 0o600),
+      ]
     } catch {
       throw .crypto(error)
     }
-    let identity = TLSIdentity(
-      certificatePath: "\(settings.directory)/demo-server.pem", keyPath: "\(settings.directory)/demo-server.key")
-    for (path, content, mode) in [
-      (settings.authorityPath, root, 0o644), (identity.certificatePath, server.certificate, 0o644),
-      (identity.keyPath, server.key, 0o600), (settings.secretPath, Array(secret.utf8), 0o600),
-      (settings.clientCertificatePath, client.certificate, 0o644), (settings.clientKeyPath, client.key, 0o600),
-    ] {
+    for (path, content, mode) in files {
       let rights = [FileAttributeKey.posixPermissions: mode]
       guard FileManager.default.createFile(atPath: path, contents: Data(content), attributes: rights) else {
         throw .file(path: path)
       }
     }
-    do throws(TLSConfigurationError) {
-      return (Secret(secret), try TLSContext.server(identity), client)
-    } catch {
-      throw .tls(error)
-    }
+    return (provider, try mapping(DemoError.tls, TLSContext.server(identity)))
   }
 }
 

@@ -13,33 +13,29 @@ struct SampleAPI: Sendable {
     case ledger = "/ledger"
   }
 
-  /// What a token must show beyond a permission.
-  enum Assurance {
-    case none
-    /// It names this authentication context: Entra's way.
-    case context(String)
-    /// Its sign-in was at this level, at most so many seconds ago: RFC 9470's way.
-    case recent(level: String, seconds: Int)
-  }
-
-  /// An operation: its path below the API's own, and the app role or delegated scope that its callers must have.
+  /// An operation: its path below the API's own, and what a token must show.
   private struct Operation {
     var path: String
     var methods = ["GET", "HEAD"]
+    /// An app role or a delegated scope.
     var permission: [Kind: String] = [:]
-    var assurance = Assurance.none
+    /// An authentication context: Entra's way to demand more.
+    var context: String?
+    /// Seconds since a sign-in with a second factor, at most: RFC 9470's way.
+    var maximumAge: Int64?
   }
 
+  private static let reading: [Kind: String] = [.orders: "Orders.Read", .ledger: "Ledger.Read"]
+  private static let writing: [Kind: String] = [.orders: "Orders.Write", .ledger: "Ledger.Post"]
   private static let operations = [
     Operation(path: "/me"),
-    Operation(path: "/list", permission: [.orders: "Orders.Read", .ledger: "Ledger.Read"]),
-    Operation(path: "/ticks", permission: [.orders: "Orders.Read", .ledger: "Ledger.Read"]),
-    Operation(path: "/drafts", permission: [.orders: "Orders.Write", .ledger: "Ledger.Post"]),
-    Operation(
-      path: "/uploads", methods: ["POST", "PUT"], permission: [.orders: "Orders.Write", .ledger: "Ledger.Post"]),
+    Operation(path: "/list", permission: reading),
+    Operation(path: "/ticks", permission: reading),
+    Operation(path: "/drafts", permission: writing),
+    Operation(path: "/uploads", methods: ["POST", "PUT"], permission: writing),
     Operation(path: "/approvals", methods: ["POST"], permission: [.orders: "Orders.Approve", .ledger: "Ledger.Post"]),
-    Operation(path: "/payouts", methods: ["GET", "HEAD", "POST"], assurance: .context("c1")),
-    Operation(path: "/statements", assurance: .recent(level: Authentication.twofold, seconds: 600)),
+    Operation(path: "/payouts", methods: ["GET", "HEAD", "POST"], context: "c1"),
+    Operation(path: "/statements", maximumAge: 600),
   ]
 
   /// A challenge, and the words of the content.
@@ -56,13 +52,10 @@ struct SampleAPI: Sendable {
       error("invalid_token", ", error_description=\"\(reason)\"", reason)
     }
 
-    /// The token must be replaced by one with these claims. Only an application that can do that is told which; another
-    /// one is not asked to try.
-    static func claims(_ name: String, _ value: String, isCapable: Bool) -> Denial {
+    /// The token must be replaced by one with this claim.
+    static func claims(_ name: String, _ value: String) -> Denial {
       let claims = ClaimsAsked.demand(name, value)
-      return isCapable
-        ? error("insufficient_claims", ", claims=\"\(Base64.encode(Array(claims.utf8)))\"", claims)
-        : error("insufficient_claims", status: 403, "the application has no capability cp1")
+      return error("insufficient_claims", ", claims=\"\(Base64.encode(Array(claims.utf8)))\"", claims)
     }
   }
 
@@ -75,13 +68,13 @@ struct SampleAPI: Sendable {
 
   func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     guard let operation = operation(request) else {
-      return DemoAnswer(404, ["error": "there is nothing here"])
+      return DemoAnswer(["error": "there is nothing here"], status: 404)
     }
     do throws(Denial) {
       return answer(operation, request, try judge(request, operation, now: now), now: now)
     } catch {
       let page = provider.origin + Endpoint.authorize.path(DemoDirectory.Sample.tenant)
-      return DemoAnswer(error.status, ["error": error.words], note: error.words).adding(
+      return DemoAnswer(["error": error.words], status: error.status, note: error.words).adding(
         "www-authenticate", "Bearer realm=\"\(kind)\", authorization_uri=\"\(page)\"\(error.parameters)")
     }
   }
@@ -95,43 +88,11 @@ struct SampleAPI: Sendable {
     let field = request[field: "authorization"] ?? ""
     // Nothing about an error if no credentials were sent (RFC 6750 §3.1).
     guard field.lowercased().hasPrefix("bearer ") else { throw Denial(words: "a bearer token is needed") }
-    let token = try proven(field.dropFirst("bearer ".count), now: now)
-    let (claims, members) = (token.claims, token.members(1))
-    let isCapable = (members["xms_cc"]?.texts ?? []).contains { $0.lowercased() == "cp1" }
-    if let since = claims.object.flatMap(provider.tokensCountFrom), claims.notBefore ?? since - 1 < since {
-      throw isCapable ? .claims("nbf", "\(since.seconds)", isCapable: true) : .invalid("the token was revoked")
-    }
-    if let permission = operation.permission[kind], !(claims.roles + claims.scopes).contains(permission) {
-      throw .error(
-        "insufficient_scope", ", scope=\"\(api.uri)/\(permission)\"", status: 403, "\(permission) is needed")
-    }
-    switch operation.assurance {
-    case .none: break
-    case .context(let context):
-      guard members["acrs"]?.texts.contains(context) == true else {
-        throw .claims("acrs", context, isCapable: isCapable)
-      }
-    case .recent(let level, let seconds):
-      let age = claims.authenticatedAt.map { now - $0 } ?? .max
-      guard members["acr"]?.text == level, age <= Int64(seconds) else {
-        throw .error(
-          "insufficient_user_authentication",
-          ", error_description=\"a more recent or stronger sign-in is needed\", acr_values=\"\(level)\", "
-            + "max_age=\"\(seconds)\"", "\(level), at most \(seconds) seconds old")
-      }
-    }
-    return token
-  }
-
-  /// A token of one of the provider's tenants for this API.
-  private func proven(_ text: Substring, now: UnixTime) throws(Denial) -> SignedJWT {
-    let issuers = provider.directory.tenants.map { IdentityProvider.issuer(provider.origin, $0.identifier) }
+    let api = provider.directory.apis.first { $0.uri == "api://\(kind)" } ?? API.openID
+    let token: SignedJWT
     do throws(JWTRefusal) {
-      let token = try SignedJWT(text)
-      guard let issuer = token.claims.issuer, issuers.contains(issuer) else { throw .issuer(nil) }
-      let rule = JWTValidation(issuer: issuer, audiences: [api.client, api.uri], leeway: 60)
-      _ = try rule.accept(token, now: now) { provider.keySet.verdict($0, $1) }
-      return token
+      token = try provider.accept(
+        field.dropFirst("bearer ".count), of: provider.directory.tenants, for: [api.client, api.uri], now: now)
     } catch {
       switch error {
       case .audience: throw .invalid("the token is for another audience")
@@ -139,13 +100,32 @@ struct SampleAPI: Sendable {
       default: throw .invalid("the token is no valid JWT of the issuer")
       }
     }
+    let (claims, members) = (token.claims, token.members(1))
+    // Only an application that can answer a demand for claims is told which; another one is not asked to try.
+    let isCapable = (members["xms_cc"]?.texts ?? []).contains { $0.lowercased() == "cp1" }
+    if let since = claims.object.flatMap(provider.tokensCountFrom), claims.notBefore ?? since - 1 < since {
+      throw isCapable ? .claims("nbf", "\(since.seconds)") : .invalid("the token was revoked")
+    }
+    if let permission = operation.permission[kind], !(claims.roles + claims.scopes).contains(permission) {
+      throw .error(
+        "insufficient_scope", ", scope=\"\(api.uri)/\(permission)\"", status: 403, "\(permission) is needed")
+    }
+    if let context = operation.context, members["acrs"]?.texts.contains(context) != true {
+      throw isCapable
+        ? .claims("acrs", context)
+        : .error("insufficient_claims", status: 403, "the application has no capability cp1")
+    }
+    if let limit = operation.maximumAge {
+      let (level, age) = (Authentication.twofold, claims.authenticatedAt.map { now - $0 } ?? .max)
+      guard members["acr"]?.text == level, age <= limit else {
+        let description = "error_description=\"a more recent or stronger sign-in is needed\""
+        throw .error(
+          "insufficient_user_authentication", ", \(description), acr_values=\"\(level)\", max_age=\"\(limit)\"",
+          "\(level), at most \(limit) seconds old")
+      }
+    }
+    return token
   }
-
-  private var api: API {
-    provider.directory.apis.first { $0.uri == "api://\(kind)" } ?? API.openID
-  }
-
-  // MARK: Answers
 
   private func answer(
     _ operation: Operation, _ request: DemoRequest, _ token: SignedJWT, now: UnixTime
@@ -166,13 +146,10 @@ struct SampleAPI: Sendable {
     let note = "caller \(user ?? claims.application ?? "?")"
     switch operation.path {
     case "/list" where kind == .orders:
-      document["orders"] = [
-        JSONValue(["id": "41", "item": "a towel"]), JSONValue(["id": "42", "item": "an answer"]),
-      ]
+      document["orders"] = [["id": "41", "item": "a towel"], ["id": "42", "item": "an answer"]].map(JSONValue.init)
     case "/list":
-      document["entries"] = [
-        JSONValue(["order": "41", "amount": "12.50 EUR"]), JSONValue(["order": "42", "amount": "42.00 EUR"]),
-      ]
+      document["entries"] = [["order": "41", "amount": "12.50 EUR"], ["order": "42", "amount": "42.00 EUR"]]
+        .map(JSONValue.init)
     case "/ticks":
       let count = min(max(request.number("count") ?? 5, 0), 1000)
       let pause = min(max(request.number("pause_ms") ?? 300, 0), 10_000)
@@ -180,7 +157,7 @@ struct SampleAPI: Sendable {
       let ticks = ServerResponse.Content.paced(count: count, pause: .milliseconds(pause)) {
         Array("id: \($0 + 1)\ndata: {\"tick\": \($0 + 1)}\n\n".utf8)
       }
-      return DemoAnswer(ServerResponse(status: 200, fields: fields, content: ticks), note: note)
+      return DemoAnswer(response: ServerResponse(status: 200, fields: fields, content: ticks), note: note)
     case "/uploads":
       guard case .digest(let byteCount, let sha256) = request.body else {
         preconditionFailure("the server digests the content of uploads")
@@ -195,6 +172,6 @@ struct SampleAPI: Sendable {
         "query": request.query.isEmpty ? nil : request.query,
       ])
     }
-    return DemoAnswer(200, document, note: note)
+    return DemoAnswer(document, note: note)
   }
 }

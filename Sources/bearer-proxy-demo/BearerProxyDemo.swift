@@ -1,5 +1,3 @@
-// The entry point: arguments, signals, exit status.
-
 import FoundationEssentials
 import Glibc
 import Platform
@@ -13,8 +11,7 @@ struct BearerProxyDemo {
     } catch {
       switch error {
       case .help: finish(DemoOptions.helpText, status: 0)
-      case .wrong(let reason):
-        finish("bearer-proxy-demo: error: \(reason)\nTry 'bearer-proxy-demo --help'.\n", .standardError, status: 2)
+      case .wrong(let reason): fail("\(reason)\nTry 'bearer-proxy-demo --help'.", status: 2)
       }
     }
   }
@@ -37,8 +34,12 @@ struct BearerProxyDemo {
     } catch {
       demonstration.end()
       OutputFile.standardOutput.flush()
-      finish("bearer-proxy-demo: error: \(error.message)\n", .standardError, status: 1)
+      fail(error.message, status: 1)
     }
+  }
+
+  private static func fail(_ reason: String, status: Int32) -> Never {
+    finish("bearer-proxy-demo: error: \(reason)\n", .standardError, status: status)
   }
 
   private static func finish(_ text: String = "", _ file: OutputFile = .standardOutput, status: Int32) -> Never {
@@ -79,17 +80,14 @@ struct DemoOptions {
 
   init(_ words: ArraySlice<String>) throws(Stop) {
     var rest = words
-    func value(of word: String) throws(Stop) -> String {
-      guard let value = rest.popFirst(), !value.isEmpty else { throw .wrong("\(word) needs a value") }
-      return value
-    }
     while let word = rest.popFirst() {
       switch word {
       case "-h", "--help": throw .help
       case "--once": endsAfterTour = true
       case "--verbose": isVerbose = true
-      case "--directory": directory = try value(of: word)
-      case "--proxy": proxyPath = try value(of: word)
+      case "--directory", "--proxy":
+        guard let value = rest.popFirst(), !value.isEmpty else { throw .wrong("\(word) needs a value") }
+        if word == "--proxy" { proxyPath = value } else { directory = value }
       default: throw .wrong("'\(word)' is not an option")
       }
     }

@@ -1,10 +1,8 @@
-// Child processes: the proxies that users would run, and the commands of the tour. No shell is involved.
-
 import Bytes
 import Glibc
 import Platform
 
-/// A running program.
+/// A running program: a proxy that users would run, or a command of the tour. No shell is involved.
 final class ChildProcess: Sendable {
   private let identifier: pid_t
   private let ended = Locked<Int32?>(nil)
@@ -41,9 +39,7 @@ final class ChildProcess: Sendable {
   func poll() -> Int32? {
     ended.withLock { known in
       var status: Int32 = 0
-      if known == nil, waitpid(identifier, &status, WNOHANG) == identifier {
-        known = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-      }
+      if known == nil, waitpid(identifier, &status, WNOHANG) == identifier { known = ProgramEnd(status).status }
       return known
     }
   }
@@ -57,8 +53,7 @@ final class ChildProcess: Sendable {
   /// Asks the program to end, and kills it after five seconds. Returns nil if it had to be killed.
   @discardableResult
   func terminate() -> Int32? {
-    if let status = poll() { return status }
-    kill(identifier, SIGTERM)
+    if poll() == nil { kill(identifier, SIGTERM) }
     if let status = wait(seconds: 5) { return status }
     kill(identifier, SIGKILL)
     _ = wait(seconds: 5)
@@ -69,13 +64,10 @@ final class ChildProcess: Sendable {
 /// A command that has run.
 struct CommandRun {
   let status: Int32
-  /// Both outputs.
   let text: String
-  /// The time between its first and its last output.
-  let spread: Duration
 
-  /// Runs `words` to the end. Calls `hear` with each piece of output as it comes, and the time since the start.
-  init(_ words: [String], hear: (String, Duration) -> Void = { _, _ in }) throws(DemonstrationError) {
+  /// Runs `words` to the end. Calls `hear` with each piece of output as it comes.
+  init(_ words: [String], hear: (String) -> Void = { _ in }) throws(DemonstrationError) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw DemonstrationError("cannot start \(words[0]): \(SystemError("pipe"))") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -85,21 +77,13 @@ struct CommandRun {
       defer { close(ends[1]) }
       child = try ChildProcess(words, output: ends[1])
     }
-    let start = MonotonicTime.now
-    var times: [Duration] = []
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 16 * 1024)
-    while true {
-      let count = read(ends[0], &piece, piece.count)
-      if count == 0 || (count < 0 && errno != EINTR) { break }
-      guard count > 0 else { continue }
-      times.append(Duration(MonotonicTime.now - start))
-      bytes += piece[..<count]
-      hear(String(decoding: piece[..<count], as: UTF8.self), times[times.count - 1])
+    var (bytes, piece): ([UInt8], [UInt8]) = ([], Array(repeating: 0, count: 16 * 1024))
+    while case let count = read(ends[0], &piece, piece.count), count > 0 || (count < 0 && errno == EINTR) {
+      bytes += piece.prefix(max(count, 0))
+      if count > 0 { hear(String(decoding: piece[..<count], as: UTF8.self)) }
     }
     status = child.wait(seconds: 30) ?? -1
     text = String(decoding: bytes, as: UTF8.self)
-    spread = (times.last ?? .zero) - (times.first ?? .zero)
   }
 
   /// The status of a response that `curl -i` printed, in numbers and words.

@@ -10,9 +10,7 @@ struct DemoPlaces {
   var adminPort: UInt16 = 9901
   /// The first of the two further proxies.
   var gatewayOrigin: String
-  var providerOrigin: String
-  var apiOrigin: String
-  var issuer: String
+  var services: DemoServices
 
   static let program = "./bearer-proxy"
   static let log = "proxy.log"
@@ -33,29 +31,24 @@ struct DemoPlaces {
 /// The configuration of a proxy that calls on in its callers' names: with a token for `scope`, at `upstream`. The
 /// system chooses its port.
 func hopConfiguration(_ name: String, client: String, scope: String, upstream: String, issuer: String) -> String {
-  """
-  # Written by bearer-proxy-demo at every start: a proxy that calls on in the names of its callers.
+  let trust = "ca_file: \(DemoPlaces.authority)"
+  return """
+    # Written by bearer-proxy-demo at every start: a proxy that calls on in the names of its callers.
 
-  listeners:
-    - address: 127.0.0.1:0
-      # Callers bring a token for this proxy.
-      callers:
-        bearer: {authority: \(issuer), audiences: [\(client)], ca_file: \(DemoPlaces.authority)}
-  cache: {memory: true}
-  applications:
-    \(name):
-      authority: \(issuer)
-      client_id: \(client)
-      client_secret_file: client-secret
-      tls: {ca_file: \(DemoPlaces.authority)}
-  defaults:
-    tls: {ca_file: \(DemoPlaces.authority)}
-  # The next one gets a token in the caller's name, in exchange for what the caller brought.
-  routes:
-    - {name: next, path: /, upstream: "\(upstream)", application: \(name),
-       token: {as: caller, grant: on_behalf_of, scopes: ["\(scope)"]}}
+    listeners:
+      - address: 127.0.0.1:0
+        # Callers bring a token for this proxy.
+        callers: {bearer: {authority: \(issuer), audiences: [\(client)], \(trust)}}
+    cache: {memory: true}
+    applications:
+      \(name): {authority: \(issuer), client_id: \(client), client_secret_file: client-secret, tls: {\(trust)}}
+    defaults: {tls: {\(trust)}}
+    # The next one gets a token in the caller's name, in exchange for what the caller brought.
+    routes:
+      - {name: next, path: /, upstream: "\(upstream)", application: \(name),
+         token: {as: caller, grant: on_behalf_of, scopes: ["\(scope)"]}}
 
-  """
+    """
 }
 
 /// A program that gets its token as Azure's SDKs do, and calls the API by itself.
@@ -66,7 +59,7 @@ func demoProgram(_ places: DemoPlaces) -> String {
   answer=$(printf 'X-IDENTITY-HEADER: %s' "$IDENTITY_HEADER" | curl -sS -H @- "$IDENTITY_ENDPOINT?$question")
   token=$(printf %s "$answer" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   printf 'Authorization: Bearer %s' "$token" \\
-    | curl -sS -H @- --cacert \(DemoPlaces.authority) \(places.apiOrigin)/api/me | grep '"application":'
+    | curl -sS -H @- --cacert \(DemoPlaces.authority) \(places.services.apiOrigin)/api/me | grep '"application":'
 
   """
 }
@@ -75,7 +68,7 @@ func demoProgram(_ places: DemoPlaces) -> String {
 func demoConfiguration(_ places: DemoPlaces) -> String {
   typealias Sample = DemoDirectory.Sample
   let trust = "tls: {ca_file: \(DemoPlaces.authority)}"
-  let (orders, ledger) = ("\"\(places.apiOrigin)/api/\"", "\"\(places.apiOrigin)/ledger/\"")
+  let (orders, ledger) = ("\"\(places.services.apiOrigin)/api/\"", "\"\(places.services.apiOrigin)/ledger/\"")
   let own = "token: {as: application, scopes: [\"\(Sample.ordersURI)/.default\"]}"
   let hers = "token: {account: \(Sample.alice), scopes:"
   return """
@@ -98,29 +91,23 @@ func demoConfiguration(_ places: DemoPlaces) -> String {
     # One application registration per identity that the proxy may act as.
     applications:
       portal:
-        authority: \(places.issuer)
+        authority: \(places.services.issuer)
         client_id: \(Sample.portal)
         client_secret_file: client-secret
         \(trust)
       # Registered too, and granted nothing: the API answers it with 403.
-      visitor:
-        authority: \(places.issuer)
-        client_id: \(Sample.visitor)
-        client_secret_file: client-secret
-        \(trust)
+      visitor: {authority: \(places.services.issuer), client_id: \(Sample.visitor), \(trust),
+        client_secret_file: client-secret}
       # Without a secret: a certificate proves this one, with a signed JWT for each token request.
-      nightly:
-        authority: \(places.issuer)
-        client_id: \(Sample.nightly)
-        credential: {certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}}
-        \(trust)
+      nightly: {authority: \(places.services.issuer), client_id: \(Sample.nightly), \(trust),
+        credential: {certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}}}
       # With nothing to keep at all: the machine's own service hands out tokens for its identity.
       machine: {credential: {managed_identity: {source: imds}}}
       # A public application: it keeps no secret, and people sign in to it.
       desk:
         # What people read on pages.
         display_name: Orders desk
-        authority: \(places.issuer)
+        authority: \(places.services.issuer)
         client_id: \(Sample.desk)
         # It can answer claims challenges.
         client_capabilities: [cp1]
@@ -133,7 +120,7 @@ func demoConfiguration(_ places: DemoPlaces) -> String {
     defaults: {\(trust)}
 
     routes:
-      # /orders/me becomes \(places.apiOrigin)/api/me, with a token of the application's own.
+      # /orders/me becomes \(places.services.apiOrigin)/api/me, with a token of the application's own.
       - {name: orders, path: /orders/, upstream: \(orders), application: portal, \(own)}
       - {name: visitor, path: /visitor/, upstream: \(orders), application: visitor, \(own)}
       - {name: nightly, path: /nightly/, upstream: \(orders), application: nightly, \(own)}

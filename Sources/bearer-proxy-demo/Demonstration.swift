@@ -1,5 +1,3 @@
-// The order of events: folder, services, proxies, tour, staying up, ending.
-
 import Bytes
 import DemoProvider
 import FoundationEssentials
@@ -9,12 +7,12 @@ import Synchronization
 
 /// A failure that ends the demonstration.
 struct DemonstrationError: Error {
-  var message: String
+  let message: String
 
   init(_ message: String) { self.message = message }
 }
 
-/// Everything that runs.
+/// The order of events: folder, services, proxies, tour, staying up, ending.
 final class Demonstration: Sendable {
   private let terminal: Terminal
   private let options: DemoOptions
@@ -34,24 +32,24 @@ final class Demonstration: Sendable {
     terminal.line("bearer-proxy, demonstrated on this machine alone\n", .title)
     let services = try startServices(directory)
     let places = try startProxies(services, directory)
-    introduce(services, places)
+    introduce(places)
     var tour = Tour(terminal, places, log) { () throws(DemonstrationError) in
       self.proxies.withLock { $0["proxy"] }?.terminate()
-      try self.start("proxy", directory, readiness: places.readiness)
+      try self.start("proxy", readiness: places.readiness)
     }
     try tour.walk()
-    if tour.failures == 0 {
-      terminal.line("\nAll \(tour.steps) steps went as expected.", .good)
-    } else {
-      terminal.line("\n\(tour.failures) of \(tour.steps) steps did not go as expected.", .bad)
-    }
+    let hasFailed = tour.failures > 0
+    terminal.line(
+      hasFailed
+        ? "\n\(tour.failures) of \(tour.steps) steps did not go as expected."
+        : "\nAll \(tour.steps) steps went as expected.", hasFailed ? .bad : .good)
     if !options.endsAfterTour {
       if tour.waitsForReader { _ = terminal.askForNext() }
       try stayUp(places)
     }
     let areEnded = end()
     if !areEnded { terminal.line("A proxy did not end in good order.", .bad) }
-    return tour.failures == 0 && areEnded ? 0 : 1
+    return !hasFailed && areEnded ? 0 : 1
   }
 
   /// Ends the proxies. Returns true if all ended in good order. May be called from any thread.
@@ -60,8 +58,6 @@ final class Demonstration: Sendable {
     isEnding.store(true, ordering: .relaxed)
     return proxies.withLock { Array($0.values) }.map { $0.terminate() }.allSatisfy { $0 == 0 }
   }
-
-  // MARK: Starting
 
   /// Makes the folder the current one, with a link to the proxy in it. Another demonstration's folder is left alone.
   private func enterFolder() throws(DemonstrationError) -> String {
@@ -102,24 +98,13 @@ final class Demonstration: Sendable {
 
   private func startServices(_ directory: String) throws(DemonstrationError) -> DemoServices {
     var settings = DemoSettings(directory: directory)
-    (settings.providerPort, settings.apiPort, settings.identityPort) = (8443, 8444, 8445)
-    do throws(DemoError) {
-      let services = try DemoServices(settings, log: log.append)
-      say("the identity provider", settings.providerPort, services.providerOrigin)
-      say("the sample API", settings.apiPort, services.apiOrigin)
-      say("the machine's identity service", settings.identityPort, services.identityOrigin)
-      // The platform of a machine with an identity tells the address of its service in this way.
-      setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", services.identityOrigin, 1)
-      return services
-    } catch {
-      throw DemonstrationError("the sample services do not start: \(error)")
-    }
-  }
-
-  /// Reports a service that is not at its usual port.
-  private func say(_ name: String, _ usual: UInt16, _ origin: String) {
-    guard !origin.hasSuffix(":\(usual)") else { return }
-    terminal.line("Port \(usual) is in use: \(name) is at \(origin).")
+    settings.ports = [8443, 8444, 8445]
+    let services = try mapping(
+      { (error: DemoError) in DemonstrationError("the sample services do not start: \(error)") },
+      DemoServices(settings, log: log.append))
+    // The platform of a machine with an identity tells the address of its service in this way.
+    setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", services.identityOrigin, 1)
+    return services
   }
 
   /// Starts the two proxies that call on in their callers' names, from the last to the first, then the one before them.
@@ -133,11 +118,10 @@ final class Demonstration: Sendable {
       try write(
         hopConfiguration(name, client: client, scope: scope, upstream: upstream, issuer: services.issuer),
         to: "\(name).yaml")
-      upstream = "http://\(try start(name, directory))/"
+      upstream = "http://\(try start(name))/"
     }
     var places = DemoPlaces(
-      directory: directory, gatewayOrigin: String(upstream.dropLast()), providerOrigin: services.providerOrigin,
-      apiOrigin: services.apiOrigin, issuer: services.issuer)
+      directory: directory, gatewayOrigin: String(upstream.dropLast()), services: services)
     try write(demoProgram(places), to: "reports.sh")
     try write(UUID().uuidString, to: "reports-secret")
     // A port that was free a moment ago may be taken by the time the proxy asks for it.
@@ -145,14 +129,12 @@ final class Demonstration: Sendable {
       (places.proxyPort, places.adminPort) = (try Self.freePort(places.proxyPort), try Self.freePort(places.adminPort))
       try write(demoConfiguration(places), to: "proxy.yaml")
       do throws(DemonstrationError) {
-        try start("proxy", directory, readiness: places.readiness)
+        try start("proxy", readiness: places.readiness)
         break
       } catch {
         guard !isLastAttempt, textOfFile(DemoPlaces.log).contains("Address already in use") else { throw error }
       }
     }
-    say("the proxy", 8080, places.proxyOrigin)
-    say("the admin listener", 9901, places.adminOrigin)
     return places
   }
 
@@ -165,44 +147,50 @@ final class Demonstration: Sendable {
 
   /// `preferred`, or any other port if that is taken.
   private static func freePort(_ preferred: UInt16) throws(DemonstrationError) -> UInt16 {
-    do throws(SystemError) {
-      let socket = try BoundSocket.loopback(preferring: preferred)
-      socket.close()
-      return socket.address.port
-    } catch {
-      throw DemonstrationError("no port is free: \(error)")
-    }
+    let socket = try mapping(
+      { (error: SystemError) in DemonstrationError("no port is free: \(error)") },
+      BoundSocket.loopback(preferring: preferred))
+    socket.close()
+    return socket.address.port
   }
 
   /// Starts the proxy `name` and waits until it serves and `readiness` responds with 200. Returns its address.
   @discardableResult
-  private func start(
-    _ name: String, _ directory: String, readiness: String? = nil
-  ) throws(DemonstrationError) -> String {
-    let log = open("\(name).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard log >= 0 else { throw DemonstrationError("cannot write to \(name).log") }
+  private func start(_ name: String, readiness: String? = nil) throws(DemonstrationError) -> String {
+    let path = "\(name).log"
+    let log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard log >= 0 else { throw DemonstrationError("cannot write to \(path)") }
     defer { close(log) }
     let start = lseek(log, 0, SEEK_END)
     let child = try ChildProcess([DemoPlaces.program, "run", "-c", "\(name).yaml"], output: log)
     proxies.withLock { $0[name] = child }
     for _ in 0..<1500 where child.poll() == nil {
-      let words = textOfFile("\(name).log").utf8.dropFirst(Int(start))
-      if let address = String(decoding: words, as: UTF8.self).between(#""message":"serving","address":""#, "\"") {
+      let words = String(decoding: textOfFile(path).utf8.dropFirst(Int(start)), as: UTF8.self)
+      if let address = words.between(#""message":"serving","address":""#, "\"") {
         guard let readiness else { return address }
         if try CommandRun(["curl", "-sSi", readiness]).httpStatus == 200 { return address }
       }
       usleep(20_000)
     }
     child.terminate()
-    terminal.indented(textOfFile("\(name).log").suffix(2000), .quiet)
-    throw DemonstrationError("bearer-proxy did not become ready; its log is \(directory)/\(name).log")
+    terminal.indented(textOfFile(path).suffix(2000), .quiet)
+    let folder = FileManager.default.currentDirectoryPath
+    throw DemonstrationError("bearer-proxy did not become ready; its log is \(folder)/\(path)")
   }
 
-  private func introduce(_ services: DemoServices, _ places: DemoPlaces) {
+  private func introduce(_ places: DemoPlaces) {
+    let services = places.services
+    for (name, port, origin) in [
+      ("identity provider", 8443, services.providerOrigin), ("sample API", 8444, services.apiOrigin),
+      ("machine's identity service", 8445, services.identityOrigin), ("proxy", 8080, places.proxyOrigin),
+      ("admin listener", 9901, places.adminOrigin),
+    ] where !origin.hasSuffix(":\(port)") {
+      terminal.line("Port \(port) is in use: the \(name) is at \(origin).")
+    }
     terminal.line(
       """
-        identity provider   \(places.providerOrigin)  (as Microsoft Entra, with sample users)
-        sample API          \(places.apiOrigin)  (takes only that provider's tokens)
+        identity provider   \(services.providerOrigin)  (as Microsoft Entra, with sample users)
+        sample API          \(services.apiOrigin)  (takes only that provider's tokens)
         identity service    \(services.identityOrigin)   (of a machine, as Azure's)
         bearer-proxy        \(places.proxyOrigin)   health and metrics: \(places.adminOrigin)
 
@@ -219,8 +207,6 @@ final class Demonstration: Sendable {
     let count = exchanges.count(where: \.isToken)
     terminal.line("\nThe proxy is ready. It has requested a token for each of \(count) applications.", .good)
   }
-
-  // MARK: Staying up
 
   private func stayUp(_ places: DemoPlaces) throws(DemonstrationError) {
     tryItYourself(places)
@@ -258,7 +244,7 @@ final class Demonstration: Sendable {
     show(
       "The proxy's state and metrics; the provider's page with its users:",
       [program, "status"] + configuration, ["curl", "\(places.adminOrigin)/metrics"],
-      ["curl", "--cacert", "\(places.directory)/\(DemoPlaces.authority)", "\(places.providerOrigin)/"])
+      ["curl", "--cacert", "\(places.directory)/\(DemoPlaces.authority)", "\(places.services.providerOrigin)/"])
     terminal.line("\nCtrl-C ends it. Until then, this is what the provider and the API see:", .quiet)
   }
 }

@@ -1,5 +1,3 @@
-// Requests as the services and the proxy report them.
-
 import Bytes
 import DemoProvider
 import FoundationEssentials
@@ -11,9 +9,7 @@ final class ExchangeLog: Sendable {
   private let pending = Locked<[DemoExchange]?>([])
   private let terminal: Terminal
 
-  init(_ terminal: Terminal) {
-    self.terminal = terminal
-  }
+  init(_ terminal: Terminal) { self.terminal = terminal }
 
   func append(_ exchange: DemoExchange) {
     pending.withLock { $0?.append(exchange) ?? terminal.indented(exchange.line, .quiet) }
@@ -40,53 +36,36 @@ extension DemoExchange {
 
   /// The exchange among others on a line. The provider's long paths differ in their ends.
   var words: String {
-    let end = service == "provider" ? path.split(separator: "/").last.map { "…/\($0)" } : nil
-    return "\(service) \(end ?? path) → \(status)"
+    switch service {
+    case "proxy": "proxy → \(status), \(note)"
+    case "provider": "provider …/\(path.split(separator: "/").last ?? "") → \(status)"
+    default: "\(service) \(path) → \(status)"
+    }
   }
 
   /// True if the provider issued a token.
   var isToken: Bool { path.hasSuffix("/token") && status == 200 }
 }
 
-/// The proxy's log record of one request.
-struct AccessRecord: Decodable {
-  var method: String
-  var path: String
-  var status: Int
-  var total_ms: Double
-  var token_source: String?
-
-  var line: String {
-    let source = token_source.map { ", token: \($0)" } ?? ""
-    return "\("proxy".padded(8)) saw \(method) \(path) → \(status)  (\(total_ms) ms\(source))"
-  }
-
-  /// The record among exchanges on a line.
-  var words: String {
-    let source = token_source.map { $0 == "none" ? ", no token" : ", token from \($0.replacing("_", with: " "))" } ?? ""
-    return "proxy → \(status), \(Int(total_ms)) ms\(source)"
-  }
-}
-
-/// The access records of the proxy's log, each read once.
+/// The records of requests in the proxy's log, each read once.
 struct AccessRecords {
   private var linesRead = 0
 
   /// The newest record since the last call of a request with `status`; 0 is any. The proxy writes it after the
   /// response, so this waits for up to a second.
-  mutating func next(status: Int) -> AccessRecord? {
+  mutating func next(status: Int) -> DemoExchange? {
     for _ in 0..<50 {
       // The text after the last line end is not complete yet.
       let lines = textOfFile(DemoPlaces.log).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       for line in lines.dropFirst(linesRead).reversed() where line.contains(#""message":"request""#) {
-        do {
-          let record = try JSONDecoder().decode(AccessRecord.self, from: Data(line.utf8))
-          guard status == 0 || record.status == status else { continue }
-          linesRead = lines.count
-          return record
-        } catch {
-          preconditionFailure("the record of a request lacks fields: \(line)")
-        }
+        guard let record = JSONValue(json: Array(line.utf8))?.members, let method = record["method"]?.text,
+          let path = record["path"]?.text, let seen = record["status"]?.seconds, let time = record["total_ms"]?.seconds
+        else { preconditionFailure("the record of a request lacks fields: \(line)") }
+        if status != 0, seen != status { continue }
+        linesRead = lines.count
+        let source = record["token_source"]?.text?.replacing("_", with: " ")
+        let token = source.map { $0 == "none" ? ", no token" : ", token from \($0)" } ?? ""
+        return DemoExchange(service: "proxy", method, path, status: Int(seen), note: "\(time) ms\(token)")
       }
       usleep(20_000)
     }

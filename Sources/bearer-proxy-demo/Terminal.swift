@@ -1,10 +1,8 @@
-// The look of the demonstration: colours and screens on a terminal, plain text everywhere else.
-
 import Bytes
 import Glibc
 import Platform
 
-/// Writes to standard output.
+/// Writes to standard output: colours and screens on a terminal, plain text everywhere else.
 struct Terminal: Sendable {
   /// The meaning of a text.
   enum Style: String {
@@ -35,7 +33,6 @@ struct Terminal: Sendable {
     waitsForReader = isTerminal && isatty(STDIN_FILENO) == 1 && !options.endsAfterTour && !isVerbose
   }
 
-  /// Writes lines.
   func line(_ text: String = "", _ style: Style = .plain) {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let styled = isColourful && style != .plain && !part.isEmpty ? "\u{1B}[\(style.rawValue)m\(part)\u{1B}[0m" : part

@@ -1,5 +1,3 @@
-// The runner of the tour: it carries out the calls of `Tour+Steps.swift`, shows them, and looks for the expected texts.
-
 import Bytes
 import DemoProvider
 import Platform
@@ -8,11 +6,11 @@ import Platform
 struct Step {
   /// The title of the part that begins with it.
   var part: String?
-  var text: String
-  var calls: [Call]
-  var expected: [String]
+  let text: String
+  let calls: [Call]
+  let expected: [String]
   /// The sentence for it.
-  var result: String
+  let result: String
 }
 
 enum Call {
@@ -91,88 +89,95 @@ struct Tour {
       let deadline = MonotonicTime.now + .seconds(10)
       while let status, try CommandRun(words).httpStatus != status, MonotonicTime.now < deadline {}
       if status != nil { _ = log.take() }
-      terminal.command(words)
-      let run = try CommandRun(words)
+      let run = try run(words)
       let brief = brief(run)
-      seen += [run.text, brief]
+      seen.append(brief)
       report(run, brief, records.next(status: run.httpStatus))
     case .events(let address):
-      let words = ["curl", "-sSN", address]
-      terminal.command(words)
-      let run = try CommandRun(words) { [terminal] text, time in
+      let start = MonotonicTime.now
+      var times: [Duration] = []
+      let run = try run(["curl", "-sSN", address]) { [terminal] text in
+        times.append(Duration(MonotonicTime.now - start))
         for event in text.split(separator: "\n") where event.hasPrefix("data: ") {
-          terminal.indented("after \(Int(time / .milliseconds(1))) ms".padded(16) + event)
+          terminal.indented("after \(Int(times[times.count - 1] / .milliseconds(1))) ms".padded(16) + event)
         }
       }
+      let areSpread = (times.last ?? .zero) - (times.first ?? .zero) >= .milliseconds(600)
       let count = run.text.split(separator: "\n").count { $0.hasPrefix("data: ") }
-      seen.append("\(count) events\(run.spread < .milliseconds(600) ? ", all at once" : ", one by one")")
+      seen.append("\(count) events\(areSpread ? ", one by one" : ", all at once")")
       report(run, nil, records.next(status: 0))
     case .program(let words):
-      terminal.command([DemoPlaces.program] + words)
-      let run = try CommandRun([DemoPlaces.program] + words)
-      add(run)
+      let run = try run([DemoPlaces.program] + words)
       report(run, run.text, nil)
     case .login(let words, let address, let answers):
-      terminal.command([DemoPlaces.program] + words)
       try login(words, address, answers)
     case .pages(let address, let answers):
-      if !terminal.isVerbose { terminal.indented("her browser: \(address.prefix { $0 != "&" })") }
-      let (headings, end) = try browse(address, answers)
-      let words = "\(headings) · back at \(end.dropFirst(places.pagesOrigin.count))"
-      seen.append(words)
-      if !terminal.isVerbose { terminal.wrapped("her pages: \(words)", after: "    ") }
+      terminal.indented("her browser: \(address.prefix { $0 != "&" })")
+      let (headings, end, texts) = try browse(address, answers)
+      seen += texts
+      show(pages: "\(headings) · back at \(end.dropFirst(places.pagesOrigin.count))")
     case .restart:
       terminal.command([DemoPlaces.program, "run", "-c", "proxy.yaml"])
       try restart()
     }
   }
 
-  private mutating func add(_ run: CommandRun) {
+  /// Shows a command, runs it, and keeps what it came to.
+  private mutating func run(
+    _ words: [String], hear: (String) -> Void = { _ in }
+  ) throws(DemonstrationError) -> CommandRun {
+    terminal.command(words)
+    let run = try CommandRun(words, hear: hear)
     seen += [run.text, "exit status \(run.status), \(run.text.contains("eyJ") ? "a" : "no") token is shown"]
+    return run
   }
 
   private mutating func login(
     _ words: [String], _ address: String, _ answers: [[String]]
   ) throws(DemonstrationError) {
     var printed = ""
-    var pages: Result<String, DemonstrationError>?
-    let run = try CommandRun([DemoPlaces.program] + words) { piece, _ in
+    var pages: Result<(headings: String, end: String, texts: [String]), DemonstrationError>?
+    let run = try run([DemoPlaces.program] + words) { [self] piece in
       if terminal.isVerbose { terminal.indented(piece.trimmed) }
       printed += piece
       guard pages == nil, let code = printed.firstMatch(of: /\b[B-Z]{4}-[B-Z]{4}\b/)?.0 else { return }
-      if !terminal.isVerbose { terminal.indented("code \(code), typed at \(address)") }
+      terminal.indented("code \(code), typed at \(address)")
       do throws(DemonstrationError) {
-        pages = .success(try browse(address, [["user_code=\(code)"]] + answers).headings)
+        pages = .success(try browse(address, [["user_code=\(code)"]] + answers))
       } catch {
         pages = .failure(error)
       }
     }
-    let headings = try pages?.get() ?? ""
-    add(run)
-    seen.append(headings)
     // The command asks again while the person fills in the pages.
-    let exchanges = log.take().filter { $0.status != 400 }
-    if terminal.isVerbose {
-      for exchange in exchanges { terminal.indented(exchange.line, .quiet) }
-      return
-    }
-    terminal.wrapped("her pages: \(headings)", after: "    ")
+    show(log.take().filter { $0.status != 400 })
+    show(pages: try pages?.get().headings ?? "")
     for line in run.text.split(separator: "\n") where line.contains("is signed in") {
       terminal.indented(line.drop { $0 == " " })
     }
   }
 
-  /// Fills in one page after the other, with curl as her browser. Returns the pages' headings and the last address.
-  private mutating func browse(
+  /// With --verbose, shows what the services and the proxy report, a line each.
+  private func show(_ exchanges: [DemoExchange]) {
+    if terminal.isVerbose { for exchange in exchanges { terminal.indented(exchange.line, .quiet) } }
+  }
+
+  private mutating func show(pages: String) {
+    seen.append(pages)
+    terminal.wrapped("her pages: \(pages)", after: "    ")
+  }
+
+  /// Fills in one page after the other, with curl as her browser. Returns the pages' headings, the last address and
+  /// the pages.
+  private func browse(
     _ start: String, _ answers: [[String]]
-  ) throws(DemonstrationError) -> (headings: String, end: String) {
-    var (address, headings, form): (String, [String], [String]) = (start, [], [])
-    for index in 0...answers.count {
+  ) throws(DemonstrationError) -> (headings: String, end: String, texts: [String]) {
+    var (address, headings, form, texts): (String, [String], [String], [String]) = (start, [], [], [])
+    for answer in answers + [nil] {
       let words =
         ["curl", "-sSL", "--cacert", DemoPlaces.authority, "-c", DemoPlaces.cookies, "-b", DemoPlaces.cookies]
         + form.flatMap { ["--data-urlencode", $0] } + [address]
       let text = try CommandRun(words + ["-w", "\n%{url_effective}"]).text
-      seen.append(text)
+      texts.append(text)
       address = text.split(separator: "\n").last.map(String.init) ?? ""
       let heading = text.between("<h1>", "</h1>")
       if let heading { headings.append(heading) }
@@ -180,30 +185,26 @@ struct Tour {
         terminal.command(words)
         terminal.indented("page: \(heading ?? "?") at \(address.prefix { $0 != "?" })", .quiet)
       }
-      if index == answers.count { break }
+      guard let answer else { break }
       let page = text.between("<form method=\"post\"", "</form>") ?? ""
-      let code = text.between("the code is ", "<") ?? ""
-      form = answers[index].map { $0.replacing("CODE", with: code) }
-      for hidden in page.matches(of: /type="hidden" name="([^"]*)" value="([^"]*)"/) {
-        form.append("\(hidden.1)=\(hidden.2)")
-      }
+      form = answer.map { $0.replacing("CODE", with: text.between("the code is ", "<") ?? "") }
+      form += page.matches(of: /type="hidden" name="([^"]*)" value="([^"]*)"/).map { "\($0.1)=\($0.2)" }
       let origin = address.firstMatch(of: /^https?:\/\/[^\/]*/)?.0 ?? ""
       address = "\(origin)\(page.between("action=\"", "\"") ?? "/")"
     }
-    return (headings.joined(separator: " · "), address)
+    return (headings.joined(separator: " · "), address, texts)
   }
 
   /// Shows a call's output, and what the services and the proxy report of it: with --verbose all of it, otherwise
   /// `brief` and a line for the rest. No brief: its output is shown already.
-  private mutating func report(_ run: CommandRun, _ brief: String?, _ record: AccessRecord?) {
+  private mutating func report(_ run: CommandRun, _ brief: String?, _ record: DemoExchange?) {
     let exchanges = log.take()
-    let tokens = exchanges.filter(\.isToken)
-    seen += tokens.enumerated().map { "\($0 + 1): \($1.note)" }
+    let all = exchanges + (record.map { [$0] } ?? [])
+    let tokens = exchanges.filter(\.isToken).enumerated().map { "\($0 + 1): \($1.note)" }
+    seen += tokens + all.map(\.words)
     seen.append("services: \(exchanges.map { "\($0.service) \($0.status)" }.joined(separator: ", ")).")
-    if let record { seen.append(record.words) }
+    show(all)
     if terminal.isVerbose {
-      for exchange in exchanges { terminal.indented(exchange.line, .quiet) }
-      if let record { terminal.indented(record.line, .quiet) }
       if brief != nil { terminal.indented(run.text.replacing("\r\n", with: "\n").trimmed) }
       return
     }
@@ -211,11 +212,10 @@ struct Tour {
       terminal.indented(String(line).shortened(to: Terminal.columns - 4))
     }
     if tokens.count > 1 {
-      for (number, token) in tokens.enumerated() { terminal.indented("\(number + 1): \(token.note)") }
-      return
+      for token in tokens { terminal.indented(token) }
+    } else if !all.isEmpty {
+      terminal.wrapped(all.map(\.words).joined(separator: " · "), after: "    ", .quiet)
     }
-    let words = exchanges.map(\.words) + (record.map { [$0.words] } ?? [])
-    if !words.isEmpty { terminal.wrapped(words.joined(separator: " · "), after: "    ", .quiet) }
   }
 
   /// The status, and what matters of the rest: the API's view of its caller, the proxy's explanation or a challenge
@@ -232,15 +232,14 @@ struct Tour {
   /// The caller in the API's report, its rights, and the beginning of the token's identifier.
   private mutating func view(_ body: String) -> String? {
     let report = JSONValue(json: Array(body.utf8))?.members
-    guard let caller = report?["caller"]?.members, let token = report?["token"]?.members?["identifier"]?.text else {
-      return nil
-    }
+    guard let caller = report?["caller"]?.members, let token = report?["token"]?.members?["identifier"]?.text,
+      case .array(let rights) = caller["scopes"] ?? caller["roles"] ?? .array([])
+    else { return nil }
     let first = tokens[token] ?? steps
     tokens[token] = first
     seen.append(first == steps ? "a new token" : "the token of step \(first)")
     let isPortal = caller["application"]?.text == DemoDirectory.Sample.portal
     let name = caller["user"]?.text ?? (isPortal ? "Orders portal" : "a caller")
-    guard case .array(let rights) = caller["scopes"] ?? caller["roles"] ?? .array([]) else { return nil }
     let words = rights.compactMap(\.text).joined(separator: ", ")
     return "API saw \(name) with \(words); token \(token.prefix(6))…"
   }

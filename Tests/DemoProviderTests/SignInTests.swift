@@ -196,6 +196,16 @@ import Tokens
     #expect(try person.signIn(on: page).heading == "That did not work")
   }
 
+  @Test(arguments: [("origin", "https://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")])
+  func `a form that a page of another site sends is refused`(name: String, value: String) throws {
+    let provider = try DemoFixture.provider()
+    for path in ["/device", "/\(Sample.tenant)/oauth2/v2.0/interaction"] {
+      let request = DemoRequest(method: "POST", path: path, fields: [(name, value)], body: .whole(Array("a=b".utf8)))
+      let answer = provider.answer(request, now: DemoFixture.now)
+      #expect(answer.status == 403 && answer.text.contains("a page of another site"), "\(answer.text)")
+    }
+  }
+
   @Test func `an account that is not signed in here cannot be chosen, nor consent given before its page`() throws {
     let person = try PersonAtBrowser()
     let page = try person.authorize()

@@ -1,5 +1,3 @@
-// The sample directory that the demonstration and the tests start with.
-
 internal import Bytes
 internal import Tokens
 
@@ -53,16 +51,17 @@ extension DemoDirectory {
   /// tokens of `federated`. `certificate` proves the nightly job. The provider's own tokens, of `issuer` and with
   /// `keys`, prove what the machine and the blueprint prove.
   static func sample(
-    secret: Secret, federated: [FederatedCredential], certificate: RegisteredCertificate?, issuer: String, keys: JWKSet
+    secret: Secret, federated: [FederatedCredential], certificate: FederatedCredential?, issuer: String, keys: JWKSet
   ) -> DemoDirectory {
     let contoso = Tenant(identifier: Sample.tenant, name: "Contoso", domain: "contoso.example")
     let fabrikam = Tenant(identifier: Sample.fabrikam, name: "Fabrikam", domain: "fabrikam.example")
     let readsOrders = [Sample.ordersAPI: ["Orders.Read"]]
-    func proof(by subject: String) -> [FederatedCredential] {
-      [FederatedCredential(issuer: issuer, subject: subject, keys: keys)]
-    }
+    func proof(by subject: String) -> [FederatedCredential] { [.init(issuer: issuer, subject: subject, keys: keys)] }
     func person(_ userName: String, _ name: String, _ home: Tenant, _ objects: [String: String]) -> Person {
       Person(userName: userName, name: name, password: Secret(Sample.password), home: home, objects: objects)
+    }
+    func api(_ client: String, _ uri: String, _ name: String, _ scopes: (name: String, text: String)...) -> API {
+      API(client: client, uri: uri, name: name, scopes: scopes)
     }
     let agentSubject = FederatedCredential.subject(of: Sample.agent, of: Sample.blueprint, in: Sample.tenant)
     return DemoDirectory(
@@ -97,8 +96,8 @@ extension DemoDirectory {
           delegatedScopes: [Sample.ordersAPI: ["Orders.Read"], Sample.gateway: ["Gateway.Access"]]),
         Application(client: Sample.blueprint, object: Sample.id("ca"), name: "Agents", secret: secret),
         Application(
-          client: Sample.nightly, object: Sample.id("c7"), name: "Nightly job", certificate: certificate,
-          roles: readsOrders),
+          client: Sample.nightly, object: Sample.id("c7"), name: "Nightly job",
+          federated: certificate.map { [$0] } ?? [], roles: readsOrders),
         Application(
           client: Sample.machine, object: Sample.machineObject, name: "Sample machine", isMachine: true,
           roles: readsOrders),
@@ -110,27 +109,16 @@ extension DemoDirectory {
           blueprint: Sample.blueprint, roles: readsOrders, delegatedScopes: readsOrders),
       ],
       apis: [
-        API(
-          client: Sample.ordersAPI, uri: Sample.ordersURI, name: "Orders",
-          scopes: [
-            ("Orders.Read", "See your orders"), ("Orders.Write", "Place and change orders for you"),
-            ("Orders.Approve", "Approve orders in your name"),
-          ]),
-        API(
-          client: Sample.ledgerAPI, uri: Sample.ledgerURI, name: "Ledger",
-          scopes: [("Ledger.Read", "See the ledger"), ("Ledger.Post", "Post entries to the ledger for you")]),
-        API(
-          client: Sample.gateway, uri: Sample.gatewayURI, name: "Gateway",
-          scopes: [("Gateway.Access", "Call other APIs for you")]),
-        API(
-          client: Sample.branch, uri: Sample.branchURI, name: "Branch",
-          scopes: [("Branch.Access", "Call the branch's APIs for you")]),
-        API(
-          client: Sample.blueprint, uri: Sample.blueprintURI, name: "Agents",
-          scopes: [("Agents.Access", "Have agents work for you")]),
-        API(
-          client: "acca5fbb-b7e4-4009-81f1-37e38fd66d78", uri: "https://redis.azure.com",
-          name: "Azure Cache for Redis", scopes: []),
+        api(
+          Sample.ordersAPI, Sample.ordersURI, "Orders", ("Orders.Read", "See your orders"),
+          ("Orders.Write", "Place and change orders for you"), ("Orders.Approve", "Approve orders in your name")),
+        api(
+          Sample.ledgerAPI, Sample.ledgerURI, "Ledger", ("Ledger.Read", "See the ledger"),
+          ("Ledger.Post", "Post entries to the ledger for you")),
+        api(Sample.gateway, Sample.gatewayURI, "Gateway", ("Gateway.Access", "Call other APIs for you")),
+        api(Sample.branch, Sample.branchURI, "Branch", ("Branch.Access", "Call the branch's APIs for you")),
+        api(Sample.blueprint, Sample.blueprintURI, "Agents", ("Agents.Access", "Have agents work for you")),
+        api("acca5fbb-b7e4-4009-81f1-37e38fd66d78", "https://redis.azure.com", "Azure Cache for Redis"),
       ])
   }
 }

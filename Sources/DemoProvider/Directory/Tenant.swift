@@ -1,5 +1,3 @@
-// The tenants of the sample directory, their people and applications, and the APIs.
-
 internal import Bytes
 internal import HTTP
 
@@ -14,8 +12,8 @@ package struct DemoDirectory: Sendable {
   func tenant(_ segment: String) throws(Refusal) -> Tenant? {
     let name = segment.lowercased()
     if ["common", "organizations"].contains(name) { return nil }
-    guard let tenant = tenants.first(where: { $0.identifier == name || $0.domain == name }) else {
-      throw .unknownTenant(segment)
+    guard let tenant = tenants.first(where: { [$0.identifier, $0.domain].contains(name) }) else {
+      throw .request(90002, "Tenant '\(segment)' not found.")
     }
     return tenant
   }
@@ -37,24 +35,21 @@ package struct DemoDirectory: Sendable {
   func api(_ resource: String) throws(Refusal) -> API {
     let name = resource.hasSuffix("/") ? String(resource.dropLast()) : resource
     guard let api = apis.first(where: { $0.uri == name || $0.client == name.lowercased() }) else {
-      throw .unknownResource(resource)
+      throw .request(
+        500_011, "The resource principal named \(resource) was not found in the tenant.", error: "invalid_resource")
     }
     return api
   }
 }
 
 struct Tenant: Sendable, Hashable {
-  /// A GUID: `tid`, and the path of its issuer.
-  var identifier: String
-  var name: String
-  /// A request's path may have it in place of the GUID.
-  var domain: String
+  /// A GUID: `tid`. A request's path has it, or the domain.
+  let identifier, name, domain: String
 }
 
 struct Person: Sendable {
-  /// `preferred_username`, in lower case.
-  var userName: String
-  var name: String
+  /// `preferred_username`, in lower case, and `name`.
+  let userName, name: String
   /// Nil for the account of an agent: it has no sign-in.
   var password: Secret?
   var home: Tenant
@@ -68,19 +63,14 @@ struct Person: Sendable {
 }
 
 struct Application: Sendable {
-  /// `client_id`, a GUID in lower case.
-  var client: String
-  /// `oid` of its service principal.
-  var object: String
-  /// The name in logs and on the consent page.
-  var name: String
+  /// `client_id`, a GUID in lower case; `oid` of its service principal; the name in logs and on the consent page.
+  let client, object, name: String
   /// True if it cannot keep a secret: it proves nothing, and must use PKCE.
   var isPublic = false
   /// True for a machine's identity: only the machine's service hands out its tokens.
   var isMachine = false
   var secret: Secret?
-  var certificate: RegisteredCertificate?
-  /// Issuers whose tokens prove it.
+  /// Issuers whose tokens prove it; one is the application itself if it has a certificate.
   var federated: [FederatedCredential] = []
   /// The `client_id` of the blueprint whose tokens prove this agent identity.
   var blueprint: String?
@@ -95,16 +85,8 @@ struct Application: Sendable {
   /// True if `uri` is registered. One on loopback permits every port (RFC 8252 §7.3; Entra does the same with and
   /// without TLS), and, without a path, the one with a slash.
   func allows(redirectURI uri: String) -> Bool {
-    func loopback(_ text: String) -> HTTPURL? {
-      do throws(HTTPURLError) {
-        let url = try HTTPURL(text)
-        return url.isLoopback ? url : nil
-      } catch {
-        return nil
-      }
-    }
-    guard let asked = loopback(uri) else { return redirectURIs.contains(uri) }
-    return redirectURIs.compactMap(loopback).contains {
+    guard let asked = HTTPURL(ifValid: uri), asked.isLoopback else { return redirectURIs.contains(uri) }
+    return redirectURIs.compactMap { HTTPURL(ifValid: $0) }.contains {
       $0.scheme == asked.scheme && $0.host == asked.host && $0.target == asked.target
     }
   }
@@ -112,11 +94,8 @@ struct Application: Sendable {
 
 /// An API that tokens can be for.
 struct API: Sendable {
-  /// A GUID: the audience of its tokens.
-  var client: String
-  /// The beginning of its scopes.
-  var uri: String
-  var name: String
+  /// A GUID, the audience of its tokens; the beginning of its scopes; the name on pages.
+  let client, uri, name: String
   /// The scopes that people can consent to, each with its explanation on the consent page.
   var scopes: [(name: String, text: String)]
 

@@ -16,7 +16,6 @@ struct DemoRequest: Sendable {
   var fields: [(name: String, value: String)] = []
   var body = ReceivedContent.whole([])
 
-  /// The first field of this lower-case name.
   subscript(field name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// The number behind `name=` in the query.
@@ -26,28 +25,38 @@ struct DemoRequest: Sendable {
 
   /// The form that was posted, or that the query is.
   func form() throws(Refusal) -> ReplyForm {
-    do throws(ReplyForm.Problem) {
-      return try ReplyForm(method == "POST" ? body.bytes : Array(query.utf8))
-    } catch {
-      throw .malformed
-    }
+    try mapping(
+      { (_: ReplyForm.Problem) in Refusal.malformed }, ReplyForm(method == "POST" ? body.bytes : Array(query.utf8)))
+  }
+
+  func postedForm() throws(Refusal) -> ReplyForm {
+    guard method == "POST" else { throw .postOnly }
+    return try form()
+  }
+
+  /// The form of one of the provider's own pages. A browser tells the form's origin; other programs have no cookies
+  /// that another site could use.
+  func ownForm(of origin: String) throws(Refusal) -> ReplyForm {
+    if let from = self[field: "origin"], from != origin { throw .crossSite }
+    if let site = self[field: "sec-fetch-site"], site != "same-origin" { throw .crossSite }
+    return try postedForm()
   }
 }
 
 extension DemoRequest {
   fileprivate init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
-    let path = Self.text(bytes.extracting(head.target.path))
+    let path = Self.text(head.target.path, bytes)
     self.init(
-      method: Self.text(bytes.extracting(head.methodName)), path: path.isEmpty ? "/" : path,
-      query: Self.text(bytes.extracting(head.target.query)))
+      method: Self.text(head.methodName, bytes), path: path.isEmpty ? "/" : path,
+      query: Self.text(head.target.query, bytes))
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      fields.append((Self.text(bytes.extracting(line.name)).lowercased(), Self.text(bytes.extracting(line.value))))
+      fields.append((Self.text(line.name, bytes).lowercased(), Self.text(line.value, bytes)))
     }
   }
 
-  private static func text(_ bytes: Span<UInt8>) -> String {
-    bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+  private static func text(_ range: ByteRange, _ bytes: Span<UInt8>) -> String {
+    bytes.extracting(range).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 }
 
@@ -66,22 +75,20 @@ struct DemoAnswer: Sendable {
   var response: ServerResponse
   var note = ""
 
-  init(_ response: ServerResponse, note: String = "") {
-    (self.response, self.note) = (response, note)
-  }
-
-  init(_ status: Int = 200, _ document: Members, note: String = "") {
-    var writer = JSONWriter(.indentedASCII)
-    writer.append(JSONValue(document))
-    let fields = [(name: "content-type", value: "application/json")]
-    self.init(ServerResponse(status: status, fields: fields, content: .whole(writer.bytes + [0x0A])), note: note)
-  }
-
-  /// The answer with a further field.
   func adding(_ name: String, _ value: String?) -> DemoAnswer {
     var answer = self
     if let value { answer.response.fields.append((name, value)) }
     return answer
+  }
+}
+
+extension DemoAnswer {
+  init(_ document: Members, status: Int = 200, note: String = "") {
+    var writer = JSONWriter(.indentedASCII)
+    writer.append(JSONValue(document))
+    let fields = [(name: "content-type", value: "application/json")]
+    self.init(
+      response: ServerResponse(status: status, fields: fields, content: .whole(writer.bytes + [0x0A])), note: note)
   }
 }
 
@@ -101,19 +108,21 @@ extension JSONValue {
     self = .object(members.compactMapValues { $0?.json }.filter { $0.value != .array([]) })
   }
 
-  /// The texts of an array.
   var texts: [String] { if case .array(let values) = self { values.compactMap(\.text) } else { [] } }
 }
 
 /// One finished exchange, for the demonstration's log.
 package struct DemoExchange: Sendable {
   /// `provider`, `api` or `identity`.
-  package var service: String
-  package var method: String
-  package var path: String
-  package var status: Int
+  package let service: String
+  package let method, path: String
+  package let status: Int
   /// A few words about it: never a token or a secret.
-  package var note: String
+  package let note: String
+
+  package init(service: String, _ method: String, _ path: String, status: Int, note: String) {
+    (self.service, self.method, self.path, self.status, self.note) = (service, method, path, status, note)
+  }
 }
 
 /// A service, which answers requests at one address.
@@ -135,12 +144,11 @@ struct DemoService: RequestHandler {
     var request = request
     request.body = content
     let answer = answer(request, UnixTime(WallClock.now.seconds))
-    let (status, note) = (answer.response.status, answer.note)
-    log(DemoExchange(service: name, method: request.method, path: request.path, status: status, note: note))
+    log(DemoExchange(service: name, request.method, request.path, status: answer.response.status, note: answer.note))
     return answer.response
   }
 
   func refusal(_ status: Int) -> ServerResponse? {
-    DemoAnswer(status, ["error": "the request cannot be read"]).response
+    DemoAnswer(["error": "the request cannot be read"], status: status).response
   }
 }

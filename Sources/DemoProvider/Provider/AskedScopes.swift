@@ -1,5 +1,3 @@
-// The requests of a form for scopes and for claims.
-
 internal import Bytes
 internal import Tokens
 
@@ -39,7 +37,7 @@ extension DemoDirectory {
         continue
       }
       guard let scope = api.scopes.first(where: { $0.name.lowercased() == name.lowercased() }) else {
-        throw .invalidScope(word)
+        throw .scope(70011, word)
       }
       if !all[index].names.contains(scope.name) { all[index].names.append(scope.name) }
     }
@@ -49,17 +47,16 @@ extension DemoDirectory {
 
 /// The claims that the access token has to have.
 struct ClaimsAsked {
-  /// `xms_cc`: the application's ability to answer a challenge.
-  var capabilities: [String] = []
+  /// `xms_cc`: the application's abilities, such as to answer a challenge; `acrs`: the authentication contexts.
+  let capabilities, contexts: [String]
   /// `nbf`: the first second in which the token may have been issued.
   var notBefore: UnixTime?
-  /// `acrs`: the authentication contexts.
-  var contexts: [String] = []
 
   /// Reads the parameter `claims`.
   init(_ text: String?) throws(Refusal) {
-    guard let text else { return }
-    guard let members = JSONValue(json: Array(text.utf8))?.members else { throw .unsupportedParameter("claims") }
+    guard let members = JSONValue(json: Array((text ?? "{}").utf8))?.members else {
+      throw .unsupportedParameter("claims")
+    }
     func asked(_ name: String) -> [String: JSONValue] { members["access_token"]?.members?[name]?.members ?? [:] }
     func values(_ name: String) -> [String] {
       asked(name)["value"]?.text.map { [$0] } ?? asked(name)["values"]?.texts ?? []

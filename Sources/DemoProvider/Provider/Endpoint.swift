@@ -2,7 +2,6 @@ internal import Bytes
 
 /// The endpoints of the identity provider by their paths: Entra's v2.0 paths, with the tenant in front.
 enum Endpoint: String, CaseIterable {
-  /// The page that lists users, applications and tasks.
   case root = "/"
   case discovery = "/{tenant}/v2.0/.well-known/openid-configuration"
   case keys = "/{tenant}/discovery/v2.0/keys"
@@ -12,7 +11,6 @@ enum Endpoint: String, CaseIterable {
   case token = "/{tenant}/oauth2/v2.0/token"
   case deviceAuthorization = "/{tenant}/oauth2/v2.0/devicecode"
   case logout = "/{tenant}/oauth2/v2.0/logout"
-  /// The page for a device's code.
   case device = "/device"
 
   // The provider's behaviour and memory, for demonstrations and tests.

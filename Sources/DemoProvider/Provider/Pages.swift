@@ -5,24 +5,23 @@ internal import HTTP
 internal import HTTPServer
 internal import Tokens
 
-extension IdentityProvider {
+extension DemoAnswer {
   /// A page whose body is `content`. `formAction` lists the targets of its forms, redirects included: browsers check
   /// those too.
-  private func page(
+  fileprivate static func page(
     _ heading: String, title: String? = nil, _ content: Markup, footer: String? = nil, status: Int = 200,
     formAction: String = "'none'", submitsItself: Bool = false, note: String = ""
   ) -> DemoAnswer {
     var page = Page(heading, title: "\(title ?? heading) · demonstration provider", content)
     page.footer = footer.map { "Demonstration provider. \($0)" } ?? "Demonstration provider"
-    page.formAction = formAction
-    page.submitsItself = submitsItself
-    // The provider's own forms tell their origin to it; other sites learn nothing.
+    (page.formAction, page.submitsItself) = (formAction, submitsItself)
+    // With `no-referrer`, browsers would hide the origin of our own forms from us.
     page.referrerPolicy = "same-origin"
-    return DemoAnswer(page.response(status), note: note)
+    return DemoAnswer(response: page.response(status), note: note)
   }
 
   /// A page without a form. `detail`: a few technical words below.
-  func message(
+  static func message(
     _ heading: String, _ text: String, detail: String? = nil, _ status: Int = 200, note: String = ""
   ) -> DemoAnswer {
     let detail: Markup = detail.map { "<p class=\"quiet\">\($0)</p>" } ?? ""
@@ -30,47 +29,47 @@ extension IdentityProvider {
   }
 
   /// Sends the browser on by GET.
-  func seeOther(_ location: String, note: String = "") -> DemoAnswer {
-    DemoAnswer(
-      ServerResponse(
-        status: 303,
-        fields: [("location", location), ("referrer-policy", "no-referrer"), ("cache-control", "no-store")],
-        content: .whole([])), note: note)
+  static func seeOther(_ location: String, note: String = "") -> DemoAnswer {
+    let fields = [
+      (name: "location", value: location), ("referrer-policy", "no-referrer"), ("cache-control", "no-store"),
+    ]
+    return DemoAnswer(response: ServerResponse(status: 303, fields: fields, content: .whole([])), note: note)
   }
 
   /// Carries parameters and the request's state to the application: in the redirect, or in a form that a script sends,
   /// or without scripts a button (OAuth 2.0 Form Post Response Mode §2).
-  func send(_ parameters: [(String, String)], to reply: ReplyAddress, note: String) -> DemoAnswer {
-    let all = parameters + (reply.state.map { [("state", $0)] } ?? [])
-    let uri = reply.redirectURI
-    guard reply.isFormPost else {
-      var query = uri.contains("?") ? "&" : "?"
-      for (name, value) in all {
-        var text: [UInt8] = []
-        for byte in value.utf8 { PercentEncoding.encode(byte, keeping: "-._~".utf8, into: &text) }
-        query += (query.count == 1 ? "" : "&") + "\(name)=" + String(decoding: text, as: UTF8.self)
-      }
-      return seeOther(uri + query, note: note)
+  static func send(_ parameters: [(StaticString, String)], to request: ReplyForm, note: String) -> DemoAnswer {
+    var all = parameters
+    if let state = request["state"] { all.append(("state", state)) }
+    let uri = request["redirect_uri"] ?? ""
+    if request["response_mode"] == "form_post" {
+      let fields: [Markup] = all.map { "<input type=\"hidden\" name=\"\($0.description)\" value=\"\($1)\">\n" }
+      return page(
+        "Going back to the application", title: "Continue",
+        """
+        <form method="post" action="\(uri)">
+        \(fields)<p>If nothing happens, press the button.</p>
+        <div class="buttons"><button class="main">Continue</button></div>
+        </form>
+        """, formAction: HTTPURL(ifValid: uri)?.origin ?? "'none'", submitsItself: true, note: note)
     }
-    let fields: [Markup] = all.map { "<input type=\"hidden\" name=\"\($0)\" value=\"\($1)\">\n" }
-    return page(
-      "Going back to the application", title: "Continue",
-      """
-      <form method="post" action="\(uri)">
-      \(fields)<p>If nothing happens, press the button.</p>
-      <div class="buttons"><button class="main">Continue</button></div>
-      </form>
-      """, formAction: Self.origin(of: uri) ?? "'none'", submitsItself: true, note: note)
+    var query = FormBody()
+    for (name, value) in all { query.append(name, value) }
+    return seeOther(uri + (uri.contains("?") ? "&" : "?") + String(decoding: query.bytes, as: UTF8.self), note: note)
   }
 
-  private static func origin(of uri: String) -> String? {
-    do throws(HTTPURLError) { return try HTTPURL(uri).origin } catch { return nil }
+  /// Carries a refusal to the application.
+  static func refuse(_ refusal: Refusal, _ request: ReplyForm, _ now: UnixTime) -> DemoAnswer {
+    let document = refusal.document(now: now)
+    let names: [StaticString] = ["error", "error_description", "claims"]
+    let told = names.compactMap { name in document["\(name)"]??.json.text.map { (name, $0) } }
+    return send(told, to: request, note: refusal.note)
   }
+}
 
-  // MARK: Sign-in
-
+extension ProviderCall {
   /// The page of a step of the sign-in `name`.
-  func page(_ step: SignInStep, _ name: String, _ interaction: Interaction) -> DemoAnswer {
+  func page(of step: SignInStep, _ name: String, _ interaction: Interaction) -> DemoAnswer {
     let application = interaction.application.name
     let goesOn: Markup = "<p>to go on to <b>\(application)</b></p>"
     func form(_ content: Markup) -> Markup {
@@ -92,11 +91,11 @@ extension IdentityProvider {
     func page(
       _ heading: String, title: String? = nil, _ content: Markup, footer: String? = nil, _ problem: Refusal? = nil
     ) -> DemoAnswer {
-      let application = interaction.reply.flatMap { Self.origin(of: $0.redirectURI) }
-      return self.page(
-        heading, title: title, content, footer: footer,
-        formAction: ["'self'", application].compactMap(\.self).joined(separator: " "),
-        note: problem.map { "AADSTS\($0.code) \($0.error)" } ?? "")
+      let target = interaction.userCode == nil ? interaction.request["redirect_uri"] : nil
+      let origins = ["'self'", target.flatMap { HTTPURL(ifValid: $0)?.origin }].compactMap(\.self)
+      return .page(
+        heading, title: title, content, footer: footer, formAction: origins.joined(separator: " "),
+        note: problem?.note ?? "")
     }
     switch step {
     case .signIn(let userName, let problem):
@@ -127,10 +126,8 @@ extension IdentityProvider {
         """
       return page(
         "Verify that it is you",
-        """
-        <p><b>\(application)</b> needs more than the password of \(person.userName).</p>
-        \(form(content))
-        """, footer: interaction.oneTimeCode.map { "In place of a telephone: the code is \($0)" }, problem)
+        "<p><b>\(application)</b> needs more than the password of \(person.userName).</p>\n\(form(content))",
+        footer: interaction.oneTimeCode.map { "In place of a telephone: the code is \($0)" }, problem)
     case .choose(let people):
       // A form each: a button has one value, and the account is one of two.
       let accounts: [Markup] = people.map { person in
@@ -149,10 +146,8 @@ extension IdentityProvider {
       return page("Choose an account", "\(goesOn)\n\(accounts)\n\(others)")
     case .consent(let person, let tenant, let scopes):
       let lists: [Markup] = scopes.map { api, names in
-        let items: [Markup] = api.scopes.filter { names.contains($0.name) }.map {
-          "<li>\($0.text) <small>\($0.name)</small></li>\n"
-        }
-        return "<h2>\(api.name)</h2>\n<ul>\n\(items)</ul>\n"
+        let items = api.scopes.filter { names.contains($0.name) }.map { ($0.text, $0.name) }
+        return "<h2>\(api.name)</h2>\n\(Self.list(items))\n"
       }
       let device: Markup =
         interaction.userCode.map {
@@ -180,9 +175,9 @@ extension IdentityProvider {
   }
 
   /// The page for the code that a device shows.
-  func userCodePage(_ typed: String?, isWrong: Bool) -> DemoAnswer {
+  func userCodePage(_ typed: String?, isWrong: Bool = false) -> DemoAnswer {
     let (alert, described) = Self.alert(isWrong ? "No device is waiting with this code. It may have expired." : nil)
-    return page(
+    return .page(
       "Sign in a device",
       """
       <form method="post" action="\(Endpoint.device.path())">
@@ -194,26 +189,18 @@ extension IdentityProvider {
       """, formAction: "'self'", note: isWrong ? "no device shows that code" : "")
   }
 
-  // MARK: The first page
-
   /// The page at the root: users, applications, and what can be tried.
   func rootPage() -> DemoAnswer {
     typealias Sample = DemoDirectory.Sample
     let tenants: [Markup] = directory.tenants.map { tenant in
-      let people: [Markup] = directory.people.filter { $0.home == tenant && $0.password != nil }.map {
-        "<li>\($0.name) <small>\($0.userName)</small></li>\n"
-      }
-      let applications: [Markup] = directory.applications.filter { $0.tenants.contains(tenant.identifier) }.map {
-        "<li>\($0.name) <small>\($0.client), \($0.kind)</small></li>\n"
-      }
+      let people = directory.people.filter { $0.home == tenant && $0.password != nil }
+      let applications = directory.applications.filter { $0.tenants.contains(tenant.identifier) }
       return """
         <h2>\(tenant.name)</h2>
-        <p class="quiet">Issuer \(Self.issuer(origin, tenant.identifier))</p>
-        <ul>
-        \(people)</ul>
+        <p class="quiet">Issuer \(IdentityProvider.issuer(origin, tenant.identifier))</p>
+        \(Self.list(people.map { ($0.name, $0.userName) }))
         <p>Applications</p>
-        <ul>
-        \(applications)</ul>
+        \(Self.list(applications.map { ($0.name, "\($0.client), \($0.kind)") }))
 
         """
     }
@@ -221,11 +208,7 @@ extension IdentityProvider {
       (Endpoint.device, "Sign in a device with its code"), (.logout, "Sign out in this browser"),
       (.discovery, "The metadata that a client reads first"), (.keys, "The public keys"),
     ].map { "<li><a href=\"\($0.path(Sample.tenant))\">\($1)</a></li>\n" }
-    let tasks: [Markup] = [
-      (Endpoint.criticalEvent, "APIs refuse a user's earlier access tokens"),
-      (.revoke, "end a user's sessions and refresh tokens"), (.withdraw, "forget what a user consented to"),
-    ].map { "<li>\($1): <small>\($0.path())</small></li>\n" }
-    return page(
+    return .page(
       "Demonstration provider", title: "Sample users",
       """
       <p>It issues tokens as Microsoft Entra does, to samples only, on this machine only.</p>
@@ -235,10 +218,18 @@ extension IdentityProvider {
       \(links)</ul>
       <h2>In a terminal</h2>
       <p>POST with <small>{"user": "\(Sample.alice)"}</small> to:</p>
-      <ul>
-      \(tasks)</ul>
-
+      \(Self.list([
+        ("APIs refuse a user's earlier access tokens:", Endpoint.criticalEvent.path()),
+        ("end a user's sessions and refresh tokens:", Endpoint.revoke.path()),
+        ("forget what a user consented to:", Endpoint.withdraw.path()),
+      ]))
       """)
+  }
+
+  /// A list of items, each with a detail in small letters.
+  private static func list(_ items: [(text: String, detail: String)]) -> Markup {
+    let items: [Markup] = items.map { "<li>\($0) <small>\($1)</small></li>\n" }
+    return "<ul>\n\(items)</ul>"
   }
 }
 
@@ -249,6 +240,6 @@ extension Application {
     if isMachine { return "managed identity: its machine's service hands out tokens" }
     if blueprint != nil { return "agent identity: its blueprint's tokens prove it" }
     if secret != nil { return "client secret: acts for itself" }
-    return certificate == nil ? "federated credential: acts for itself" : "certificate: acts for itself"
+    return (federated.contains(where: \.isCertificate) ? "certificate" : "federated credential") + ": acts for itself"
   }
 }

@@ -2,16 +2,18 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// Everything that the provider remembers between two requests. A restart forgets it.
-struct ProviderState {
+/// Everything that the provider remembers between two requests. A restart forgets it. The provider's lock guards it.
+final class ProviderState {
   /// By the value of their cookie.
   var browsers: [String: Browser] = [:]
   /// By the hidden field of their pages.
   var interactions: [String: Interaction] = [:]
-  var codes: [String: Code] = [:]
+  /// By authorization code.
+  var codes: [String: (authorization: Authorization, isRedeemed: Bool)] = [:]
   /// By device code.
   var devices: [String: Device] = [:]
-  var refreshTokens: [String: RefreshToken] = [:]
+  /// Refresh tokens. Those that replace one another, and the code that they began with, are a family.
+  var refreshTokens: [String: (authorization: Authorization, family: String)] = [:]
   /// The newest refresh token of each family that is not revoked.
   var newestTokens: [String: String] = [:]
   var consents: Set<Consent> = []
@@ -20,6 +22,8 @@ struct ProviderState {
   var behaviour: ProviderBehaviour
   /// The number of requests to each endpoint.
   var requests: [String: Int64] = [:]
+
+  init(_ behaviour: ProviderBehaviour) { self.behaviour = behaviour }
 }
 
 /// A browser, known by an unguessable cookie.
@@ -29,6 +33,8 @@ struct Browser {
 
   /// `__Host-`: set over TLS by this host for all its paths, and by no other.
   static let cookieName = "__Host-demo-browser"
+
+  var people: [Person] { signedIn.map(\.person) }
 
   func authentication(of person: Person) -> Authentication? {
     signedIn.first { $0.person.object == person.object }?.authentication
@@ -67,58 +73,36 @@ struct Authorization {
   var person: Person
   var tenant: Tenant
   var application: Application
-  /// The words of `scope` that were asked for.
-  var scopes: [String] = []
-  /// For the ID token.
-  var nonce: String?
+  /// The request that began the sign-in; nil if another token stands for the person.
+  var request: ReplyForm?
   var authentication: Authentication
-}
 
-/// An authorization code.
-struct Code {
-  var authorization: Authorization
-  var redirectURI: String
-  var challenge: String?
-  var isRedeemed = false
+  /// The words of `scope` that were asked for.
+  var scopes: [String] { request?.words("scope") ?? [] }
 }
 
 /// A device that asked for a code (RFC 8628).
 struct Device {
-  enum Outcome {
-    case pending
-    case approved(Authorization)
-    case declined
-  }
-
-  var userCode: String
-  var application: Application
-  var tenant: Tenant?
-  var scopes: [String]
-  var expiresAt: UnixTime
+  /// The sign-in that its user code begins.
+  var interaction: Interaction
   var lastPoll: UnixTime?
-  var outcome = Outcome.pending
+  /// The end of the sign-in; nil until then.
+  var outcome: Result<Authorization, Refusal>?
 }
 
-/// A refresh token. Those that replace one another, and the code that they began with, are a family.
-struct RefreshToken {
-  var authorization: Authorization
-  var family: String
-}
-
-/// A person's consent to one scope for one application.
+/// A person's consent to one scope for one application, by their identifiers.
 struct Consent: Hashable {
-  /// The `oid` at home.
-  var person: String
-  var client: String
-  var tenant: String
-  /// The API's `client_id`.
-  var api: String
-  var scope: String
+  let person, application, tenant, api, scope: String
+
+  init(_ person: Person, _ application: Application, _ tenant: Tenant, _ api: API, _ scope: String) {
+    (self.person, self.application, self.tenant) = (person.object, application.client, tenant.identifier)
+    (self.api, self.scope) = (api.client, scope)
+  }
 }
 
 extension ProviderState {
   /// Ends everything of a person but the access tokens.
-  mutating func revokeSessions(of person: Person) {
+  func revokeSessions(of person: Person) {
     for name in browsers.keys { browsers[name]?.signedIn.removeAll { $0.person.object == person.object } }
     interactions = interactions.filter { $0.value.person?.object != person.object }
     codes = codes.filter { $0.value.authorization.person.object != person.object }
@@ -133,34 +117,42 @@ extension ProviderState {
   }
 
   /// The authorization of a code, for the application that requested it (RFC 6749 §4.1.3, RFC 7636).
-  mutating func redeem(
-    code name: String, _ form: ReplyForm, _ application: Application
-  ) throws(Refusal) -> Authorization {
-    guard let code = codes[name], code.authorization.application.client == application.client else {
+  func redeem(code name: String, _ form: ReplyForm, _ application: Application) throws(Refusal) -> Authorization {
+    guard let (authorization, isRedeemed) = codes[name], authorization.application.client == application.client else {
       throw .unknownGrant("code")
     }
-    if code.isRedeemed {
+    if isRedeemed {
       // The code was stolen: the tokens that it brought are revoked (RFC 6749 §4.1.2).
       newestTokens[name] = nil
-      throw .codeUsed
+      throw .grant(54005, "OAuth2 Authorization code was already redeemed.")
     }
     // Whatever is wrong with the attempt, there is no second one.
     codes[name]?.isRedeemed = true
-    guard form["redirect_uri"] == code.redirectURI else { throw .redirectURIMismatch }
+    guard form["redirect_uri"] == authorization.request?["redirect_uri"] else {
+      throw .grant(500_112, "The reply address is not the one that requested the code.")
+    }
     // None may come if there was no challenge: dropping it from the request would go unnoticed (RFC 9700 §2.1.1).
-    guard try form["code_verifier"].map(Random.challenge) == code.challenge else { throw .proofKeyMismatch }
-    return code.authorization
+    guard try form["code_verifier"].map(Random.challenge) == authorization.request?["code_challenge"] else {
+      throw .grant(501_481, "The Code_Verifier does not match the code_challenge.")
+    }
+    return authorization
   }
 
-  /// The authorization of a refresh token.
-  mutating func use(refreshToken name: String, _ application: Application) throws(Refusal) -> RefreshToken {
+  /// The authorization of a refresh token, and its family.
+  func use(
+    refreshToken name: String, _ application: Application
+  ) throws(Refusal) -> (authorization: Authorization, family: String) {
     guard let token = refreshTokens[name], token.authorization.application.client == application.client else {
       throw .unknownGrant("refresh_token")
     }
-    guard let newest = newestTokens[token.family] else { throw .sessionRevoked }
+    guard let newest = newestTokens[token.family] else {
+      let reason = "The provided grant has expired due to it being revoked, a fresh auth token is needed."
+      throw .grant(50173, reason, suberror: "bad_token")
+    }
     if name != newest, behaviour.refusesReplacedTokens {
       newestTokens[token.family] = nil
-      throw .refreshTokenReplaced
+      let reason = "The refresh token has been replaced by a newer one and must not be used again."
+      throw .grant(70000, reason, suberror: "bad_token")
     }
     return token
   }
@@ -169,28 +161,29 @@ extension ProviderState {
   func waitingDevice(_ typed: String?, now: UnixTime) -> String? {
     func letters(_ code: String?) -> String? { code?.uppercased().filter { $0.isASCII && $0.isLetter } }
     return devices.first { _, device in
-      guard case .pending = device.outcome else { return false }
-      return now < device.expiresAt && letters(device.userCode) == letters(typed)
+      device.outcome == nil && now < device.interaction.expiresAt
+        && letters(device.interaction.userCode) == letters(typed)
     }?.key
   }
 
   /// The result of a device's poll (RFC 8628 §3.5).
-  mutating func poll(device code: String, _ application: Application, now: UnixTime) throws(Refusal) -> Authorization {
-    guard let device = devices[code], device.application.client == application.client else { throw .unknownDeviceCode }
-    guard now < device.expiresAt else { throw .deviceCodeExpired }
+  func poll(device code: String, _ application: Application, now: UnixTime) throws(Refusal) -> Authorization {
+    guard let device = devices[code], device.interaction.application.client == application.client else {
+      throw .request(70018, "The verification code is not valid.", error: "bad_verification_code")
+    }
+    guard now < device.interaction.expiresAt else {
+      throw .request(70020, "The device code has expired.", error: "expired_token")
+    }
     devices[code]?.lastPoll = now
-    if case .declined = device.outcome { throw .declined(error: "authorization_declined") }
-    if let last = device.lastPoll, now - last < behaviour.deviceInterval { throw .slowDown }
-    guard case .approved(let authorization) = device.outcome else { throw .authorizationPending }
+    if case .failure(let refusal) = device.outcome { throw refusal }
+    if let last = device.lastPoll, now - last < behaviour.deviceInterval {
+      throw .request(70016, "The device asks too often.", error: "slow_down")
+    }
+    guard case .success(let authorization) = device.outcome else {
+      throw .request(70016, "Pending end-user authorization.", error: "authorization_pending")
+    }
     devices[code] = nil
     return authorization
-  }
-}
-
-extension Consent {
-  init(_ person: Person, _ application: Application, _ tenant: Tenant, _ api: API, _ scope: String) {
-    self.init(
-      person: person.object, client: application.client, tenant: tenant.identifier, api: api.client, scope: scope)
   }
 }
 
@@ -199,26 +192,57 @@ enum Random {
   /// 256 bits, in base64url.
   static func name() throws(Refusal) -> String { try Base64URL.encode(bytes(32)) }
 
-  /// Eight consonants in two groups: easily typed, no word, 34 bits (RFC 8628 §6.1).
-  static func userCode() throws(Refusal) -> String {
-    let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
-    let code = String(try bytes(8).map { letters[Int($0) % letters.count] })
-    return "\(code.prefix(4))-\(code.suffix(4))"
+  /// So many of `characters`.
+  static func text(_ count: Int, of characters: String) throws(Refusal) -> String {
+    let characters = Array(characters)
+    return String(try bytes(count).map { characters[Int($0) % characters.count] })
   }
 
-  /// Six digits.
-  static func oneTimeCode() throws(Refusal) -> String { String(try bytes(6).map { Character("\($0 % 10)") }) }
-
-  static func bytes(_ count: Int) throws(Refusal) -> [UInt8] {
-    do throws(CryptoError) { return try RandomBytes.make(count) } catch { throw .transient }
-  }
+  static func bytes(_ count: Int) throws(Refusal) -> [UInt8] { try mapping(Refusal.transient, RandomBytes.make(count)) }
 
   /// The SHA-256 of a text, in base64url.
   static func challenge(_ text: String) throws(Refusal) -> String {
-    do throws(CryptoError) {
-      return Base64URL.encode(try SHA256.digest(of: Array(text.utf8)))
-    } catch {
-      throw .transient
-    }
+    Base64URL.encode(try mapping(Refusal.transient, SHA256.digest(of: Array(text.utf8))))
+  }
+}
+
+/// The provider's settings, which may change while it runs.
+package struct ProviderBehaviour: Sendable {
+  /// Seconds for which an access token is valid.
+  package var accessTokenLifetime: Int64 = 3600
+  /// Seconds after which an access token should be renewed, if the provider says so.
+  var refreshIn: Int64?
+  /// True if a refresh token that has been replaced is refused and ends its family. Entra tolerates it.
+  package var refusesReplacedTokens = false
+  /// Seconds between two polls of a device.
+  package var deviceInterval: Int64 = 5
+  /// User names of people who must type a one-time code, whatever they sign in to.
+  var secondFactorUsers: Set<String> = []
+  /// The next answers of the token endpoint.
+  private var failure: (refusal: Refusal, times: Int64)?
+
+  package init() {}
+
+  /// Each member that the document leaves out has its usual value.
+  init(_ members: [String: JSONValue]) {
+    accessTokenLifetime = members["access_token_lifetime"]?.seconds ?? accessTokenLifetime
+    refreshIn = members["refresh_in"]?.seconds
+    refusesReplacedTokens = members["refuse_replaced"] == .bool(true)
+    deviceInterval = members["device_interval"]?.seconds ?? deviceInterval
+    secondFactorUsers = Set((members["second_factor"]?.texts ?? []).map { $0.lowercased() })
+    guard let fail = members["fail"]?.members else { return }
+    failure = (
+      Refusal(
+        code: Int(fail["code"]?.seconds ?? 0), message: "This failure was ordered.", error: fail["error"]?.text ?? "",
+        status: Int(fail["status"]?.seconds ?? 400), suberror: fail["suberror"]?.text, claims: fail["claims"]?.text),
+      fail["times"]?.seconds ?? 1
+    )
+  }
+
+  /// Throws the failure that was ordered for this request.
+  mutating func fail() throws(Refusal) {
+    guard let ordered = failure, ordered.times > 0 else { return }
+    failure?.times -= 1
+    throw ordered.refusal
   }
 }

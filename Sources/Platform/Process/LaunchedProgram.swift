@@ -9,7 +9,7 @@ package enum ProgramEnd: Sendable, Hashable {
   case killed(signal: Int32)
 
   /// Reads a status of waitpid(2).
-  init(_ status: Int32) {
+  package init(_ status: Int32) {
     let signal = status & 0x7F
     self = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
   }

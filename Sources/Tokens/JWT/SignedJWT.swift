@@ -62,7 +62,7 @@ extension [String: JSONValue] {
   }
 
   /// The members of an object in base64url, padded or not; none of another text.
-  init(base64URL text: some StringProtocol) {
+  package init(base64URL text: some StringProtocol) {
     do throws(Base64URLError) {
       self = JSONValue(json: try Base64URL.decode(text.prefix { $0 != "=" }))?.members ?? [:]
     } catch {
