@@ -83,7 +83,7 @@ final class FetchExchange {
     case .connect(.forbiddenAddress) where request.refusesPrivateAddresses:
       .unresolved(host: host, reason: "private addresses are refused")
     case .connect(.forbiddenAddress): .unresolved(host: host, reason: "link-local addresses are refused")
-    case .connect(.handshake(let error)), .tls(let error): .tls(host: host, reason: error.text, cause: error.cause)
+    case .tls(let error): .tls(host: host, reason: error.text, cause: error.cause)
     case .connect(.timedOut), .timedOut: .timedOut(host: host)
     case .proxyUnreachable, .proxy: .proxy(host: host, reason: error.reason)
     case .withoutHTTP2, .withoutWebSockets: .closed(host: host)

@@ -30,7 +30,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
     switch self {
     case .connect(let error): error.text
     case .timedOut: ConnectError.timedOut.text
-    case .tls(let error): ConnectError.handshake(error).text
+    case .tls(let error): "TLS: \(error.text)"
     case .proxyUnreachable(let error): "the proxy on the way there: \(error.text)"
     case .proxy(let refusal): "the proxy on the way there \(refusal)"
     case .withoutHTTP2: "it does not offer HTTP/2 (ALPN), which the route's protocol demands"
@@ -46,7 +46,6 @@ extension ConnectError {
     case .forbiddenAddress: "the name resolves to a link-local or metadata address, which is refused"
     case .refused(let error): "\(error.reason)"
     case .timedOut: "no connection within the time limit"
-    case .handshake(let error): "TLS: \(error.text)"
     }
   }
 }

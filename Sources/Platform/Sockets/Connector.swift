@@ -11,8 +11,6 @@ public enum ConnectError: Error, Sendable, Hashable {
   case refused(SystemError)
   /// The deadline passed.
   case timedOut
-  /// Connected, but the TLS handshake failed.
-  case handshake(StreamError)
 }
 
 /// Connects to the first address that accepts, by the rules of happy eyeballs.

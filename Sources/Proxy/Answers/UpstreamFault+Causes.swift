@@ -12,7 +12,7 @@ extension UpstreamFault {
     case .connect(.forbiddenAddress): self = .forbiddenAddress
     case .connect(.refused): self = .connectionRefused
     case .connect(.timedOut), .timedOut: self = .connectTimedOut
-    case .connect(.handshake), .tls: self = .tls
+    case .tls: self = .tls
     case .proxyUnreachable, .proxy: self = .proxy
     case .withoutHTTP2: self = .http2
     case .withoutWebSockets: self = .webSocket
