@@ -8,7 +8,10 @@ import Testing
 
 @Suite struct CredentialVersionsTests {
   private func application(_ secret: String?, id: String = "one") throws -> ApplicationSettings {
-    let line = secret.map { "client_secret: \"\($0)-secret\"" } ?? ""
+    try application(line: secret.map { "client_secret: \"\($0)-secret\"" } ?? "", id: id)
+  }
+
+  private func application(line: String, id: String = "one") throws -> ApplicationSettings {
     let settings = try Settings.decode(
       yaml: Array(
         """
@@ -37,6 +40,20 @@ import Testing
     versions.follow([try application("c"), try application("x", id: "other")])
     #expect(versions[try application("c")].number == 4)
     #expect(versions[try application("x", id: "other")].number == 0)
+  }
+
+  @Test func `so is one of another kind, or of another audience`() throws {
+    var versions = CredentialVersions()
+    var seen: [UInt64] = []
+    for line in [
+      "client_secret: a-secret", "credential: {secret: {value: a-secret}}", "credential: {federated: {gcp: {}}}",
+      "credential: {federated: {gcp: {}}}", "credential: {federated: {gcp: {}, audience: another}}",
+    ] {
+      let settings = try application(line: line)
+      versions.follow([settings])
+      seen.append(versions[settings].number)
+    }
+    #expect(seen == [0, 0, 1, 1, 2])
   }
 
   @Test func `applications with one client id count together, and each credential has its own number`() throws {

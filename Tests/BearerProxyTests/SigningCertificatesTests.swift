@@ -107,9 +107,9 @@ import Tokens
     #expect(answer.status == (expected.contains("error:") ? .usage : .done))
   }
 
-  private static func loaded(_ credential: String) throws -> LoadedConfiguration {
+  private static func loaded(_ credential: String, kind: String = "certificate") throws -> LoadedConfiguration {
     let directory = try TemporaryDirectory()
-    return try CommandContext(environment: [:]).configuration(file(credential, in: directory))
+    return try CommandContext(environment: [:]).configuration(file(credential, kind: kind, in: directory))
   }
 
   @Test func `another certificate is another credential, and the same one in another place is not`() throws {
@@ -143,6 +143,19 @@ import Tokens
         "Register the certificate with the thumbprint 59F5"))
     reply.clockSkew = 480
     #expect(advice.advice(AcquisitionError(TokenFailure(.refused(reply), status: 401))) == ProviderCure.clock.words())
+  }
+
+  @Test func `the thumbprint of a certificate that the handshake shows is in the advice, with the ways to register it`()
+    throws
+  {
+    let loaded = try Self.loaded("certificate_file: @ec.pem, key_file: @ec.key", kind: "mutual_tls")
+    let advice = CheckAdvice(
+      OperatorCommands(configuration: "p.yaml"), route: loaded.settings.routes[0],
+      application: loaded.settings.applications[0], thumbprint: loaded.certificates.thumbprint(of: "app"))
+    let words = advice.advice(
+      AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: "invalid_client")), status: 401)))
+    #expect(words.hasPrefix("Register the certificate with the thumbprint 59F5"), "\(words)")
+    #expect(words.contains("tls_client_auth or self_signed_tls_client_auth"), "\(words)")
   }
 
   @Test func `a managed identity's failure is advised about with what it was found by`() throws {

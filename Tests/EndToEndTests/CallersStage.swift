@@ -15,6 +15,7 @@ import Tokens
 /// |---|---|
 /// | `claims` | 400 `interaction_required` with claims |
 /// | `consent` | 400 `invalid_grant`, `consent_required` |
+/// | `plain`, `mute` | a token, but to an exchange with claims 400 `interaction_required` with claims, or 503 |
 /// | any other | `x.DIGEST.N`: the digest of the caller's token, and a number |
 ///
 /// The API's `/api/claims` demands claims of every token that was exchanged without; `/api/never` of every token.
@@ -134,13 +135,16 @@ final class CallersStage: Sendable {
       ("400 Bad Request", #"{"error": "\#(error)"\#(more)}"#, "")
     }
     let claims = JSONValue.string(Self.claims).canonicalText()
+    let asksForClaims = text.contains("&claims=")
     switch subject.prefix(while: { $0 != "-" }) {
-    case "claims": return refused("interaction_required", #", "claims": \#(claims)"#)
+    case "mute" where asksForClaims: return ("503 Service Unavailable", "down", "")
+    case "plain" where !asksForClaims: break
+    case "claims", "plain": return refused("interaction_required", #", "claims": \#(claims)"#)
     case "consent": return refused("invalid_grant", #", "suberror": "consent_required""#)
     default: break
     }
     let number = record.exchanges.add(1, ordering: .relaxed).newValue
-    let proof = text.contains("&claims=") ? "proved" : "plain"
+    let proof = asksForClaims ? "proved" : "plain"
     let type = "urn:ietf:params:oauth:token-type:access_token"
     return (
       "200 OK",

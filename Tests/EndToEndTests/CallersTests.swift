@@ -105,6 +105,27 @@ struct CallersTests {
     #expect(try await response.receive { $0.hasSuffix("later") } == "later")
   }
 
+  @Test func `an upstream's claims go into one exchange, and what the provider then wants goes to the caller`()
+    async throws
+  {
+    let proxy = try await proxy()
+    // The provider gives a token with the claims.
+    let ann = try stage.token(of: "ann")
+    for _ in 0..<2 { #expect(try await get(proxy, "/api/claims", as: ann).status == 200) }
+    #expect(stage.exchanges == 2)
+    // It wants more of the person.
+    let plain = try await get(proxy, "/api/claims", as: try stage.token(of: "plain"))
+    #expect(plain.status == 401 && plain.body.contains("caller-claims-required"), "\(plain)")
+    #expect(plain["www-authenticate"]?.contains("authorization_uri=\"\(stage.name)\"") == true, "\(plain.fields)")
+    // It gives nothing, or the API is not content: the upstream's own answer, with all its fields.
+    for (path, subject) in [("/api/claims", "mute"), ("/api/never", "bob")] {
+      let answer = try await get(proxy, path, as: try stage.token(of: subject))
+      #expect(answer.status == 401 && answer["x-trace"] == "upstream", "\(answer)")
+      #expect(answer.body == "refused")
+    }
+    #expect(stage.wrong == 0)
+  }
+
   @Test func `a caller that leaves while its token is exchanged leaves nothing behind`() async throws {
     let proxy = try await proxy()
     let ann = try stage.token(of: "ann")

@@ -142,7 +142,7 @@ struct FederatedCredentialTests {
     await self.services.stop()
   }
 
-  @Test(arguments: ["", "AZURE_KUBERNETES_CA_FILE", "another CA"])
+  @Test(arguments: ["", "AZURE_KUBERNETES_CA_FILE", "AZURE_KUBERNETES_CA_DATA", "another CA"])
   func `a pod's variables are all that it takes, also through an identity binding's proxy`(trust: String) async throws {
     ProxyLedger.current?.add(secret: try cluster.tokenNow())
     try directory.write(try cluster.tokenNow(), to: "token")
@@ -152,7 +152,11 @@ struct FederatedCredentialTests {
       "AZURE_AUTHORITY_HOST": services.providerOrigin + "/", "AZURE_FEDERATED_TOKEN_FILE": directory.file("token"),
       "AZURE_KUBERNETES_TOKEN_PROXY": services.providerOrigin,
     ]
-    if trust == "AZURE_KUBERNETES_CA_FILE" { variables[trust] = settings.authorityPath }
+    switch trust {
+    case "AZURE_KUBERNETES_CA_FILE": variables[trust] = settings.authorityPath
+    case "AZURE_KUBERNETES_CA_DATA": variables[trust] = textOfFile(settings.authorityPath)
+    default: break
+    }
     let proxy = try await ProxyUnderTest(
       in: directory, environment: variables,
       """

@@ -37,7 +37,7 @@ struct LifecycleTests {
   }
 
   @Test func `SIGTERM stops accepting, finishes what is in flight and exits 0`() async throws {
-    let scene = try await ScriptedScene()
+    let scene = try await ScriptedScene(top: "shutdown: {delay: 200ms}")
     async let slow = scene.proxy.get("/slow/6")
     #expect(try await eventually { !scene.upstream.requests.isEmpty })
     let idle = try scene.proxy.connect()

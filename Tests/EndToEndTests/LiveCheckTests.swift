@@ -284,50 +284,6 @@ struct LiveCheckTests {
     await scene.services.stop()
   }
 
-  @Test(arguments: [(3630, "60 min behind"), (20, "")])
-  func `a clock that is off by more than a minute is named`(offset: Int, words: String) async throws {
-    let directory = try TemporaryDirectory()
-    let script = try directory.write(
-      """
-      import email.utils, http.server, json, time
-      class Provider(http.server.BaseHTTPRequestHandler):
-          def date_time_string(self, timestamp=None):
-              return email.utils.formatdate(time.time() + \(offset), usegmt=True)
-          def answer(self):
-              self.rfile.read(int(self.headers.get("content-length") or 0))
-              issuer = "http://127.0.0.1:%d" % self.server.server_address[1]
-              content = {"issuer": issuer, "token_endpoint": issuer + "/token"} if self.command == "GET" else {
-                  "access_token": "made-by-a-late-clock", "token_type": "Bearer", "expires_in": 3600}
-              self.send_response(200)
-              self.end_headers()
-              self.wfile.write(json.dumps(content).encode())
-          do_GET = do_POST = answer
-          def log_message(self, *words): pass
-      server = http.server.HTTPServer(("127.0.0.1", 0), Provider)
-      print("listening", server.server_address[1], flush=True)
-      server.serve_forever()
-      """, to: "provider.py")
-    let provider = try ChildProcess("provider", ["python3", script], in: directory)
-    let port = try await announcedPort(of: provider)
-    let file = try directory.write(
-      """
-      listeners: [{address: "127.0.0.1:0"}]
-      applications: {late: {authority: "http://127.0.0.1:\(port)", client_id: x, client_secret: y-of-the-late-one}}
-      routes:
-        - {name: orders, path: /, upstream: "http://127.0.0.1:\(port)/", application: late,
-           token: {as: application, scopes: [orders.read]}}
-      """, to: "late.yaml")
-    let (status, report) = try await check(file)
-    let clock = report.step("clock", of: "orders")
-    #expect((clock != nil) == !words.isEmpty, "\(report)")
-    #expect(status == (words.isEmpty ? 0 : 1))
-    if let clock {
-      #expect(clock.detail.contains(words), "\(clock.detail)")
-      #expect(clock.advice?.contains("Set this machine's clock") == true)
-    }
-    withExtendedLifetime(provider) {}
-  }
-
   @Test func `a probe tells a refused token from a path that is not there`() async throws {
     let scene = try await Scene()
     for (path, status, words) in [("/nothing-here", 404, "Set 'probe'"), ("refused", 401, "no token")] {

@@ -188,6 +188,48 @@ struct RedisTests {
     await scene.stop()
   }
 
+  @Test func `on a server with more people than a proxy holds, a person signs in, is served, listed and signed out`()
+    async throws
+  {
+    let scene = try await DeskScene()
+    let redis = try await RedisPeer(in: scene.directory)
+    // As an earlier version wrote them: without what people are found by.
+    try await redis.cli(
+      "eval",
+      """
+      for i = 1, 10001 do
+        local home, host = i .. '.t', 'login.microsoftonline.com'
+        local shard = 'account:' .. host .. ':' .. home
+        local person = {home_account_id = home, environment = host, realm = 't', username = i .. '@x.example',
+          local_account_id = tostring(i), authority_type = 'MSSTS'}
+        redis.call('HSET', 'bearer-proxy:' .. shard, 'version', i, 'entries',
+          cjson.encode({Account = {[home .. '-' .. host .. '-t'] = person}}))
+        redis.call('ZADD', 'bearer-proxy:index', i, shard)
+      end
+      redis.call('SET', 'bearer-proxy:version', 10001)
+      """, "0")
+    let (proxy, _own) = try await scene.proxy(place: "{redis: \"redis://127.0.0.1:\(redis.port)\"}")
+    #expect(try await proxy.get("/orders/none").status == 401)
+    try await scene.signIn(proxy)
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
+    for words in [["accounts"], ["accounts", "--account", "alice@contoso.example"]] {
+      let accounts = try await run([binary()] + words + ["-c", proxy.configuration])
+      #expect(accounts.output.contains("  alice@contoso.example\n") && accounts.errors.isEmpty, "\(accounts)")
+    }
+    let live = try await run([binary(), "check", "--live", "-c", proxy.configuration])
+    #expect(live.output.contains("/0: more than 10000 people"), "\(live)")
+    let logout = try await run([
+      binary(), "logout", "-c", proxy.configuration, "--account", "alice@contoso.example",
+    ])
+    #expect(logout.status == 0, "\(logout)")
+    #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
+    // All the others, and the application.
+    let last = try await redis.cli("zrangebyscore", "bearer-proxy:index", "-inf", "+inf", "limit", "10000", "9")
+    #expect(last.split(separator: "\n").count == 2 && last.contains("application:"), "\(last)")
+    _ = _own
+    await scene.stop()
+  }
+
   @Test func `an application's tokens open the server, and are in no cache`() async throws {
     let scene = try await DeskScene()
     let object = "c0a7050d-0000-4000-8000-0000000000c1"

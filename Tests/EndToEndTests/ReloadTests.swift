@@ -107,7 +107,17 @@ struct ReloadTests {
     #expect(try await scene.counter("bearer_proxy_reloads_total", #"outcome="failed""#) == 1)
     #expect(try await scene.counter("bearer_proxy_config_last_reload_successful") == 0)
     #expect(try await scene.proxy.admin("/readyz").status == 200)
-    try scene.proxy.reconfigure { $0.replacing("tokn: none", with: "token: none") }
+    // So does what only the listening, the last step, finds out.
+    let neighbour = try await ScriptedScene()
+    let listener = "  - address: 127.0.0.1:\(scene.proxy.port)\n"
+    try scene.proxy.reconfigure {
+      $0.replacing("tokn: none", with: "token: none").replacing(
+        listener, with: listener + "  - address: 127.0.0.1:\(neighbour.proxy.port)\n")
+    }
+    let taken = "127.0.0.1:\(neighbour.proxy.port): Address already in use"
+    #expect(try await eventually { scene.proxy.process.errors.contains(taken) })
+    #expect(try await scene.proxy.get("/seen").status == 200)
+    try scene.proxy.reconfigure { $0.replacing("  - address: 127.0.0.1:\(neighbour.proxy.port)\n", with: "") }
     #expect(try await eventually { try await scene.counter("bearer_proxy_config_last_reload_successful") == 1 })
     #expect(try await scene.counter("bearer_proxy_config_last_reload_success_timestamp_seconds") > 1_700_000_000)
     #expect(try await scene.proxy.admin("/status").body.contains("(configuration)  in force since "))

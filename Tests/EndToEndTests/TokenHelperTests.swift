@@ -173,6 +173,46 @@ struct TokenHelperTests {
     #expect(try await proxy.wait() == 0)
   }
 
+  @Test func `git gets on with renewals, an outage, a reload and a restart`() async throws {
+    let other = try await OpenIDProvider(in: directory, ["--expires-in", "20"])
+    let text = textOfFile(file).replacing(provider.issuer, with: other.issuer)
+    try Data(text.utf8).write(to: URL(filePath: file))
+    var proxy = try await proxy()
+    let helper = "credential.helper=!\(try binary()) token -c \(file) --route git --format git"
+    func list() async throws -> CommandResult {
+      try await run(
+        [
+          "git", "-C", directory.path, "-c", "credential.helper=", "-c", helper, "ls-remote",
+          "http://127.0.0.1:\(server)/basic/repo.git",
+        ], environment: ["GIT_TERMINAL_PROMPT": "0"])
+    }
+    let first = try await token(["plain"]).output
+    #expect(try await list().status == 0)
+    // The next token comes before the first has ended.
+    #expect(
+      try await eventually {
+        let next = try await token(["plain"])
+        return next.status == 0 && next.output != first
+      })
+    #expect(try await list().status == 0)
+    try await other.behave(#"{"status": 503, "endpoint": "token"}"#)
+    #expect(try await eventually { try await token(["plain"]).status == 1 })
+    let away = try await list()
+    #expect(away.status != 0 && away.errors.contains("no token for route 'git': "), "\(away.errors)")
+    try await other.behave("{}")
+    #expect(try await eventually { try await token(["plain"]).status == 0 })
+    try Data(text.replacing("scopes: [orders.read]", with: "scopes: [orders.write]").utf8).write(
+      to: URL(filePath: file))
+    #expect(try await eventually { try await list().status == 0 })
+    proxy.send(SIGTERM)
+    #expect(try await proxy.wait() == 0)
+    #expect(try await list().status != 0)
+    proxy = try await self.proxy()
+    #expect(try await eventually { try await list().status == 0 })
+    proxy.send(SIGTERM)
+    #expect(try await proxy.wait() == 0)
+  }
+
   @Test func `kubectl, docker and scripts get their forms`() async throws {
     let proxy = try await proxy()
     let kubectl = try await token(["kubectl"])

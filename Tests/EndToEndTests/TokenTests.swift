@@ -46,10 +46,6 @@ struct TokenTests {
     #expect(try await proxy.get("/orders/seen").status == 200)
   }
 
-  private func configuration(_ provider: OpenIDProvider, _ upstream: ScriptedUpstream) -> String {
-    configuration(provider.issuer, upstream)
-  }
-
   private func configuration(_ issuer: String, _ upstream: ScriptedUpstream) -> String {
     """
     applications:

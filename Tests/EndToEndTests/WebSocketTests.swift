@@ -112,6 +112,15 @@ struct WebSocketTests {
     #expect(try await eventually { proxy.accessRecords.first?["outcome"] == .text("completed") })
   }
 
+  @Test func `nothing is put into the middle of a frame`() async throws {
+    let server = try await WebSocketServer("serve-raw", in: directory)
+    let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
+    let connection = try proxy.connect()
+    // A frame of five bytes of which the server repeats three.
+    try await connection.send("GET /chat/ HTTP/1.1\r\nHost: localhost\r\n\(Self.handshake)\r\n\u{1}\u{5}abc")
+    #expect(try await connection.receive().hasSuffix("\r\n\r\n\u{1}\u{5}abc"))
+  }
+
   @Test func `a WebSocket that the end of the process cuts off ends with a close frame to both sides`() async throws {
     let server = try await WebSocketServer("serve", in: directory)
     let proxy = try await proxy(to: server, top: "shutdown: {grace: 1s, limit: 2s}")

@@ -72,6 +72,38 @@ struct PatienceTests {
     #expect(TokenAcquisition.accountLockWait > ProviderRequests.answerLimit)
   }
 
+  @Test func `no process uses a refresh token for which another's request is under way, though its callers are gone`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let (gate, bench) = (Gate(), try AccountBench.signedIn())
+    let (subscription, document) = (try bench.subscription(), try CacheDocument.ofAlice())
+    func process(_ document: CacheDocument? = nil) async throws -> TokenBroker {
+      let store = await CacheStore.file(path: directory.file("cache.json")) { _ in }
+      if let document { try await store.modify { $0 = document } }
+      return TokenBroker(
+        TokenBroker.Surroundings(
+          now: { [clock = bench.clock] in clock.now }, jitter: { 0 }, sleep: { _ in },
+          patience: { await gate.wait() }), store: store)
+    }
+    let processes = [try await process(document), try await process()]
+    await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2")])
+    await bench.provider.hold()
+    bench.clock.advance(3601)
+    let first = Task { try await processes[0].bearer(for: subscription) }
+    await bench.provider.arrival()
+    gate.open()
+    await #expect(throws: Self.slow) { _ = try await first.value }
+    await #expect(throws: Self.slow) { _ = try await processes[1].bearer(for: subscription) }
+    #expect(await bench.provider.forms.count == 1)
+    await bench.provider.release()
+    for process in processes {
+      while await process.mayBringRefreshToken { await Task.yield() }
+      #expect(try await process.bearer(for: subscription).token == Secret("AT-2"))
+    }
+    #expect(await bench.redeemed() == ["RT-alice"])
+  }
+
   @Test func `a held token is served while its renewal takes longer than anybody waits`() async throws {
     let gate = Gate()
     gate.open()

@@ -92,6 +92,9 @@ import Testing
     Row(request: "GET /nowhere HTTP/1.1\nHost: evil.example", expected: "421 unknown-host"),
     Row(request: "GET /nowhere HTTP/1.1\nSec-Fetch-Site: cross-site", expected: "403 cross-site-request"),
     Row(
+      request: "GET /a/x HTTP/1.1\nConnection: Upgrade\nUpgrade: websocket\nOrigin: https://evil.example",
+      expected: "403 cross-site-request"),
+    Row(
       request: "GET /nowhere HTTP/1.1\nSec-Fetch-Site: none\nSec-Purpose: prefetch", expected: "403 speculative-request"
     ),
     Row(request: "GET /a/sw.js HTTP/1.1\nService-Worker: script", expected: "403 service-worker-refused"),

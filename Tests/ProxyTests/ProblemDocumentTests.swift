@@ -110,6 +110,9 @@ import Tokens
     Row(
       failure: .token(AcquisitionError(.document(.issuer(found: private_)), retryAfter: 60)), status: 502,
       kind: "authority-unusable"),
+    Row(
+      failure: .token(AcquisitionError(.metadata(status: 404), retryAfter: 60)), status: 502,
+      kind: "authority-unusable"),
     Row(failure: .unreachable(.timedOut), status: 504, kind: "upstream-timeout"),
     Row(failure: .unreachable(.connect(.unresolved(unresolved))), status: 502, kind: "upstream-unreachable"),
     Row(

@@ -40,6 +40,11 @@ import Testing
     #expect(try Self.identity("traceparent: \(value)\r\n").traceID == "00000000000000010000000000000002")
   }
 
+  @Test func `of two traces none goes on`() throws {
+    let made = try Self.identity(String(repeating: "traceparent: \(Self.parent)\r\n", count: 2))
+    #expect(made.traceID == "00000000000000010000000000000002")
+  }
+
   @Test(arguments: [
     ("abc-123_x.y:z/=+@", true), (String(repeating: "a", count: 128), true),
     (String(repeating: "a", count: 129), false),

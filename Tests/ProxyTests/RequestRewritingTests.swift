@@ -227,6 +227,10 @@ import Tokens
   @Test(arguments: [
     ("traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n", true),
     ("traceparent: 00-0-0-0\r\n", false),
+    // Two are none.
+    (
+      String(repeating: "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n", count: 2), false
+    ),
     ("", false),
   ])
   func `tracestate is passed on with its own trace only`(_ row: (parent: String, isKept: Bool)) throws {
@@ -255,6 +259,18 @@ import Tokens
     for line in row.kept { #expect(lines.contains(line), "\(lines)") }
     #expect(!written.contains("own\r\n"))
     #expect(BearerValue(credential).token.revealed() == "0123456789")
+  }
+
+  @Test func `the secret that lets callers in, and the choice of a token, go no further`() throws {
+    var rules = CallerRules()
+    rules.header = CallerRules.Header(name: "X-Proxy-Key", value: Secret("0123456789abcdef"))
+    let request = try RequestContext(
+      "GET / HTTP/1.1\r\nHost: a\r\nx-proxy-key: 0123456789abcdef\r\nX-TENANT: two\r\nX-Tenants: kept\r\n\r\n")
+    let written = rewritten(
+      request, to: try Route("/", choice: TokenChoice(field: "X-Tenant", values: [("two", 1)])),
+      from: Ingress(peer: [], isTLS: false, rules: rules))
+    #expect(written.contains("\r\nX-Tenants: kept\r\n"))
+    #expect(!written.lowercased().contains("x-proxy-key") && !written.lowercased().contains("x-tenant:"))
   }
 
   @Test func `fields of the route are set and removed, and a nomination does not take one away`() throws {

@@ -75,12 +75,13 @@ extension Route {
   convenience init(
     _ path: String, index: Int = 0, host: String? = nil, methods: [String]? = nil,
     upstream: String = "http://up.example/", preservesHost: Bool = false, encodedPath: EncodedPath = [],
-    bearerSlot: Int? = nil, fixedCredential: FixedCredential? = nil, requestFields: RequestFields? = nil
+    bearerSlot: Int? = nil, choice: TokenChoice? = nil, fixedCredential: FixedCredential? = nil,
+    requestFields: RequestFields? = nil
   ) throws {
     self.init(
       index: index, name: "route\(index)", host: host, path: path, methods: methods, upstream: try HTTPURL(upstream),
       originIndex: 0, preservesHost: preservesHost, encodedPath: encodedPath, bearerSlot: bearerSlot,
-      fixedCredential: fixedCredential, requestFields: requestFields,
+      choice: choice, fixedCredential: fixedCredential, requestFields: requestFields,
       timeouts: ExchangeTimeouts(connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil))
   }
 }

@@ -27,18 +27,22 @@ import Testing
     #expect(new.own.flags == 0 && new.own.span == 3 && new.caller == nil && !new.isRecorded)
   }
 
-  static let decisions: [(TracingRules, isSent: Bool, recorded: Bool)] = [
-    (rules(.always), true, true), (rules(.always), false, true), (rules(.never), false, false),
-    (rules(.never), true, true), (rules(.never, follows: false), true, false),
-    (rules(.never, propagates: false), true, false), (rules(.always, propagates: false), true, true),
+  private static let unsampled = TraceContext(randomHigh: 7, randomLow: 8, randomSpan: 9, isSampled: false)
+
+  static let decisions: [(TracingRules, sent: TraceContext?, recorded: Bool)] = [
+    (rules(.always), sent, true), (rules(.always), nil, true), (rules(.never), nil, false),
+    (rules(.never), sent, true), (rules(.never, follows: false), sent, false),
+    (rules(.never, propagates: false), sent, false), (rules(.always, propagates: false), sent, true),
+    (rules(.always), unsampled, false), (rules(.always, follows: false), unsampled, true),
+    (rules(.always, propagates: false), unsampled, true),
   ]
 
   @Test(arguments: decisions)
-  func `the decision is what the next hop is told`(rules: TracingRules, isSent: Bool, recorded: Bool) {
-    let trace = Self.trace(isSent ? Self.sent : nil, rules)
+  func `the decision is what the next hop is told`(rules: TracingRules, sent: TraceContext?, recorded: Bool) {
+    let trace = Self.trace(sent, rules)
     #expect(trace.isRecorded == recorded && trace.own.isSampled == recorded)
-    #expect((trace.caller == 9) == (isSent && rules.propagates))
-    #expect((trace.own.traceHigh == 7) == (isSent && rules.propagates))
+    #expect((trace.caller == 9) == (sent != nil && rules.propagates))
+    #expect((trace.own.traceHigh == 7) == (sent != nil && rules.propagates))
   }
 
   @Test func `other flags stay as the caller set them`() {

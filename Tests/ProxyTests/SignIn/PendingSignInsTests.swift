@@ -1,7 +1,10 @@
-// The sign-in that makes room for another one.
+// The sign-in that makes room for another one, and the one that an answer is for.
 
 import Bytes
+import HTTPClient
+import Identity
 import Testing
+import Tokens
 
 @testable import Proxy
 
@@ -49,6 +52,49 @@ import Testing
     #expect(PendingSignIns.leaving(places, for: Secret("new")) == "0")
     places[700].isOver = true
     #expect(PendingSignIns.leaving(places, for: Secret("new")) == "700")
+  }
+
+  /// A sign-in under way, begun at 0 in the browser `hers`.
+  private static func entry() async throws -> PendingSignIns.Entry {
+    let metadata =
+      #"{"issuer": "https://id.example", "token_endpoint": "https://id.example/t", "#
+      + #""authorization_endpoint": "https://id.example/a"}"#
+    let application = Application(
+      name: "desk", authority: try Authority("https://id.example"), clientID: "client",
+      credential: nil,
+      fetch: { _ async throws(FetchError) in FetchResponse(status: 200, body: Array(metadata.utf8)) })
+    let scopes = try ScopeSet(["orders.read"])
+    let signIn = try await BrowserSignIn.begin(
+      SignInRequest(application: application, scopes: scopes), redirectURI: "http://localhost/.bearer/callback",
+      store: CacheStore.memory(), broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })),
+      now: { UnixTime(0) })
+    return PendingSignIns.Entry(
+      signIn: signIn, browser: Secret("hers"), caller: alice, form: SignInForm(route: "orders"),
+      requirement: RouteSignInRequirement(nil, configured: scopes, now: UnixTime(0)),
+      wanted: TokenSubscription(application: application, account: nil, scopes: scopes).key, begunAt: UnixTime(0))
+  }
+
+  /// The time of the first answer, and what comes of it with sign-ins that have ten minutes.
+  @Test(arguments: [(0, "found"), (599, "found"), (600, "expired")] as [(Int64, String)])
+  func `an answer counts once, in time, from the browser that began`(time: Int64, first: String) async throws {
+    var pending = PendingSignIns()
+    let entry = try await Self.entry()
+    pending.begin(entry)
+    func take(_ state: String, _ browsers: [String]) -> String {
+      switch pending.take(state: state, browsers: browsers, now: UnixTime(time), lifetime: 600) {
+      case .found(let found): found.form == entry.form ? "found" : "another"
+      case .expired(let form): form == entry.form ? "expired" : "another"
+      case .used(let form): form == entry.form ? "used" : "another"
+      case .unknown: "unknown"
+      case .otherBrowser: "other browser"
+      }
+    }
+    let state = entry.signIn.state
+    #expect(take("invented", ["hers"]) == "unknown")
+    // Another browser's answer does not use it up.
+    #expect(take(state, []) == "other browser" && take(state, ["his"]) == "other browser")
+    #expect(take(state, ["planted", "hers"]) == first)
+    #expect(take(state, ["hers"]) == "used" && take(state, ["his"]) == "other browser")
   }
 
   static let callers: [(one: SignInCaller, other: SignInCaller, areSame: Bool)] = [
