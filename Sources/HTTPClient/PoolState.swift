@@ -1,7 +1,7 @@
 // Decides which connection carries the next exchange and the fate of one when an exchange on it ends. A value without
 // sockets, waits or a clock: `OriginPool` reports events and carries the actions out.
 
-package import Bytes
+internal import Bytes
 package import HTTP
 package import Platform
 
@@ -104,17 +104,13 @@ package struct PoolState: Sendable {
 
   // MARK: Lending
 
-  /// Below the idle timeouts of servers (2 s and more), so that none of them closes a connection while a request that
-  /// cannot be repeated is on its way.
-  package static let freshness = TimeSpan.seconds(1)
-
   /// An exchange asks for a connection. `.close`: the connection at hand has been idle too long; ask again. `nil`: a
   /// new connection is needed. `isFresh`: one that was idle for a moment only.
   package mutating func leaseRequested(at now: MonotonicTime, isFresh: Bool = false) -> Action? {
     guard let index = open.last else { return nil }
     switch connections[index].use {
     case .idle(let since):
-      let limit = isFresh ? min(Self.freshness, limits.idleTimeout) : limits.idleTimeout
+      let limit = isFresh ? min(limits.freshness, limits.idleTimeout) : limits.idleTimeout
       if now - since >= limit { return close(index) }
       idleCount -= 1
       connections[index].use = .busy(1)

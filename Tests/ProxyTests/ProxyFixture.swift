@@ -23,6 +23,10 @@ struct ProxyFixture {
   /// The port of its listener.
   var port: Int { Int(address.port) }
 
+  /// Time limits that no slow machine meets.
+  static let patience = ExchangeTimeouts(
+    connect: .seconds(240), responseHead: .seconds(240), idle: .seconds(240), whole: nil)
+
   /// The token of a route that has one.
   struct TokenPart {
     var subscription: TokenSubscription
@@ -34,25 +38,34 @@ struct ProxyFixture {
     var signInLink: SignInLink = { _, _ in nil }
   }
 
-  /// Starts a proxy whose route `/` leads to `http://HOST:UPSTREAM/`.
+  /// Starts a proxy whose route `/` leads to `http://HOST:UPSTREAM/`; beside a route with a token, `/open/` leads there
+  /// without one.
   init(
     upstream: Int, host: String = "127.0.0.1", listener: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
     tls: TLSContext? = nil, loops count: Int = 1, connections: Int = 100, unmarked: Int = 1000,
-    sendBuffer: Int32? = nil,
-    timeouts: ExchangeTimeouts = ExchangeTimeouts(
-      connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil),
+    sendBuffer: Int32? = nil, methods: [String]? = nil, idle: TimeSpan = .seconds(240),
+    timeouts: ExchangeTimeouts = patience,
     resolver: Resolver = Resolver(), tokens: TokenPart? = nil, log: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) throws {
     let url = try HTTPURL("http://\(host):\(upstream)/")
     var plan = RoutePlan()
-    let route = Route(
-      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: url,
-      originIndex: plan.index(of: Origin(url, tls: nil), limits: PoolLimits()), preservesHost: false,
-      bearerSlot: tokens.map { plan.slot(of: $0.subscription) }, token: tokens?.rules ?? RouteTokenRules(),
-      timeouts: timeouts)
-    plan.add(route)
+    // However long a busy machine takes between two requests, one connection serves both.
+    var pool = PoolLimits(idleTimeout: .seconds(240))
+    pool.freshness = .seconds(240)
+    let origin = plan.index(of: Origin(url, tls: nil), limits: pool)
+    plan.add(
+      Route(
+        index: 0, name: "all", host: nil, path: "/", methods: methods, upstream: url, originIndex: origin,
+        preservesHost: false, bearerSlot: tokens.map { plan.slot(of: $0.subscription) },
+        token: tokens?.rules ?? RouteTokenRules(), timeouts: timeouts))
+    if tokens != nil {
+      plan.add(
+        Route(
+          index: 1, name: "open", host: nil, path: "/open/", methods: nil, upstream: url, originIndex: origin,
+          preservesHost: false, bearerSlot: nil, timeouts: timeouts))
+    }
     var catalog = MetricsCatalog()
-    let metrics = ServiceMetrics(&catalog, routes: ["all"], version: "test")
+    let metrics = ServiceMetrics(&catalog, routes: plan.routes.map(\.name), version: "test")
     let now: @Sendable () -> LogInstant = { LogInstant(seconds: 0, nanoseconds: 0) }
     let write: @Sendable ([UInt8]) -> Void
     let signInLink: SignInLink
@@ -68,8 +81,7 @@ struct ProxyFixture {
       level: .warning, format: .text, now: now, deduplicator: { body in said.withLock { body(&$0) } }, write: write)
     let limits = ServiceLimits(
       head: HeadLimits(), bodyBytes: nil, connections: connections, unmarked: unmarked, callerRate: nil,
-      requestHead: .seconds(10),
-      idle: .seconds(30))
+      requestHead: .seconds(240), idle: idle)
     let clock: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
     service = Service(
       ServiceProcess(

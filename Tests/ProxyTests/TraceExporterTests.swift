@@ -64,7 +64,10 @@ import Tokens
     }
 
     /// Adds spans one by one, exports what there is until the end, and waits for that.
-    func export(_ count: Int, schedule: Duration = .seconds(3600), timeout: TimeSpan = .seconds(1000)) async throws {
+    /// - Parameter endsAtOnce: true if the end comes before anything was exported.
+    func export(
+      _ count: Int, schedule: Duration = .seconds(3600), timeout: TimeSpan = .seconds(1000), endsAtOnce: Bool = false
+    ) async throws {
       let log = Log(level: .info, format: .text, now: { LogInstant(seconds: 0, nanoseconds: 0) }) { [self] line in
         said.withLock { $0.append(String(decoding: line.dropFirst(25).dropLast(), as: UTF8.self)) }
       }
@@ -91,7 +94,7 @@ import Tokens
         })
       for id in 1...UInt64(count) { add(id) }
       exporter.start()
-      while tracer.count > 0 || events.withLock({ !$0.contains { $0.isEnd } }) { await Task.yield() }
+      while !endsAtOnce, tracer.count > 0 || events.withLock({ !$0.contains { $0.isEnd } }) { await Task.yield() }
       await exporter.end(by: .distantFuture)
     }
 
@@ -129,6 +132,21 @@ import Tokens
     #expect(bench.said.withLock { $0 } == [])
   }
 
+  @Test func `the end sends what waits for a full batch`() async throws {
+    let bench = Bench([])
+    try await bench.export(1, endsAtOnce: true)
+    #expect(bench.sent.withLock { $0.count } == 1 && bench.events.withLock { $0 } == [.exported(1)])
+  }
+
+  @Test func `spans that the collector rejects are counted, and told once with its words`() async throws {
+    let rejection = FetchResponse(
+      status: 200, body: Array(#"{"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}}"#.utf8))
+    let bench = Bench([.success(rejection), .success(rejection)])
+    try await bench.export(4)
+    #expect(bench.events.withLock { $0.count { $0 == .rejected(1) } } == 2)
+    #expect(bench.said.withLock { $0 } == ["warning the collector rejects spans spans=1 detail=\"too old\""])
+  }
+
   @Test func `trouble is told once, and its end with what it cost`() async throws {
     let bench = Bench([.success(FetchResponse(status: 400)), .success(FetchResponse(status: 401))])
     try await bench.export(4)
@@ -141,10 +159,10 @@ import Tokens
 
   @Test func `a batch that takes longer than it may is given up`() async throws {
     let bench = Bench(Array(repeating: .failure(.closed(host: "collector")), count: 20))
-    try await bench.export(2, timeout: .seconds(3))
+    try await bench.export(2, timeout: .seconds(15))
     // Pauses of 1, 2, 4 … seconds: none passes here, so the first that does not fit ends it.
-    #expect(bench.naps.withLock { $0 } == [.seconds(1), .seconds(2)])
-    #expect(bench.events.withLock { $0 } == [.repeated, .repeated, .lost(2)])
+    #expect(bench.naps.withLock { $0 } == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+    #expect(bench.events.withLock { $0 } == [.repeated, .repeated, .repeated, .repeated, .lost(2)])
   }
 
   @Test func `spans that find no room are counted, and said to be missing`() async throws {

@@ -2,12 +2,13 @@
 
 import Glibc
 
-/// A TCP or unix connection to the proxy. Every wait ends after ten seconds.
+/// A TCP connection to the proxy. Every wait ends after ten seconds, or the patience of a test that knows no silence.
 package final class RawConnection: Sendable {
   private let descriptor: Int32
 
   /// Connects to 127.0.0.1:`port`.
-  package init(port: Int) throws {
+  /// - Parameter patience: seconds that each wait lasts at most.
+  package init(port: Int, patience: Int = 10) throws {
     descriptor = tcpSocket()
     var address = loopback(port)
     let status = withUnsafePointer(to: &address) {
@@ -18,7 +19,7 @@ package final class RawConnection: Sendable {
     guard status == 0 else {
       throw TestSupportError("cannot connect to port \(port): \(String(cString: strerror(errno)))")
     }
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: patience, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -44,7 +45,7 @@ package final class RawConnection: Sendable {
   /// Tells the peer that nothing more will be sent, and stays ready to receive.
   package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Receives until the peer closes, or `enough` says so of everything received by this call, or ten silent seconds.
+  /// Receives until the peer closes, or `enough` says so of everything received by this call, or a wait without a byte.
   package func receive(until enough: @escaping @Sendable (String) -> Bool = { _ in false }) async throws -> String {
     try await onOwnThread { [descriptor] in
       var received: [UInt8] = []
@@ -58,7 +59,7 @@ package final class RawConnection: Sendable {
     }
   }
 
-  /// True if the peer closes the connection within ten seconds, whatever it sends before.
+  /// True if the peer closes the connection in time, whatever it sends before.
   package func isClosedByPeer() async throws -> Bool {
     try await onOwnThread { [descriptor] in
       var buffer = [UInt8](repeating: 0, count: 65536)

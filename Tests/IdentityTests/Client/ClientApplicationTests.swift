@@ -18,7 +18,7 @@ import Tokens
       try bench.application(secret: secret), cache: bench.store,
       surroundings: TokenBroker.Surroundings(
         now: { [clock = bench.clock] in clock.now }, jitter: { 0 },
-        sleep: { [naps = bench.naps] in await naps.rest($0) }),
+        sleep: { [naps = bench.naps] in await naps.rest($0) }, patience: TokenBroker.endlessPatience),
       loop: try EventLoop())
   }
 
@@ -204,7 +204,8 @@ import Tokens
     let application = PublicClientApplication(
       ClientApplicationBase(
         try await provider.application(), cache: CacheStore.memory(),
-        surroundings: TokenBroker.Surroundings(now: { SignInProvider.now }, sleep: { _ in }), loop: try EventLoop()))
+        surroundings: TokenBroker.Surroundings(
+          now: { SignInProvider.now }, sleep: { _ in }, patience: TokenBroker.endlessPatience), loop: try EventLoop()))
     let scopes = ["api://orders/read"]
     let device = try await application.acquireTokenByDeviceCode(scopes: scopes) { #expect($0.userCode == "AB-CD") }
     let ann = try #require(device.account)
@@ -213,7 +214,7 @@ import Tokens
     try await application.remove(account: ann)
 
     let browser = try await application.acquireTokenInteractive(
-      scopes: scopes, prompt: .login, loginHint: "ann@example.org", timeout: 20
+      scopes: scopes, prompt: .login, loginHint: "ann@example.org", timeout: 240
     ) { address in
       do {
         let asked = try await BrowserAtLoopback(address)

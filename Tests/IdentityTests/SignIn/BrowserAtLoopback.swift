@@ -14,7 +14,7 @@ struct BrowserAtLoopback: Sendable {
   /// Goes to the address of this machine that a sign-in begins with, and on to the provider.
   init(_ start: String) async throws {
     let origin = try #require(URLComponents(string: start))
-    let connection = try RawConnection(port: try #require(origin.port))
+    let connection = try RawConnection(port: try #require(origin.port), patience: 240)
     try await connection.send("GET \(origin.path) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port ?? 0)\r\n\r\n")
     let answer = try await connection.receive()
     try #require(answer.hasPrefix("HTTP/1.1 303 "), "\(answer)")
@@ -46,7 +46,7 @@ struct BrowserAtLoopback: Sendable {
 
   /// Sends bytes as they are; what came back.
   func send(_ bytes: String) async throws -> String {
-    let connection = try RawConnection(port: port)
+    let connection = try RawConnection(port: port, patience: 240)
     try await connection.send(bytes)
     return try await connection.receive()
   }

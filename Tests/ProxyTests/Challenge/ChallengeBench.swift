@@ -104,7 +104,7 @@ final class ChallengeBench: Sendable {
     let start = UnixTime(WallClock.now.seconds - age)
     let broker = TokenBroker(
       TokenBroker.Surroundings(
-        now: { start },
+        now: { start }, patience: TokenBroker.endlessPatience,
         publish: { key, value in log.withLock { $0.server }?.publish(value, for: key) }))
     proxy = try ProxyFixture(
       upstream: upstream.port,
