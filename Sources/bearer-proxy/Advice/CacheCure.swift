@@ -69,7 +69,7 @@ enum CacheCure: Cure {
       case .connect(.forbiddenAddress): .forbiddenAddress
       case .connect(.refused), .proxyUnreachable, .proxy, .withoutHTTP2, .withoutWebSockets: .listening
       case .connect(.timedOut), .timedOut: isHandshake ? .noTLS : .firewall
-      case .connect(.handshake), .tls: .authority
+      case .tls: .authority
       }
     return cure.words()
   }

@@ -205,7 +205,7 @@ struct CheckAdvice {
     case .proxyUnreachable, .proxy: words(.proxy)
     case .withoutHTTP2: UpstreamCure.withoutHTTP2.words()
     case .withoutWebSockets: UpstreamCure.withoutWebSockets.words()
-    case .connect(.handshake(let error)), .tls(let error):
+    case .tls(let error):
       tlsAdvice(error.cause, isProvider: false, wrongName: .serverName)
     }
   }
