@@ -6,10 +6,12 @@ import Tokens
   private static let now = UnixTime(1_700_000_000)
 
   /// A pace after refusals with `Retry-After: 60`, each of a request sent at the end of the pause before.
-  private static func refused(_ times: Int, jitter: Double) -> (pace: RequestPace, now: UnixTime) {
+  private static func refused(
+    _ times: Int, isServing: Bool = true, jitter: Double
+  ) -> (pace: RequestPace, now: UnixTime) {
     var (pace, now) = (RequestPace(), now)
     for number in 1...times {
-      pace.refused(retryAfter: 60, sent: now, now: now, jitter: jitter)
+      pace.refused(retryAfter: 60, isServing: isServing, sent: now, now: now, jitter: jitter)
       if number < times { now = pace.pause(at: now) ?? now }
     }
     return (pace, now)
@@ -69,15 +71,44 @@ import Tokens
     }
   }
 
+  @Test func `without a token that serves, the pace of a second refusal is kept for four successes`() {
+    var (pace, now) = Self.refused(2, isServing: false, jitter: 1)
+    for (number, expected) in ([960, 960, 960, 960, 240, 120] as [Int64]).enumerated() {
+      now = pace.pause(at: now) ?? now
+      #expect(pace.admit(at: now) == nil)
+      pace.succeeded(sent: now, now: now, jitter: 1)
+      #expect(pace.pause(at: now) == now + expected, "\(number)")
+      // A token that serves does not wait for a pace that the provider has not asked for again.
+      #expect(pace.pause(before: now + 90, at: now) == now + 30)
+    }
+  }
+
+  @Test func `a refusal after a success in the same pace is no first one`() {
+    var (pace, now) = Self.refused(1, jitter: 1)
+    now = pace.pause(at: now) ?? now
+    pace.succeeded(sent: now, now: now, jitter: 0)
+    pace.refused(retryAfter: 60, isServing: false, sent: now + 1, now: now + 2, jitter: 1)
+    #expect(pace.pause(at: now + 2) == now + 962)
+  }
+
   @Test func `refusals of requests that were sent together are one, and later answers to them prove nothing`() {
     var pace = RequestPace()
-    pace.refused(retryAfter: 60, sent: Self.now, now: Self.now + 1, jitter: 1)
-    pace.refused(retryAfter: 60, sent: Self.now, now: Self.now + 2, jitter: 1)
-    pace.refused(retryAfter: 500, sent: Self.now + 1, now: Self.now + 2, jitter: 0)
+    pace.refused(retryAfter: 60, isServing: true, sent: Self.now, now: Self.now + 1, jitter: 1)
+    pace.refused(retryAfter: 60, isServing: true, sent: Self.now, now: Self.now + 2, jitter: 1)
+    pace.refused(retryAfter: 500, isServing: true, sent: Self.now + 1, now: Self.now + 2, jitter: 0)
     #expect(pace.pause(at: Self.now + 2) == Self.now + 502)
     pace.succeeded(sent: Self.now, now: Self.now + 3, jitter: 0)
     pace.ended(sent: Self.now + 1, now: Self.now + 3)
     #expect(pace.pause(at: Self.now + 3) == Self.now + 502)
+  }
+
+  @Test func `two hours after the last refusal there is no pace`() {
+    for (wait, next) in [(7200, RequestPace.answerLimit), (7201, nil)] as [(Int64, Int64?)] {
+      var (pace, _) = Self.refused(3, isServing: false, jitter: 0)
+      let now = Self.now + 120 + wait
+      #expect(pace.admit(at: now) == nil)
+      #expect(pace.admit(at: now) == next.map { now + $0 })
+    }
   }
 
   @Test func `a clock set back ends the pause`() {

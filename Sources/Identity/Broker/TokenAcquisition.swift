@@ -18,6 +18,11 @@ struct TokenAcquisition: Sendable {
   let purpose: Purpose
   /// Returns the pause that began while this request waited for its turn, and otherwise has it sent.
   let admit: @Sendable () async -> Refusal?
+  /// Records the answer to a request for the application's own token, or a failure; returns the end of the pause that
+  /// it asks for. Called before the lease ends and the token is stored: others that wait for theirs must know it.
+  let answered: @Sendable (_ failure: AcquisitionError?, _ sent: UnixTime) async -> UnixTime?
+  /// False if a refusal of another request came after this one was sent.
+  let mayRepeat: @Sendable (_ sent: UnixTime) async -> Bool
   /// Time that callers wait until a token that has arrived is stored; nil: until it is. Another process may hold the
   /// cache's lock, or have died with it.
   var patience: Duration?
@@ -38,9 +43,7 @@ struct TokenAcquisition: Sendable {
     var offered: [Secret] = []
     /// True if a provider was asked for a token, or for its metadata.
     var wasSent = false
-    /// The time of the request for a token; nil if there was none.
-    var sentAt: UnixTime?
-    /// The end of the pause, if that is why it was not sent.
+    /// The end of the pause of all requests of the application, if that is why it was not sent, or what it has brought.
     var pausedUntil: UnixTime?
 
     /// The end to record, with the result for the callers.
@@ -61,9 +64,9 @@ struct TokenAcquisition: Sendable {
 
   /// Time that one process waits for another's request before it makes its own.
   static let lockWait = TimeSpan.seconds(15)
-  /// The same if the other's request may use a refresh token that is ours too: longer than the other waits for its
-  /// answer.
-  static let accountLockWait = TimeSpan.seconds(120)
+  /// The same if the other's request may use a refresh token that is ours too: longer than several others, one after
+  /// another, wait for their answers. The lease of a process that has died ends by itself.
+  static let accountLockWait = TimeSpan.seconds(600)
 
   var key: AcquisitionKey { subscription.key }
 
@@ -148,17 +151,36 @@ struct TokenAcquisition: Sendable {
       throw refusal.failure
     }
     let sent = now()
-    report.sentAt = sent
     switch cached.grant {
     case .nothing(let reason): throw required(reason)
     case .unknown: throw AcquisitionError(.cacheUnread)
     case .assertion: throw unusableAssertion
     case .clientCredentials:
-      let reply = try await reply(to: .clientCredentials, scopes: key.scopes, metadata)
-      return await filed(reply, sent, metadata)
+      return await filed(try await reply(sent: sent, metadata, &report), sent, metadata)
     case .refreshTokens(let tokens):
       guard let account = cached.account else { throw required(.noAccount) }
-      return try await redeemed(tokens, account, metadata)
+      do throws(AcquisitionError) {
+        return try await redeemed(tokens, account, metadata)
+      } catch {
+        report.pausedUntil = await answered(error, sent)
+        throw error
+      }
+    }
+  }
+
+  /// The answer to a request for the application's own token.
+  private func reply(
+    sent: UnixTime, _ metadata: ProviderMetadata, _ report: inout Report
+  ) async throws(AcquisitionError) -> TokenReply {
+    do throws(AcquisitionError) {
+      let reply = try await requests(metadata).tokens(
+        for: .clientCredentials, scopes: key.scopes, claims: key.claims, parameters: key.parameters,
+        mayRepeat: { await mayRepeat(sent) })
+      _ = await answered(nil, sent)
+      return reply
+    } catch {
+      report.pausedUntil = await answered(error, sent)
+      throw error
     }
   }
 

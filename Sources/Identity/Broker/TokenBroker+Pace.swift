@@ -36,26 +36,35 @@ extension TokenBroker {
     return TokenAcquisition.Refusal(failure: failure, until: until)
   }
 
-  /// A request's end, with the pause of its application.
-  func paced(
-    _ report: TokenAcquisition.Report, _ subscription: TokenSubscription, servedUntil end: UnixTime?
-  ) -> TokenAcquisition.Report {
-    guard let sent = report.sentAt, let name = ApplicationPace.Name(subscription.key) else { return report }
+  /// True if a request that got no answer may be sent once more.
+  func mayRepeat(_ subscription: TokenSubscription, sent: UnixTime) -> Bool {
+    guard let name = ApplicationPace.Name(subscription.key) else { return true }
+    return paces[name]?.pace.isRefused(since: sent) != true
+  }
+
+  /// Records the answer to a request, or its failure; returns the end of the pause of its application.
+  func pause(
+    after failure: AcquisitionError?, to subscription: TokenSubscription, sent: UnixTime
+  ) -> UnixTime? {
     let now = surroundings.now()
-    var report = report
-    switch report.result {
-    case .success: paces[name]?.pace.succeeded(sent: sent, now: now, jitter: surroundings.jitter())
-    case .failure(let failure):
-      if let retryAfter = failure.retryAfter, failure.errorClass == .transient {
-        var paced = paces[name] ?? ApplicationPace(failure: failure)
-        paced.failure = failure
-        paced.pace.refused(retryAfter: retryAfter, sent: sent, now: now, jitter: surroundings.jitter())
-        report.pausedUntil = paced.pace.pause(before: end, at: now)
-        paces[name] = paced
-      } else {
-        paces[name]?.pace.ended(sent: sent, now: now)
-      }
+    guard let name = ApplicationPace.Name(subscription.key) else {
+      guard let failure, failure.retryAfter != nil, failure.errorClass == .transient else { return nil }
+      return states[subscription.key]?.pause(after: failure, now: now, jitter: surroundings.jitter())
     }
-    return report
+    guard let failure else {
+      paces[name]?.pace.succeeded(sent: sent, now: now, jitter: surroundings.jitter())
+      return nil
+    }
+    guard let retryAfter = failure.retryAfter, failure.errorClass == .transient else {
+      paces[name]?.pace.ended(sent: sent, now: now)
+      return nil
+    }
+    let end = states[subscription.key]?.usable(at: now)?.lifetime.expiresAt
+    var paced = paces[name] ?? ApplicationPace(failure: failure)
+    paced.failure = failure
+    paced.pace.refused(
+      retryAfter: retryAfter, isServing: end != nil, sent: sent, now: now, jitter: surroundings.jitter())
+    paces[name] = paced
+    return paced.pace.pause(before: end, at: now)
   }
 }

@@ -262,13 +262,14 @@ package actor TokenBroker {
     let turn = wanted.key.turn(of: states[key]?.account)
     let acquisition = TokenAcquisition(
       subscription: wanted, directory: directory, store: store, now: surroundings.now, jitter: surroundings.jitter,
-      sleep: surroundings.sleep, purpose: purpose, admit: { await self.refusal(of: subscription) })
-    let ended = await report(of: acquisition, turn)
+      sleep: surroundings.sleep, purpose: purpose, admit: { await self.refusal(of: subscription) },
+      answered: { await self.pause(after: $0, to: subscription, sent: $1) },
+      mayRepeat: { await self.mayRepeat(subscription, sent: $0) })
+    let report = await report(of: acquisition, turn)
     // No suspension until the state is written back. A reload may have dropped one that only a replacement is for.
     let now = surroundings.now()
     let isKept = isSupply || states[key] != nil
     var state = states[key] ?? TokenState(subscription: subscription)
-    let report = paced(ended, subscription, servedUntil: state.usable(at: now)?.lifetime.expiresAt)
     let (result, published) = state.end(
       purpose, with: report, for: wanted.key, now: now, jitter: surroundings.jitter())
     // A loop gets each caller's tokens from its own requests.

@@ -236,6 +236,12 @@ struct TokenState {
     return error
   }
 
+  /// Records a failure before its request is over; returns the end of the pause that it asks for.
+  mutating func pause(after new: AcquisitionError, now: UnixTime, jitter: Double) -> UnixTime? {
+    _ = take(new, offered: grant.refreshTokens.map(\.secret), now: now, jitter: jitter)
+    return trouble.throttle.pause(at: now)
+  }
+
   /// Records that a request takes longer than a caller waits: the provider counts as not answering, so that callers in
   /// the following pause get the failure at once. Returns the token, if one has arrived meanwhile.
   mutating func takeTimeOut(now: UnixTime) -> Result<BearerValue, AcquisitionError> {

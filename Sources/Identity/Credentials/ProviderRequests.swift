@@ -20,16 +20,19 @@ struct ProviderRequests: Sendable {
   static let usualAnswerLimit = TimeSpan.seconds(60)
 
   /// Requests tokens for a grant; once more if that may help and the grant may be sent twice.
+  /// - Parameter mayRepeat: false if another request has learned meanwhile that none may be sent.
   func tokens(
     for grant: TokenGrant, scopes: ScopeSet, claims: Claims?, parameters: TokenParameters = .none,
-    about account: RoutingHint? = nil
+    about account: RoutingHint? = nil, mayRepeat: @Sendable () async -> Bool = { true }
   ) async throws(AcquisitionError) -> TokenReply {
     let region = await region(for: grant)
     return try await proven { application throws(AcquisitionError) in
       var request = TokenRequest(application, grant: grant, scopes: scopes, claims: claims, parameters: parameters)
       (request.routingHint, request.region) = (account, region)
       guard grant.isRepeatable else { return try await send(request) }
-      return try await repeatedOnce(sleep) { () async throws(AcquisitionError) in try await send(request) }
+      return try await repeatedOnce(sleep, if: mayRepeat) { () async throws(AcquisitionError) in
+        try await send(request)
+      }
     }
   }
 
@@ -155,13 +158,15 @@ struct ProviderRequests: Sendable {
 
 /// Runs `body`, and once more if that may help (`AcquisitionError.repetition`).
 func repeatedOnce<Answer: Sendable>(
-  _ sleep: (Int64) async -> Void, _ body: () async throws(AcquisitionError) -> Answer
+  _ sleep: (Int64) async -> Void, if mayRepeat: () async -> Bool = { true },
+  _ body: () async throws(AcquisitionError) -> Answer
 ) async throws(AcquisitionError) -> Answer {
   do throws(AcquisitionError) {
     return try await body()
   } catch {
     guard let wait = error.repetition else { throw error }
     if wait > 0 { await sleep(wait) }
+    guard await mayRepeat() else { throw error }
     return try await body()
   }
 }
