@@ -16,12 +16,23 @@ final class ExploredWorld: @unchecked Sendable {
     var proxies: [SimulatedProxy] = []
     /// The end of the last time in which the cache, or a process, was not as it should be.
     var troubledUntil = -1000.0
-    /// Troubles that last.
+    /// Troubles of the cache that last.
     var troubles = 0
+    /// The end of the last of them, or the last restart of the cache's server.
+    var cacheTroubledUntil = -1000.0
 
     init(number: Int, place: SharedPlace, scopes: [String], people: [String]) {
       (self.number, self.place, self.scopes, self.people) = (number, place, scopes, people)
       client = "client-\(number)"
+    }
+
+    /// What the place has.
+    var document: CacheDocument {
+      switch place {
+      case .memory: CacheDocument()
+      case .file(let file): file.document
+      case .redis(let server): server.document(prefix: "p:")
+      }
     }
   }
 
@@ -30,11 +41,14 @@ final class ExploredWorld: @unchecked Sendable {
   private let provider: SimulatedProvider
   private let authority: Authority
   private var groups: [Group] = []
+  private var filing: [Int: FilingCheck] = [:]
   private let duration: Double
   private var timing = RedisTiming()
   private var lives = 0
   private var isEnding = false
   private let endsOneAt: Int?
+  /// Seconds between two readings of a Redis server.
+  private let look: Double
   /// The claims that an API asks for.
   private let challenges: [Claims]
   /// True if the process that was to be killed was.
@@ -47,17 +61,18 @@ final class ExploredWorld: @unchecked Sendable {
     self.endsOneAt = endsOneAt
     challenges = try ["acr", "nbf"].map { try Claims(json: #"{"access_token":{"\#($0)":{"essential":true}}}"#) }
     var rules = ProviderRules()
-    rules.tokenLife = schedule.random.pick([600, 1800, 3600, 3600])
+    rules.tokenLife = schedule.random.pick([600, 600, 1800, 3600])
     rules.retryAfter = schedule.random.pick([1, 10, 60])
     rules.tenantLimit = schedule.random.chance(0.2) ? 1 : 200
     rules.loss = schedule.random.chance(0.3) ? 0.02 : 0
     judge = Judge(tokenLife: rules.tokenLife)
-    let length = schedule.random.number(in: 1.5...4)
+    let length = schedule.random.number(in: 1.5...3)
     duration = endsOneAt == nil ? Double(rules.tokenLife) * length : 900
     provider = SimulatedProvider(rules, schedule, judge)
     authority = try Authority(SimulatedProvider.authority)
     // Often less than the usual: most steps would be polls that find nothing.
-    timing.look = .milliseconds(schedule.random.pick([500, 5000, 10_000, 10_000]))
+    look = schedule.random.pick([1, 5, 10, 10, 10])
+    timing.look = .seconds(look)
     for number in 0..<(1 + schedule.random.below(3)) {
       let place: SharedPlace =
         switch schedule.random.below(3) {
@@ -82,10 +97,18 @@ final class ExploredWorld: @unchecked Sendable {
         judge.written($0, $1, of: number, at: schedule.now)
       }
       switch group.place {
-      case .memory: break
+      case .memory: continue
       case .file(let file): file.onWrite = look
       case .redis(let server): server.onWrite = look
       }
+      filing[group.number] = FilingCheck(schedule, judge, document: { group.document }) {
+        // A command that was sent in it waits for its answer as long as any.
+        group.troubles > 0 ? .infinity : group.cacheTroubledUntil + RedisModel.answerLimit
+      }
+    }
+    judge.onToken = { [unowned self] question, answer in
+      guard let token = answer.token else { return }
+      filing[question.process.group]?.follow(question, token, generation: answer.generation)
     }
     judge.isPrompt = { [unowned self] in provider.isFine(since: $0) }
     judge.isReliable = { [unowned self] group, since in
@@ -118,7 +141,11 @@ final class ExploredWorld: @unchecked Sendable {
     schedule.run(until: duration)
     isEnding = true
     provider.weather = .fine
-    for group in groups { heal(group) }
+    for group in groups {
+      if group.troubles > 0 { group.cacheTroubledUntil = schedule.now }
+      group.troubles = 0
+      heal(group)
+    }
     schedule.run(until: duration + 400)
     for group in groups {
       for proxy in group.proxies where proxy.life.isAlive {
@@ -137,7 +164,7 @@ final class ExploredWorld: @unchecked Sendable {
     judge.judgeEnd(at: schedule.now)
     // The processes wind up.
     schedule.run(until: duration + 1000)
-    if schedule.waitingTimers > 20 * lives {
+    if schedule.waitingTimers > lives {
       judge.record("\(schedule.waitingTimers) timers of \(lives) processes that have ended", at: schedule.now)
     }
     for violation in judge.violations { schedule.note(violation) }
@@ -207,8 +234,8 @@ final class ExploredWorld: @unchecked Sendable {
     }
     guard life.isAlive else { return life.whenOver() }
     group.proxies.append(proxy)
-    for demand in demands {
-      let pause = schedule.random.pick([5.0, 60, 600])
+    for demand in proxy.demands {
+      let pause = schedule.random.pick([20.0, 60, 600])
       Task { await self.callAgainAndAgain(proxy, demand, every: pause) }
     }
   }
@@ -236,25 +263,16 @@ final class ExploredWorld: @unchecked Sendable {
 
   /// The generation of the refresh token that the group holds, in its place or in a process.
   private func stored(_ person: String, in group: Group) -> Int? {
-    var document = CacheDocument()
-    switch group.place {
-    case .memory: return nil
-    case .file(let file): document = file.document
-    case .redis(let server): document = server.document(prefix: "p:")
-    }
-    let query = CacheQuery(
-      environments: ["login.microsoftonline.com"], realm: SimulatedProvider.tenant, clientID: group.client,
-      homeAccountID: "\(person).\(SimulatedProvider.tenant)")
-    return document.refreshTokens(query).compactMap { Int($0.secret.revealed().split(separator: "~").last ?? "") }.max()
+    group.document.generation(of: person, client: group.client)
   }
 
   // MARK: Troubles
 
   private func trouble() {
     if isEnding { return }
-    let length = schedule.random.pick([1.0, 20, 120, 600, 2400])
+    let length = schedule.random.pick([1.0, 20, 20, 120, 600, 2400])
     if schedule.random.chance(0.4) { troubleProvider(length) } else { trouble(schedule.random.pick(groups), length) }
-    schedule.at(schedule.now + schedule.random.number(in: 1...1200)) { self.trouble() }
+    schedule.at(schedule.now + schedule.random.number(in: 1...600)) { self.trouble() }
   }
 
   private func troubleProvider(_ length: Double) {
@@ -285,6 +303,12 @@ final class ExploredWorld: @unchecked Sendable {
     guard provider.weather == .fine else { return }
     provider.weather = schedule.random.pick([.slow(8), .slow(40), .failing(429)])
     schedule.at(schedule.now + 60) { self.provider.weather = .fine }
+    if schedule.random.chance(0.5) { slowPlace(group) }
+    refuseAll(group)
+  }
+
+  /// An API refuses every token of a group.
+  private func refuseAll(_ group: Group) {
     for proxy in group.proxies {
       for demand in proxy.demands {
         for rejection in [TokenRejection.invalidToken, .claims(challenges[0])] {
@@ -306,21 +330,48 @@ final class ExploredWorld: @unchecked Sendable {
       case 0: server.isAway = true
       case 1: server.loss = 0.1
       case 2: server.latency = 0.1...2
-      case 3: server.restart(with: nil)
+      case 3:
+        server.restart(with: nil)
+        filing[group.number]?.serverLostData(readEvery: look)
       default:
         // A replica takes over after a while. It may be far behind.
         if schedule.random.chance(0.5) { server.lag = 0.1...3 }
+        // What is written just before is lost.
+        if schedule.random.chance(0.5) { refuseAll(group) }
         schedule.at(schedule.now + schedule.random.number(in: 0.01...2)) {
           server.isAway = true
-          self.schedule.at(self.schedule.now + self.schedule.random.pick([0.1, 5, 20])) { server.failOver() }
+          self.schedule.at(self.schedule.now + self.schedule.random.pick([0.1, 5, 20])) {
+            server.failOver()
+            if !server.isReplicated { self.filing[group.number]?.serverLostData(readEvery: self.look) }
+            // It may not have the last writes until those who made them repeat them.
+            (group.troubledUntil, group.cacheTroubledUntil) = (self.schedule.now, self.schedule.now)
+            self.filing[group.number]?.troubleEnded()
+          }
         }
       }
     }
+    endTrouble(of: group, after: max(length, 3))
+  }
+
+  /// A lease takes long to be taken and to be ended.
+  private func slowPlace(_ group: Group) {
+    switch group.place {
+    case .memory: return
+    case .file(let file): file.latency = 0.1...2
+    case .redis(let server): server.latency = 0.1...2
+    }
+    endTrouble(of: group, after: 60)
+  }
+
+  private func endTrouble(of group: Group, after length: Double) {
     group.troubles += 1
-    schedule.at(schedule.now + max(length, 3)) {
-      group.troubles -= 1
-      group.troubledUntil = self.schedule.now
-      if group.troubles == 0 { self.heal(group) }
+    schedule.at(schedule.now + length) {
+      group.troubles = max(group.troubles - 1, 0)
+      (group.troubledUntil, group.cacheTroubledUntil) = (self.schedule.now, self.schedule.now)
+      if group.troubles == 0 {
+        self.heal(group)
+        self.filing[group.number]?.troubleEnded()
+      }
     }
   }
 

@@ -58,6 +58,8 @@ struct FleetFigures {
   /// Minutes from the end of the trouble until the last five minutes in which the provider received more than its
   /// limit; 0 if there were none after the first minute.
   var minutesAbove = 0.0
+  /// The most requests in five minutes of processes that had been refused twice in a row, in parts of the limit.
+  var toldPeak = 0.0
   /// Requests of each minute since the trouble's start.
   var minutes: [UInt32] = []
 }
@@ -69,10 +71,24 @@ extension FleetFigures {
       ("recovery_mean", recovery.mean), ("recovery_peak", recovery.peak), ("recovery_ratio", recovery.ratio),
       ("hour_mean", hour.mean), ("hour_peak", hour.peak), ("hour_ratio", hour.ratio),
       ("requests_per_life", requestsPerLife), ("served", served), ("calm", calm), ("minutes_above", minutesAbove),
+      ("told_peak", toldPeak),
     ]
     return #"{"scenario": "\#(scenario)", "seed": \#(seed), "size": \#(size), "#
       + members.map { #""\#($0)": \#(($1 * 10_000).rounded() / 10_000)"# }.joined(separator: ", ")
       + #", "minutes": \#(minutes)}"#
+  }
+}
+
+extension FleetFigures {
+  /// The rules of docs/scale.md that a run breaks. Few processes send so few requests that chance breaks them.
+  func broken(size: Int) -> [String] {
+    guard size >= 10_000 else { return [] }
+    var broken: [String] = []
+    for (name, rates) in [("until calm", recovery), ("in the hour after", hour)] where rates.ratio > 2 {
+      broken.append("the peak \(name) is \(rates.ratio) times the mean")
+    }
+    if toldPeak > 1 { broken.append("those that were refused twice in a row send \(toldPeak) times the limit") }
+    return broken
   }
 }
 
@@ -105,16 +121,12 @@ final class Fleet: @unchecked Sendable {
   private var proxies: [SimulatedProxy] = []
   private var servers: [RedisModel] = []
   private var samples = (all: 0, served: 0)
+  /// The calls of each second that were drawn together: they carried a token that was not due.
+  private var drawn: [UInt32] = []
   private var lives = 0
-  /// The routes without a token, each until a time: after a start until they have one, and after a call that got none
-  /// for ten minutes, in which another call may get one.
-  private var lacking: [Route: Double] = [:]
-
-  /// A route of a life of a process.
-  private struct Route: Hashable {
-    var life: Int
-    var number: Int
-  }
+  /// The routes without a token by the life of their process, each until a time: after a start until they have one, and
+  /// after a call that got none for ten minutes, in which another call may get one.
+  private var lacking: [Int: [Double]] = [:]
 
   /// The mean seconds between two calls of a process's routes, by the number of the route. Three are busy, one is used
   /// once in an hour, and one four times a day: their tokens end unused most of the time, and are not renewed.
@@ -158,7 +170,7 @@ final class Fleet: @unchecked Sendable {
     }
     schedule.run(until: trouble.start)
     // Those that got a token and were not called since.
-    lacking = trouble.start > 0 ? [:] : lacking
+    if trouble.start > 0 { for life in lacking.keys { lacking[life] = Array(repeating: 0, count: routes) } }
     begin(trouble.length)
     schedule.run(until: trouble.start + trouble.length)
     end()
@@ -183,7 +195,7 @@ final class Fleet: @unchecked Sendable {
     }
     var place = SharedPlace.memory
     if scenario.usesRedis {
-      while servers.count <= group { servers.append(RedisModel(schedule)) }
+      while servers.count <= group { servers.append(RedisModel(schedule, hasReplica: false)) }
       place = .redis(servers[group])
     }
     var timing = RedisTiming()
@@ -191,27 +203,47 @@ final class Fleet: @unchecked Sendable {
     timing.look = .seconds(60)
     let proxy = await SimulatedProxy.start(life, demands, at: place, timing: timing, schedule, judge)
     proxies.append(proxy)
-    for route in demands.indices {
-      lacking[Route(life: life.number, number: route)] = .infinity
-      callLater(proxy, route)
+    lacking[life.number] = Array(repeating: .infinity, count: routes)
+    let restart = life.number <= size ? restart(of: index) : .infinity
+    for route in demands.indices { callLater(proxy, route, until: restart) }
+  }
+
+  /// The time at which a process that was there from the beginning is restarted.
+  private func restart(of index: Int) -> Double {
+    guard scenario == .rollingRestart else { return .infinity }
+    return scenario.trouble.start + scenario.trouble.length * Double(index) / Double(size)
+  }
+
+  /// Draws the next call that does more than carry a token which is not due, and counts those before it. On Redis
+  /// another process may replace the token meanwhile.
+  private func callLater(_ proxy: SimulatedProxy, _ route: Int, until end: Double) {
+    let pause = 2 * Self.callPauses[route % Self.callPauses.count]
+    let due = scenario.usesRedis ? 0 : min(proxy.freshUntil(proxy.demands[route]), end)
+    var time = schedule.now + schedule.random.number(in: 0...pause)
+    while time < due {
+      let second = Int(time)
+      if second >= drawn.count { drawn += Array(repeating: 0, count: max(second + 1 - drawn.count, 3600)) }
+      drawn[second] += 1
+      time += schedule.random.number(in: 0...pause)
+    }
+    if time >= end { return }
+    schedule.at(time) { [weak self] in
+      guard let self, proxy.life.isAlive else { return }
+      let demand = proxy.demands[route]
+      if let isServed = proxy.callAtOnce(demand) {
+        note(proxy.life, route, isServed: isServed)
+      } else {
+        Task { self.note(proxy.life, route, isServed: await proxy.call(demand)) }
+      }
+      callLater(proxy, route, until: end)
     }
   }
 
-  private func callLater(_ proxy: SimulatedProxy, _ route: Int) {
-    guard proxy.life.isAlive else { return }
-    let pause = Self.callPauses[route % Self.callPauses.count]
-    schedule.at(schedule.now + schedule.random.number(in: 0...(2 * pause))) { [weak self] in
-      guard let self, proxy.life.isAlive else { return }
-      callLater(proxy, route)
-      Task {
-        let isServed = await proxy.call(proxy.demands[route])
-        let place = Route(life: proxy.life.number, number: route)
-        self.lacking[place] = isServed ? nil : self.schedule.now + 600
-        if self.schedule.now < self.scenario.trouble.start { return }
-        self.samples.all += 1
-        if isServed { self.samples.served += 1 }
-      }
-    }
+  private func note(_ life: ProcessLife, _ route: Int, isServed: Bool) {
+    lacking[life.number]?[route] = isServed ? 0 : schedule.now + 600
+    if schedule.now < scenario.trouble.start { return }
+    samples.all += 1
+    if isServed { samples.served += 1 }
   }
 
   private func begin(_ length: Double) {
@@ -223,12 +255,11 @@ final class Fleet: @unchecked Sendable {
     case .redisSlow: for server in servers { server.latency = 0.1...1 }
     case .redisEmpty: for server in servers { server.restart(with: nil) }
     case .rollingRestart:
-      for (index, proxy) in proxies.enumerated() {
-        schedule.at(schedule.now + length * Double(index) / Double(proxies.count)) {
+      for proxy in proxies {
+        schedule.at(restart(of: proxy.life.address)) {
           proxy.stop()
           proxy.life.end()
-          self.proxies.removeAll { $0 === proxy }
-          self.lacking = self.lacking.filter { $0.key.life != proxy.life.number }
+          self.lacking[proxy.life.number] = nil
           Task { try await self.start(proxy.life.address) }
         }
       }
@@ -246,13 +277,14 @@ final class Fleet: @unchecked Sendable {
   private func untilCalm(from start: Double) -> Double {
     while true {
       schedule.run(until: schedule.now + 10)
+      var count = 0
       for proxy in proxies {
-        for (route, demand) in proxy.demands.enumerated() where proxy.isReady(demand) {
-          lacking[Route(life: proxy.life.number, number: route)] = nil
+        guard let until = lacking[proxy.life.number] else { continue }
+        for demand in proxy.demands where schedule.now < until[demand.number] {
+          if proxy.isReady(demand) { lacking[proxy.life.number]?[demand.number] = 0 } else { count += 1 }
         }
       }
-      lacking = lacking.filter { schedule.now < $0.value }
-      if lacking.count * 100 <= size * routes { return schedule.now }
+      if count * 100 <= size * routes { return schedule.now }
       if schedule.now - start > 6 * 3600 { return schedule.now }
     }
   }
@@ -261,7 +293,10 @@ final class Fleet: @unchecked Sendable {
     var figures = FleetFigures()
     let requests = book.requests + [UInt32](repeating: 0, count: max(Int(schedule.now) - book.requests.count, 0))
     // Few groups send so few requests that chance makes the peak of a shorter time.
-    let windows = (recovery: 60, hour: scenario.usesRedis && size < 10_000 ? 900 : 300)
+    // An address's limit is for five minutes.
+    let windows = (
+      recovery: scenario == .oneAddress ? 300 : 60, hour: scenario.usesRedis && size < 10_000 ? 900 : 300
+    )
     // The first minute after the trouble is left out.
     let first = Int(scenario.trouble.start == 0 ? start : start + 60)
     let end = min(Int(calm), requests.count)
@@ -271,7 +306,9 @@ final class Fleet: @unchecked Sendable {
     let calmed = min(max(end, first), requests.count)
     figures.hour = RateFigures(requests[calmed..<min(calmed + 3600, requests.count)], window: windows.hour)
     figures.calm = calm - start
-    figures.served = samples.all == 0 ? 1 : Double(samples.served) / Double(samples.all)
+    let length = Int(schedule.now - scenario.trouble.start)
+    let served = drawn.dropFirst(Int(scenario.trouble.start)).prefix(length).reduce(0) { $0 + Int($1) }
+    figures.served = Double(samples.served + served) / Double(max(samples.all + served, 1))
     let keys = scenario.usesRedis ? (size / Self.sharing) * routes : size * routes
     let observed = requests[Int(scenario.trouble.start)...].reduce(0, +)
     let lives = (schedule.now - scenario.trouble.start) / Double(provider.rules.tokenLife)
@@ -281,6 +318,8 @@ final class Fleet: @unchecked Sendable {
       Double(requests[$0..<($0 + 300)].reduce(0, +)) > limit
     }
     figures.minutesAbove = above.map { (Double($0) + 300 - start) / 60 } ?? 0
+    let told = stride(from: 0, to: book.told.count - 299, by: 60).map { book.told[$0..<($0 + 300)].reduce(0, +) }
+    figures.toldPeak = Double(told.max() ?? 0) / limit
     figures.minutes = stride(from: Int(scenario.trouble.start), to: requests.count - 59, by: 60).map {
       requests[$0..<($0 + 60)].reduce(0, +)
     }

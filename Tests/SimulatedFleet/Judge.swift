@@ -16,8 +16,8 @@ final class Judge: @unchecked Sendable {
     /// The arrival of the last of them at the process, and the end of the time that it named.
     var from = 0.0
     var end = 0.0
-    /// The arrivals at the provider of requests that have no answer.
-    var open: [Double] = []
+    /// The requests that have no answer, and when they were sent.
+    var open: [(number: Int, sent: Double)] = []
   }
 
   private(set) var violations: [String] = []
@@ -31,19 +31,22 @@ final class Judge: @unchecked Sendable {
   private(set) var calls = (all: 0, served: 0, late: 0)
   private(set) var openCalls = 0
   /// Seconds for which a process waits for another one's request before it makes its own.
-  private static let patience = (application: 14.0, person: 110.0)
+  private static let patience = (application: 14.0, person: 590.0)
   /// Seconds after a new token in which a second one is one too many: its renewal is not due before.
   private let freshness: Double
   /// The longest wait of a caller: for a provider, and twice for a cache that does not answer.
   private static let longestCall = 30.0
-  /// The longest way of a request to the provider, and the time in which a process expects an answer.
-  private static let travel = 0.2
-  private static let answerLimit = 25.0
+  /// The time in which a process expects an answer; its clock counts whole seconds.
+  private static let answerLimit = 29.0
   private var flights: [String: [Flight]] = [:]
   private var successes: [String: (time: Double, life: ProcessLife)] = [:]
   private var pauses: [String: (from: Double, end: Double, refreshToken: String?)] = [:]
   /// The applications of processes that were told to wait, until they get a token.
   private var refusals: [String: Refusals] = [:]
+  /// The processes that were ever told twice in a row.
+  private var told: Set<Int> = []
+  /// Receives each token that has arrived at a process.
+  var onToken: (ProviderQuestion, ProviderAnswer) -> Void = { _, _ in }
   /// People whose newest refresh token a network, a death or a broken cache may have lost.
   private var excused: [String: String] = [:]
   private var newest: [String: (life: ProcessLife, generation: Int)] = [:]
@@ -57,17 +60,19 @@ final class Judge: @unchecked Sendable {
     if violations.count < 20 { violations.append("\(Int(time)) s: \(violation)") }
   }
 
+  func hasWrongClock(_ life: ProcessLife) -> Bool { groupsWithWrongClocks.contains(life.group) }
+
   func noteWrongClock(of life: ProcessLife) { groupsWithWrongClocks.insert(life.group) }
 
   // MARK: Requests
 
   func arrived(_ question: ProviderQuestion, at time: Double) {
     let (life, key) = (question.process, question.key)
-    // One that was on its way is none of these, and another refresh token ends a person's pause.
-    if let pause = pauses["\(life.number) \(key)"], time < pause.end, time > pause.from + Self.travel,
+    // One that was sent before the answer came is none of these, and another refresh token ends a person's pause.
+    if let pause = pauses["\(life.number) \(key)"], question.sent < pause.end, question.sent > pause.from,
       pause.refreshToken == question.refreshToken, life.isClockSteady(since: pause.from)
     {
-      record("process \(life.number) asks for \(key) \(pause.end - time) s before Retry-After", at: time)
+      record("process \(life.number) asks for \(key) \(pause.end - question.sent) s before Retry-After", at: time)
     }
     guard question.isForToken else { return }
     judgePace(question, at: time)
@@ -98,27 +103,29 @@ final class Judge: @unchecked Sendable {
   private func judgePace(_ question: ProviderQuestion, at time: Double) {
     let (life, name) = (question.process, "\(question.process.number) \(question.client)")
     guard question.person == nil else { return }
-    if let held = refusals[name], held.count > 1, time > held.from + Self.travel, life.isClockSteady(since: held.from) {
-      if time < held.end {
-        let early = held.end - time
+    let sent = question.sent
+    if let held = refusals[name], held.count > 0, sent > held.from, life.isClockSteady(since: held.from) {
+      if sent < held.end {
+        let early = held.end - sent
         record("process \(life.number) asks \(early) s before the pause of \(held.count) refusals ends", at: time)
       }
-      if let other = held.open.last(where: { $0 > held.from + Self.travel }), time - other < Self.answerLimit {
+      if let other = held.open.last(where: { $0.sent > held.from })?.sent, sent - other < Self.answerLimit {
         record("process \(life.number) has two requests after \(held.count) refusals", at: time)
       }
     }
-    refusals[name, default: Refusals()].open.append(time)
+    refusals[name, default: Refusals()].open.append((question.number, sent))
   }
 
   private func notePace(_ question: ProviderQuestion, _ answer: ProviderAnswer, isLost: Bool, at time: Double) {
     let name = "\(question.process.number) \(question.client)"
     guard question.isForToken, question.person == nil, var held = refusals[name] else { return }
-    let sent = held.open.isEmpty ? time : held.open.removeFirst()
+    held.open.removeAll { $0.number == question.number }
     if !isLost, let seconds = answer.retryAfter {
       // Those that were sent together are one.
-      if held.count == 0 || sent > held.from + Self.travel { held.count += 1 }
+      if held.count == 0 || question.sent > held.from { held.count += 1 }
+      if held.count > 1 { told.insert(question.process.number) }
       (held.from, held.end) = (time, max(held.end, time + Double(seconds)))
-    } else if !isLost, answer.hasToken {
+    } else if !isLost, answer.token != nil {
       held.count = 0
     }
     refusals[name] = held.count == 0 && held.open.isEmpty ? nil : held
@@ -140,8 +147,14 @@ final class Judge: @unchecked Sendable {
     if let seconds = answer.retryAfter {
       pauses["\(life.number) \(key)"] = (time, time + Double(seconds), question.refreshToken)
     }
-    if answer.hasToken { successes[shared] = (time, life) }
+    if answer.token != nil {
+      successes[shared] = (time, life)
+      onToken(question, answer)
+    }
   }
+
+  /// True if a process was ever told to wait twice in a row.
+  func isTold(_ life: ProcessLife) -> Bool { told.contains(life.number) }
 
   /// Records that an API refused a process's token: another request for it is due.
   func refused(_ life: ProcessLife) {
@@ -150,11 +163,12 @@ final class Judge: @unchecked Sendable {
 
   // MARK: Refresh tokens
 
-  /// Records the second use of a refresh token.
-  func revoked(_ person: String, by question: ProviderQuestion, at time: Double) {
+  /// Records the second use of a refresh token; `latest` was issued last.
+  func revoked(_ person: String, by question: ProviderQuestion, latest: Int, at time: Double) {
     reuses += 1
-    // A process that received the newest one itself needs no cache to know it.
-    if newest[person]?.life !== question.process, !isReliable(question.process.group, time - 130) {
+    // A process that received the latest one itself needs no cache to know it.
+    let isKnown = newest[person].map { $0.life === question.process && $0.generation == latest } ?? false
+    if !isKnown, !isReliable(question.process.group, time - 130) {
       excuse(person, "the cache was not to be relied on")
     }
     if excused[person] == nil {
@@ -186,6 +200,15 @@ final class Judge: @unchecked Sendable {
     }
   }
 
+  /// Judges a cache that had time to receive a refresh token.
+  func filed(_ person: String, _ generation: Int, of client: String, in document: CacheDocument, at time: Double) {
+    if excused[person] != nil { return }
+    let held = document.generation(of: person, client: client)
+    if (held ?? -1) < generation {
+      record("the cache lacks the refresh token \(generation) of \(person), it has \(held ?? -1)", at: time)
+    }
+  }
+
   /// Judges the caches after everything has calmed down.
   func judge(_ person: String, issued: Int?, stored: Int?, at time: Double) {
     if excused[person] != nil { return }
@@ -209,12 +232,15 @@ final class Judge: @unchecked Sendable {
     }
   }
 
-  /// Judges a token that a call carries. `claims`: those that the API requires.
+  /// Judges a token that a call carries, and returns what it says. `claims`: those that the API requires.
   func sent(
     _ text: String, for key: AcquisitionKey, subject: String, claims: String? = nil, by life: ProcessLife,
     at time: Double
-  ) {
-    guard let facts = TokenFacts(text) else { return record("not a token: \(text)", at: time) }
+  ) -> TokenFacts? {
+    guard let facts = TokenFacts(text) else {
+      record("not a token: \(text)", at: time)
+      return nil
+    }
     if facts.client != key.clientID || facts.subject != subject {
       record("a token of \(facts.client) \(facts.subject) for \(key.clientID) \(subject)", at: time)
     }
@@ -224,6 +250,12 @@ final class Judge: @unchecked Sendable {
     if let claims, facts.claims != TokenFacts.unquoted(claims) {
       record("a token with the claims \(facts.claims) where \(claims) are needed", at: time)
     }
+    sent(facts, by: life, at: time)
+    return facts
+  }
+
+  /// Judges a token that was judged before, when it is carried once more.
+  func sent(_ facts: TokenFacts, by life: ProcessLife, at time: Double) {
     // Whole seconds: the provider's end is rounded down.
     if time < facts.end + 1 {
       calls.served += 1

@@ -35,15 +35,19 @@ enum ProviderWeather: Equatable {
 struct RequestBook {
   private(set) var requests: [UInt32] = []
   private(set) var refusals: [UInt32] = []
+  /// Those of processes that had been refused twice in a row.
+  private(set) var told: [UInt32] = []
 
-  mutating func note(_ time: Double, isRefused: Bool) {
+  mutating func note(_ time: Double, isRefused: Bool, isTold: Bool) {
     let second = Int(time)
     while requests.count <= second {
       requests.append(0)
       refusals.append(0)
+      told.append(0)
     }
     requests[second] += 1
     if isRefused { refusals[second] += 1 }
+    if isTold { told[second] += 1 }
   }
 }
 

@@ -22,6 +22,11 @@ struct RedisData {
 
   /// The reply to a command of these words.
   mutating func perform(_ words: [[UInt8]], now: Double) -> RedisReply {
+    if words[0] == Self.evaluation {
+      let count = Int(bytes: words[2]) ?? 0
+      let keys = words[3..<(3 + count)].map { String(decoding: $0, as: UTF8.self) }
+      return evaluate(words[1], keys: keys, arguments: Array(words.dropFirst(3 + count)), now: now)
+    }
     let names = words.map { String(decoding: $0, as: UTF8.self) }
     switch names[0] {
     case "GET": return text(names[1], now).map(RedisReply.text) ?? .null
@@ -46,27 +51,29 @@ struct RedisData {
       let isScored = names.contains("WITHSCORES")
       return .list(
         found.flatMap { [RedisReply.text(Array($0.key.utf8))] + (isScored ? [.text(Array("\($0.value)".utf8))] : []) })
-    case "EVAL":
-      let count = Int(names[2]) ?? 0
-      return evaluate(
-        names[1], keys: Array(names[3..<(3 + count)]), arguments: Array(words.dropFirst(3 + count)), now: now)
     default: return .refusal("ERR")
     }
   }
 
-  private mutating func evaluate(_ script: String, keys: [String], arguments: [[UInt8]], now: Double) -> RedisReply {
+  private static let evaluation = Array("EVAL".utf8)
+  fileprivate static let writing = Array(RedisCommand.write.utf8)
+  private static let replacing = Array(RedisCommand.replace.utf8)
+  private static let renewing = Array(RedisCommand.renew.utf8)
+  private static let releasing = Array(RedisCommand.release.utf8)
+
+  private mutating func evaluate(_ script: [UInt8], keys: [String], arguments: [[UInt8]], now: Double) -> RedisReply {
     switch script {
-    case RedisCommand.write: return write(keys, arguments, now)
-    case RedisCommand.replace:
+    case Self.writing: return write(keys, arguments, now)
+    case Self.replacing:
       guard (text(keys[0], now) ?? []) == arguments[0] else { return .integer(0) }
       let life = Double(Int64(bytes: arguments[2]) ?? 0) / 1000
       if arguments[1].isEmpty { strings[keys[0]] = nil } else { set(keys[0], arguments[1], until: now + life) }
       return .integer(1)
-    case RedisCommand.renew:
+    case Self.renewing:
       guard text(keys[0], now) == arguments[0] else { return .integer(0) }
       set(keys[0], arguments[0], until: now + Double(Int64(bytes: arguments[1]) ?? 0) / 1000)
       return .integer(1)
-    case RedisCommand.release:
+    case Self.releasing:
       guard text(keys[0], now) == arguments[0] else { return .integer(0) }
       strings[keys[0]] = nil
       return .integer(1)
@@ -105,7 +112,7 @@ struct RedisData {
   }
 }
 
-extension Int64 {
+extension FixedWidthInteger {
   fileprivate init?(bytes: [UInt8]) { self.init(String(decoding: bytes, as: UTF8.self)) }
 }
 
@@ -120,11 +127,15 @@ final class RedisModel: @unchecked Sendable {
   var latency = 0.0005...0.003
   /// Seconds after which the replica has a write.
   var lag = 0.001...0.02
+  /// Seconds for which a process waits for an answer.
+  static let answerLimit = 5.0
   let schedule: Schedule
   /// Receives the document before and after each write of it.
   var onWrite: ((CacheDocument, CacheDocument) -> Void)?
   /// True if processes know that a replica takes over: sentinels or a cluster.
   let isReplicated: Bool
+  /// True if one can take over without that.
+  let hasReplica: Bool
   /// The parts of a cluster's keys.
   let cells: Int
   /// The number of shards of which a process holds all.
@@ -135,20 +146,19 @@ final class RedisModel: @unchecked Sendable {
   fileprivate private(set) var replicated = 0
 
   init(
-    _ schedule: Schedule, isReplicated: Bool = false, cells: Int = 1, holdLimit: Int = CacheStore.holdLimit
+    _ schedule: Schedule, isReplicated: Bool = false, hasReplica: Bool = true, cells: Int = 1,
+    holdLimit: Int = CacheStore.holdLimit
   ) {
-    (self.schedule, self.isReplicated, self.cells) = (schedule, isReplicated, cells)
+    (self.schedule, self.isReplicated, self.hasReplica, self.cells) = (schedule, isReplicated, hasReplica, cells)
     self.holdLimit = holdLimit
   }
 
-  private static let write = Array(RedisCommand.write.utf8)
-
   fileprivate func perform(_ words: [[UInt8]]) -> RedisReply {
-    let isWrite = words.count > 1 && words[1] == Self.write
+    let isWrite = words.count > 1 && words[1] == RedisData.writing
     let before = isWrite && onWrite != nil ? data.document(prefix: "p:") : CacheDocument()
     let reply = data.perform(words, now: schedule.now)
     if isWrite, let onWrite { onWrite(before, data.document(prefix: "p:")) }
-    guard ["SET", "EVAL"].contains(String(decoding: words[0], as: UTF8.self)) else { return reply }
+    guard hasReplica, ["SET", "EVAL"].contains(String(decoding: words[0], as: UTF8.self)) else { return reply }
     written += 1
     let (copy, number, life) = (data, written, restarts)
     schedule.at(schedule.now + schedule.random.number(in: lag)) { [self] in
@@ -222,7 +232,7 @@ final class RedisModelTransport: RedisTransport, @unchecked Sendable {
     await travel()
     guard life.isAlive else { throw .closed }
     if server.isAway || server.schedule.random.chance(server.loss) {
-      await life.sleep(connection == nil ? 2 : 5)
+      await life.sleep(connection == nil ? 2 : RedisModel.answerLimit)
       throw .timedOut
     }
     if connection == nil {
@@ -237,7 +247,7 @@ final class RedisModelTransport: RedisTransport, @unchecked Sendable {
     let isLost = server.schedule.random.chance(server.loss)
     await travel()
     if isLost || !life.isAlive {
-      await life.sleep(5)
+      await life.sleep(RedisModel.answerLimit)
       throw .timedOut
     }
     for (command, reply) in zip(commands, replies) {

@@ -64,7 +64,7 @@ final class Schedule: @unchecked Sendable {
         let timer = timers.removeFirst()
         now = max(now, next)
         note(now.bitPattern)
-        timer.fire()
+        timer?.fire()
       } else {
         now = max(now, end)
         return
@@ -81,11 +81,10 @@ final class Schedule: @unchecked Sendable {
   func note(_ text: String) { for byte in text.utf8 { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 } }
 
   /// Runs `action` at a time.
-  @discardableResult
-  func at(_ time: Double, _ action: @escaping () -> Void) -> SimulatedTimer {
-    let timer = SimulatedTimer(action)
+  func at(_ time: Double, _ action: @escaping () -> Void) {
+    let timer = SimulatedTimer()
+    timer.action = .run(action)
     timers.insert(timer, at: max(time, now))
-    return timer
   }
 
   /// Returns after seconds, or when the task is cancelled.
@@ -94,7 +93,7 @@ final class Schedule: @unchecked Sendable {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         if Task.isCancelled { return continuation.resume() }
-        timer.action = { continuation.resume() }
+        timer.action = .resume(continuation)
         timers.insert(timer, at: now + max(seconds, 0))
       }
     } onCancel: {
@@ -108,68 +107,89 @@ final class Schedule: @unchecked Sendable {
 
 /// An action that runs once. `@unchecked Sendable`: one thread.
 final class SimulatedTimer: @unchecked Sendable {
-  fileprivate var action: (() -> Void)?
+  fileprivate enum Action {
+    case none
+    case run(() -> Void)
+    case resume(UnsafeContinuation<Void, Never>)
+  }
 
-  fileprivate init(_ action: (() -> Void)? = nil) { self.action = action }
+  fileprivate var action = Action.none
 
   /// Runs the action now, if it has not run.
   func fire() {
     let action = action
-    self.action = nil
-    action?()
+    self.action = .none
+    switch action {
+    case .none: break
+    case .run(let action): action()
+    case .resume(let continuation): continuation.resume()
+    }
   }
 
-  func cancel() { action = nil }
-
-  fileprivate var isSpent: Bool { action == nil }
+  fileprivate var isSpent: Bool { if case .none = action { true } else { false } }
 }
 
-/// Timers by time; those of one time in the order of their making.
+/// Timers by time; those of one time in the order of their making. The heap has numbers alone: a million timers move
+/// through it.
 private struct TimerHeap {
   private struct Entry {
     var time: Double
+    /// The number of the timer among all that were made, and its place.
     var number: UInt64
-    var timer: SimulatedTimer
 
     func isBefore(_ other: Entry) -> Bool { time != other.time ? time < other.time : number < other.number }
   }
 
+  private static let placeBits: UInt64 = 24
+
   private var entries: [Entry] = []
+  private var timers: [SimulatedTimer?] = []
+  private var freePlaces: [Int] = []
   private var made: UInt64 = 0
 
-  var waiting: Int { entries.count { !$0.timer.isSpent } }
+  var waiting: Int { timers.count { $0?.isSpent == false } }
 
   /// The time of the first timer that has not fired.
   var nextTime: Double? {
     mutating get {
-      while let first = entries.first, first.timer.isSpent { _ = removeFirst() }
+      while let first = entries.first, timers[Self.place(first)]?.isSpent == true { _ = removeFirst() }
       return entries.first?.time
     }
   }
 
+  private static func place(_ entry: Entry) -> Int { Int(entry.number & (1 << placeBits - 1)) }
+
   mutating func insert(_ timer: SimulatedTimer, at time: Double) {
     made += 1
-    entries.append(Entry(time: time, number: made, timer: timer))
+    let place = freePlaces.popLast() ?? timers.count
+    precondition(place < 1 << Self.placeBits, "too many timers")
+    if place == timers.count { timers.append(timer) } else { timers[place] = timer }
+    let entry = Entry(time: time, number: made << Self.placeBits | UInt64(place))
+    entries.append(entry)
     var child = entries.count - 1
-    while child > 0, entries[child].isBefore(entries[(child - 1) / 2]) {
-      entries.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
+    while child > 0, entry.isBefore(entries[(child - 1) / 4]) {
+      entries[child] = entries[(child - 1) / 4]
+      child = (child - 1) / 4
     }
+    entries[child] = entry
   }
 
-  mutating func removeFirst() -> SimulatedTimer {
-    let first = entries[0].timer
+  mutating func removeFirst() -> SimulatedTimer? {
+    let place = Self.place(entries[0])
+    let first = timers[place]
+    timers[place] = nil
+    freePlaces.append(place)
     let last = entries.removeLast()
     if entries.isEmpty { return first }
-    entries[0] = last
     var parent = 0
-    while true {
-      var child = parent * 2 + 1
-      if child >= entries.count { return first }
-      if child + 1 < entries.count, entries[child + 1].isBefore(entries[child]) { child += 1 }
-      guard entries[child].isBefore(entries[parent]) else { return first }
-      entries.swapAt(parent, child)
+    while parent * 4 + 1 < entries.count {
+      var child = parent * 4 + 1
+      for other in child..<min(child + 4, entries.count) where entries[other].isBefore(entries[child]) { child = other }
+      guard entries[child].isBefore(last) else { break }
+      entries[parent] = entries[child]
       parent = child
     }
+    entries[parent] = last
+    return first
   }
 }

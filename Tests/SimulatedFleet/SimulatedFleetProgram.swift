@@ -101,8 +101,9 @@ struct Figures {
     for seed in seeds {
       let fleet = try Fleet(scenario, size: size, routes: 5, seed: seed)
       let figures = try fleet.run()
-      for violation in fleet.violations { print("\(scenario.rawValue), seed \(seed): \(violation)") }
-      if !fleet.violations.isEmpty { throw BrokenInvariant() }
+      let violations = fleet.violations + figures.broken(size: size)
+      for violation in violations { print("\(scenario.rawValue), seed \(seed): \(violation)") }
+      if !violations.isEmpty { throw BrokenInvariant() }
       print(figures.json(scenario: scenario.rawValue, seed: seed, size: size))
     }
   }

@@ -25,6 +25,7 @@ final class SimulatedProvider: @unchecked Sendable {
   private var grants: [String: Grant] = [:]
   /// Tokens that were issued.
   private(set) var tokens = 0
+  private var questions = 0
 
   /// The right of one sign-in to tokens.
   private struct Grant {
@@ -45,7 +46,7 @@ final class SimulatedProvider: @unchecked Sendable {
   /// The way of a process to the provider.
   func fetch(from process: ProcessLife) -> Fetch {
     { (request) async throws(FetchError) in
-      let host = request.url.host
+      let (host, sent) = (request.url.host, self.schedule.now)
       await self.travel(process)
       if self.schedule.random.chance(self.rules.loss) { throw .closed(host: host) }
       guard process.isAlive else { throw .closed(host: host) }
@@ -56,7 +57,7 @@ final class SimulatedProvider: @unchecked Sendable {
         throw .timedOut(host: host)
       case .fine, .slow, .failing: break
       }
-      let question = self.question(request, process)
+      let question = self.question(request, process, sent)
       self.judge.arrived(question, at: self.schedule.now)
       let answer = self.answer(question)
       if case .slow(let seconds) = self.weather { await self.schedule.sleep(seconds) }
@@ -73,10 +74,11 @@ final class SimulatedProvider: @unchecked Sendable {
     process.pass()
   }
 
-  private func question(_ request: FetchRequest, _ process: ProcessLife) -> ProviderQuestion {
-    guard case .post(_, let body) = request.method else { return ProviderQuestion(process: process) }
+  private func question(_ request: FetchRequest, _ process: ProcessLife, _ sent: Double) -> ProviderQuestion {
+    questions += 1
+    var question = ProviderQuestion(process: process, sent: sent, number: questions)
+    guard case .post(_, let body) = request.method else { return question }
     let form = FormMembers(body)
-    var question = ProviderQuestion(process: process)
     question.client = form["client_id"] ?? ""
     question.scopes = form["scope"] ?? ""
     question.claims = form["claims"] ?? ""
@@ -87,18 +89,22 @@ final class SimulatedProvider: @unchecked Sendable {
 
   private func answer(_ question: ProviderQuestion) -> ProviderAnswer {
     if case .failing(let status) = weather {
-      book?.note(schedule.now, isRefused: true)
+      note(question, isRefused: true)
       return refusal(status)
     }
     // Limits are of tokens.
     guard question.isForToken else { return ProviderAnswer(FetchResponse(status: 200, body: metadata)) }
     let isAdmitted = limits.admits(address: question.process.address, at: schedule.now)
-    book?.note(schedule.now, isRefused: !isAdmitted)
+    note(question, isRefused: !isAdmitted)
     guard isAdmitted else { return refusal(429) }
     guard let refreshToken = question.refreshToken else {
       return tokens(question, subject: "app", members: "")
     }
     return renewal(question, refreshToken)
+  }
+
+  private func note(_ question: ProviderQuestion, isRefused: Bool) {
+    book?.note(schedule.now, isRefused: isRefused, isTold: judge.isTold(question.process))
   }
 
   private func refusal(_ status: Int) -> ProviderAnswer {
@@ -118,7 +124,7 @@ final class SimulatedProvider: @unchecked Sendable {
     let text =
       #"{"access_token": "\#(token)", "token_type": "Bearer", "expires_in": \#(rules.tokenLife)\#(members)}"#
     var answer = ProviderAnswer(FetchResponse(status: 200, body: Array(text.utf8)))
-    answer.hasToken = true
+    answer.token = TokenFacts(token)
     return answer
   }
 
@@ -130,7 +136,7 @@ final class SimulatedProvider: @unchecked Sendable {
     let person = String(parts[1])
     if generation < grant.generation, !grant.isRevoked {
       grant.isRevoked = true
-      judge.revoked(person, by: question, at: schedule.now)
+      judge.revoked(person, by: question, latest: grant.generation, at: schedule.now)
     }
     defer { grants[person] = grant }
     if grant.isRevoked { return Self.invalidGrant }
@@ -178,6 +184,9 @@ final class SimulatedProvider: @unchecked Sendable {
 /// A request as the provider reads it.
 struct ProviderQuestion {
   let process: ProcessLife
+  /// The time at which the process sent it.
+  let sent: Double
+  let number: Int
   var client = ""
   var scopes = ""
   var claims = ""
@@ -185,7 +194,9 @@ struct ProviderQuestion {
   /// False: it is for the metadata.
   var isForToken = false
 
-  init(process: ProcessLife) { self.process = process }
+  init(process: ProcessLife, sent: Double, number: Int) {
+    (self.process, self.sent, self.number) = (process, sent, number)
+  }
 
   /// The person whose refresh token it uses; nil for an application's own.
   var person: String? { refreshToken.flatMap { $0.split(separator: "~").dropFirst().first.map(String.init) } }
@@ -196,7 +207,7 @@ struct ProviderQuestion {
 
 struct ProviderAnswer {
   var response: FetchResponse
-  var hasToken = false
+  var token: TokenFacts?
   /// The generation of the refresh token in it.
   var generation: Int?
   var retryAfter: Int64?

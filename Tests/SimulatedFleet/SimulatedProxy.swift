@@ -18,6 +18,12 @@ struct Demand {
   var subscription: TokenSubscription
   /// `app`, or a person's id.
   var subject: String
+  /// Its place among those of its process.
+  fileprivate(set) var number = 0
+
+  init(subscription: TokenSubscription, subject: String) {
+    (self.subscription, self.subject) = (subscription, subject)
+  }
 }
 
 /// `@unchecked Sendable`: one thread.
@@ -33,22 +39,38 @@ final class SimulatedProxy: @unchecked Sendable {
 
   /// The tokens of the event loops.
   private final class Held: @unchecked Sendable {
-    var values: [AcquisitionKey: BearerValue] = [:]
+    let numbers: [AcquisitionKey: Int]
+    /// The token of each demand.
+    var values: [BearerValue?]
+    /// The tokens that were judged when a call first carried them, and their ends.
+    var judged: [(id: UInt64, facts: TokenFacts)?]
+
+    init(_ demands: [Demand]) {
+      numbers = Dictionary(demands.map { ($0.subscription.key, $0.number) }) { first, _ in first }
+      values = Array(repeating: nil, count: demands.count)
+      judged = Array(repeating: nil, count: demands.count)
+    }
   }
 
   private init(
     _ life: ProcessLife, _ demands: [Demand], store: CacheStore, _ schedule: Schedule, _ judge: Judge
   ) {
     self.life = life
-    self.demands = demands
+    let numbered = demands.enumerated().map { number, demand in
+      var demand = demand
+      demand.number = number
+      return demand
+    }
+    self.demands = numbered
     self.store = store
     self.schedule = schedule
     self.judge = judge
-    held = Held()
+    held = Held(numbered)
     var surroundings = TokenBroker.Surroundings(
       now: { life.now }, jitter: { schedule.random.fraction() },
       sleep: { await life.sleep(Double($0)) }, filingPatience: .milliseconds(500),
-      patience: { await life.sleep(10) }, publish: { [held] key, value in held.values[key] = value })
+      patience: { await life.sleep(10) },
+      publish: { [held] key, value in if let number = held.numbers[key] { held.values[number] = value } })
     surroundings.wait = { await life.wait(for: $0) }
     broker = TokenBroker(surroundings, store: store)
   }
@@ -97,16 +119,43 @@ final class SimulatedProxy: @unchecked Sendable {
     let began = schedule.now
     defer { judge.callEnded(life, after: schedule.now - began, at: schedule.now) }
     guard let value = await token(demand), life.isAlive else { return false }
-    judge.sent(
-      value.revealedToken(), for: demand.subscription.key, subject: demand.subject, by: life, at: schedule.now)
+    judge(value, demand)
     return true
   }
 
-  private func token(_ demand: Demand) async -> BearerValue? {
-    if let value = held.values[demand.subscription.key], value.isUsable(at: life.now) {
-      if value.claimsRefresh(at: life.now) { broker.refreshBehind(demand.subscription) }
-      return value
+  /// The same if it needs no wait; nil if it does.
+  func callAtOnce(_ demand: Demand) -> Bool? {
+    guard life.isAlive else { return false }
+    guard let value = tokenAtOnce(demand) else { return nil }
+    judge.callBegan()
+    judge(value, demand)
+    judge.callEnded(life, after: 0, at: schedule.now)
+    return true
+  }
+
+  /// The time of the world until which a call does no more than carry the held token.
+  func freshUntil(_ demand: Demand) -> Double {
+    guard let value = held.values[demand.number], value.isUsable(at: life.now) else { return schedule.now }
+    return Double(value.lifetime.refreshAt.seconds - ProcessLife.epoch) - life.skew
+  }
+
+  private func judge(_ value: BearerValue, _ demand: Demand) {
+    if let judged = held.judged[demand.number], judged.id == value.id {
+      return judge.sent(judged.facts, by: life, at: schedule.now)
     }
+    let facts = judge.sent(
+      value.revealedToken(), for: demand.subscription.key, subject: demand.subject, by: life, at: schedule.now)
+    held.judged[demand.number] = facts.map { (value.id, $0) }
+  }
+
+  private func tokenAtOnce(_ demand: Demand) -> BearerValue? {
+    guard let value = held.values[demand.number], value.isUsable(at: life.now) else { return nil }
+    if value.claimsRefresh(at: life.now) { broker.refreshBehind(demand.subscription) }
+    return value
+  }
+
+  private func token(_ demand: Demand) async -> BearerValue? {
+    if let value = tokenAtOnce(demand) { return value }
     do throws(AcquisitionError) {
       return try await broker.bearer(for: demand.subscription)
     } catch {
@@ -122,7 +171,7 @@ final class SimulatedProxy: @unchecked Sendable {
       var claims: String?
       if case .claims(let wanted) = rejection { claims = wanted.text }
       if let other = try await broker.bearer(answering: rejection, about: value, for: demand.subscription) {
-        judge.sent(
+        _ = judge.sent(
           other.revealedToken(), for: demand.subscription.key, subject: demand.subject, claims: claims, by: life,
           at: schedule.now)
       }
@@ -131,7 +180,7 @@ final class SimulatedProxy: @unchecked Sendable {
 
   /// True if calls are served without a wait.
   func isReady(_ demand: Demand) -> Bool {
-    held.values[demand.subscription.key]?.isUsable(at: life.now) ?? false
+    held.values[demand.number]?.isUsable(at: life.now) ?? false
   }
 }
 
