@@ -261,8 +261,10 @@ struct ProxyServerTests {
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
     let caller = try RawConnection(port: proxy.port)
-    try await caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n\r\n")
-    async let sending = caller.send(String(repeating: "x", count: 8_000_000))
+    // Made before, so that a slow machine makes no pause between head and content.
+    let content = String(repeating: "x", count: 8_000_000)
+    async let sending = caller.send(
+      "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n\r\n" + content)
     let received = try await caller.receive(until: { $0.hasSuffix("no!") })
     #expect(statusOf(received) == 413)
     #expect(received.hasSuffix("no!"))
@@ -280,11 +282,11 @@ struct ProxyServerTests {
       await stream.sendAll(early)
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
-    let caller = try RawConnection(port: proxy.port)
-    // More than the kernel holds on the way.
-    let size = 12_000_000
-    try await caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(size)\r\n\r\n")
-    #expect(try await caller.send(String(repeating: "x", count: size)), "the connection was reset")
+    let caller = try RawConnection(port: proxy.port, patience: 240)
+    // More than the kernel holds on the way, without a pause behind the head.
+    let content = String(repeating: "x", count: 12_000_000)
+    let head = "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(content.utf8.count)\r\n\r\n"
+    #expect(try await caller.send(head + content), "the connection was reset")
     let received = try await caller.receive()
     #expect(received.hasPrefix(early.prefix { $0 != "\r\n" }) && received.hasSuffix("no!"))
   }
