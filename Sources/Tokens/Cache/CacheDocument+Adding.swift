@@ -39,6 +39,8 @@ extension CacheDocument {
 
   private mutating func addAccessToken(_ issued: IssuedTokens, now: UnixTime, unless later: Range<Int64>) {
     let reply = issued.reply
+    // It has ended before it could be stored.
+    if !later.isEmpty, now.seconds + reply.expiresIn < later.upperBound { return }
     let extended = max(reply.extendedExpiresIn ?? reply.expiresIn, reply.expiresIn)
     var members = Self.common(issued, .accessToken)
     members["target"] = .string(issued.target)

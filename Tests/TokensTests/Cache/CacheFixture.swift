@@ -20,16 +20,16 @@ enum CacheFixture {
 
   /// A reply for the person (or, without `uid`, for no person).
   static func issued(
-    _ token: String, scopes: String, uid: String? = "uid-a", refreshToken: String? = nil, extra: String = "",
-    client: String = client, host: String = host, realm: String = realm, grantType: String = "authorization_code",
-    isolation: String? = nil, isSignIn: Bool = true
+    _ token: String, scopes: String, uid: String? = "uid-a", expiresIn: Int64 = 3600, refreshToken: String? = nil,
+    extra: String = "", client: String = client, host: String = host, realm: String = realm,
+    grantType: String = "authorization_code", isolation: String? = nil, isSignIn: Bool = true
   ) throws -> IssuedTokens {
     let identity = uid.map { uid in
       let info = Base64URL.encode(Array(#"{"uid":"\#(uid)","utid":"\#(CacheFixture.realm)"}"#.utf8))
       return #", "client_info": "\#(info)""#
     }
     let refresh = refreshToken.map { #", "refresh_token": "\#($0)""# } ?? ""
-    let body = #"{"access_token": "\#(token)", "expires_in": 3600\#(refresh)\#(identity ?? "")\#(extra)}"#
+    let body = #"{"access_token": "\#(token)", "expires_in": \#(expiresIn)\#(refresh)\#(identity ?? "")\#(extra)}"#
     let reply = try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now)
     return IssuedTokens(
       reply, clientID: client, environment: host, realm: realm, grantType: grantType,

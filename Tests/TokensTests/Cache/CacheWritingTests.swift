@@ -147,14 +147,20 @@ import Tokens
     }
   }
 
-  @Test(arguments: [("C", 300, ["ours", "theirs"]), ("A B", 4000, ["ours"])] as [(String, Int64, [String])])
+  @Test(
+    arguments: [
+      // The other token's scopes, the time of the repetition, and the life of the repeated write's token.
+      ("C", 300, 3600, ["ours", "theirs"]), ("A B", 4000, 7200, ["ours"]),
+      // It has ended itself.
+      ("A B", 4000, 3600, ["theirs"]), ("C", 3600, 3600, ["theirs"]), ("C", 3599, 3600, ["ours", "theirs"]),
+    ] as [(String, Int64, Int64, [String])])
   func `a repeated write that comes late is stored beside other scopes, and in the place of what has ended`(
-    target: String, repetition: Int64, stay: [String]
+    target: String, repetition: Int64, life: Int64, stay: [String]
   ) throws {
     var document = CacheDocument()
-    let own = { try Fixture.issued($0, scopes: $1, uid: nil, grantType: "client_credentials") }
-    document.add(try own("theirs", target), now: Fixture.now + 10)
-    document.add(try own("ours", "A B"), now: Fixture.now, at: Fixture.now + repetition)
+    let own = { try Fixture.issued($0, scopes: $1, uid: nil, expiresIn: $2, grantType: "client_credentials") }
+    document.add(try own("theirs", target, 3600), now: Fixture.now + 10)
+    document.add(try own("ours", "A B", life), now: Fixture.now, at: Fixture.now + repetition)
     #expect(document[.accessToken].values.compactMap { $0.secret?.revealed() }.sorted() == stay)
   }
 
