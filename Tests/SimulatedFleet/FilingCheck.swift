@@ -77,7 +77,8 @@ final class FilingCheck: @unchecked Sendable {
 }
 
 extension CacheDocument {
-  /// True if this token is there, or another one for the same, issued in the same second or later.
+  /// True if this token is there, or another one for the same, issued later or up to a minute before: a process dates
+  /// its token by the first of two requests, if that got no answer.
   fileprivate func hasToken(as token: TokenFacts) -> Bool {
     places.contains { place in
       guard place.section == .accessToken, let text = self[place]?.secret?.revealed(), let held = TokenFacts(text)
@@ -85,7 +86,7 @@ extension CacheDocument {
         return false
       }
       return held.client == token.client && held.subject == token.subject && held.scopes.isSuperset(of: token.scopes)
-        && held.end >= token.end - 1
+        && held.end >= token.end - 61
     }
   }
 
