@@ -48,6 +48,9 @@ struct HTTP2UpstreamTests {
         "/sink", version + ["--data-binary", "@\(content)", "-H", "Expect:"] + framing)
       #expect(sent.status == 200 && sent.body.hasPrefix("3200000 \(sum)"), "\(sent)")
     }
+    // A request that cannot be repeated has a connection of its own if the other one was idle for a second.
+    let connections = stage.lines("connection").count
+    #expect((1...2).contains(connections))
     let seen = try await stage.proxy.get(
       "/seen", version + ["-H", "X-A: b", "-H", "Connection: x-hop", "-H", "X-Hop: 1"])
     let authority = "127.0.0.1:\(stage.upstreamPort)"
@@ -62,6 +65,7 @@ struct HTTP2UpstreamTests {
     #expect(try await stage.proxy.get("/trailers", version).fields.contains { $0.name == "x-end" })
     #expect(try await stage.proxy.get("/only-trailers", version)["x-end"] == "1")
     #expect(try await stage.proxy.get("/interim", version).status == 200)
+    #expect(stage.lines("connection").count == connections)
     // curl 7.88 forgets an answer if its content is refused while it sends.
     let early = try await stage.proxy.get("/early", version + ["--data-binary", "@\(content)", "-H", "Expect:"])
     #expect(early.status == 403 && early.exit == 0, "\(early)")
@@ -69,11 +73,11 @@ struct HTTP2UpstreamTests {
     let broken = try await stage.proxy.get("/broken", version)
     #expect(broken.exit != 0 || broken.status == 502)
     #expect(try await stage.proxy.get("/seen", version + ["-I"]).status == 200)
-    #expect(stage.lines("connection").count == 1)
+    #expect(stage.lines("connection").count <= connections + 1)
     #expect(try await eventually { stage.proxy.process.output.contains(#""upstream_protocol":"HTTP/2""#) })
     let metrics = try await stage.proxy.admin("/metrics").body
     #expect(metrics.contains(#/\nbearer_proxy_upstream_http2_requests_total [1-9]/#))
-    #expect(metrics.contains("\nbearer_proxy_upstream_http2_connections_open 1\n"))
+    #expect(metrics.contains(#/\nbearer_proxy_upstream_http2_connections_open [1-3]\n/#))
   }
 
   @Test(arguments: callers) func `what the upstream has not processed is sent again, whatever the method`(
@@ -154,7 +158,7 @@ struct HTTP2UpstreamTests {
     silent.send(SIGCONT)
     #expect(try await proxy.get("/file").body == "content")
     let metrics = try await proxy.admin("/metrics").body
-    #expect(metrics.contains("\nbearer_proxy_upstream_http2_connections_open 1\n"))
+    #expect(metrics.contains(#/\nbearer_proxy_upstream_http2_connections_open [1-3]\n/#))
     #expect(metrics.contains(#/upstream_connections_total\{route="all",kind="new"\} 2/#), "\(metrics)")
   }
 
