@@ -6,6 +6,9 @@
     grpc_peer.py ask TARGET        asks there for health, once and as a stream, and for reflection; prints JSON
     grpc_peer.py call TARGET       calls Get and Shown there, and prints what happened as JSON
     grpc_peer.py calls TARGET      makes calls of every kind there, and prints what became of them as JSON
+    grpc_peer.py drain TARGET OTHER PID
+                                   sends SIGTERM to PID while a stream is open at TARGET, makes calls until one
+                                   arrives at OTHER, goes on with the stream, and prints all of it as JSON
     grpc_peer.py fail TARGET METHOD…
                                    calls each METHOD there, unary and as a stream of messages, and prints a line for
                                    each: the code, the message, and the challenge that came with it
@@ -16,8 +19,12 @@ The server prints `listening PORT`.
 import concurrent.futures
 import hashlib
 import json
+import os
+import queue
+import signal
 import sys
 import threading
+import time
 
 import grpc
 
@@ -216,12 +223,38 @@ def calls(target):
     print(json.dumps(told))
 
 
+def drain(target, other, pid):
+    # Otherwise the authority is both addresses.
+    options = [("grpc.default_authority", target)]
+    with grpc.insecure_channel(f"ipv4:{target},{other}", options) as channel:
+        messages, told = queue.SimpleQueue(), {"chat": [], "calls": []}
+        chatting = channel.stream_stream("/orders.Orders/Chat")(iter(messages.get, None), timeout=240)
+        get = channel.unary_unary("/orders.Orders/Get")
+        messages.put(b"before")
+        told["chat"].append(next(chatting).decode())
+        told["calls"].append(get(b"message", timeout=120).decode())
+        os.kill(int(pid), signal.SIGTERM)
+        end = time.monotonic() + 120
+        while len(told["calls"]) < 2 and time.monotonic() < end:
+            answer = get(b"message", timeout=120).decode()
+            if answer not in told["calls"]:
+                told["calls"].append(answer)
+        for message in (b"after", b"last"):
+            messages.put(message)
+            told["chat"].append(next(chatting).decode())
+        messages.put(None)
+        told["rest"], told["code"] = [part.decode() for part in chatting], chatting.code().name
+    print(json.dumps(told))
+
+
 if sys.argv[1] == "serve":
     serve()
 elif sys.argv[1] == "health":
     health(sys.argv[2])
 elif sys.argv[1] == "described":
     health("SERVING", isDescribed=True)
+elif sys.argv[1] == "drain":
+    drain(*sys.argv[2:])
 elif sys.argv[1] == "fail":
     fail_each(sys.argv[2], sys.argv[3:])
 else:
