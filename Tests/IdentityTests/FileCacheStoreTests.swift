@@ -340,7 +340,7 @@ struct FileCacheStoreTests {
     try await withThrowingTaskGroup { group in
       for store in stores {
         group.addTask {
-          try await store.withRefreshLock(alice.home) { () -> Result<Void, any Error> in
+          try await store.withRefreshLock(alice.home, within: .seconds(240)) { () -> Result<Void, any Error> in
             do {
               if alice.generation(in: await store.snapshot()) == 1 { return .success(()) }
               requests.withLock { $0 += 1 }

@@ -33,7 +33,7 @@ struct OutputFileTests {
     let file = OutputFile(ends.write)
     async let arrived = onOwnThread { Self.readAll(ends.read) }
     for line in 0..<20_000 { Self.write("\(line)\n", to: file) }
-    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(try await onOwnThread { file.flush(within: .seconds(240)) })
     close(ends.write)
     let lines = try await String(decoding: arrived, as: UTF8.self).split(separator: "\n")
     #expect(lines == (0..<20_000).map { "\($0)"[...] })
@@ -52,7 +52,7 @@ struct OutputFileTests {
     #expect(try await !(onOwnThread { file.flush(within: .milliseconds(100)) }))
     // The reader comes back, and gets whole lines.
     async let arrived = onOwnThread { Self.readAll(ends.read) }
-    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(try await onOwnThread { file.flush(within: .seconds(240)) })
     close(ends.write)
     let count = try await arrived.count
     #expect(count % 1000 == 0)
@@ -67,7 +67,7 @@ struct OutputFileTests {
     let line = String(repeating: "x", count: 999) + "\n"
     for _ in 0..<500 { Self.write(line, to: file) }
     async let arrived = onOwnThread { Self.readAll(ends.read) }
-    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(try await onOwnThread { file.flush(within: .seconds(240)) })
     close(ends.write)
     #expect(try await arrived.count == 500_000)
     close(ends.read)
@@ -95,20 +95,20 @@ struct OutputFileTests {
     }
     #expect(isFull)
     close(ends.read)
-    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(try await onOwnThread { file.flush(within: .seconds(240)) })
     #expect(file.droppedLines == 6)
     #expect(file.failure?.number == EPIPE)
     // A full disk.
     let full = open("/dev/full", O_WRONLY)
     try #require(dup2(full, ends.write) == ends.write)
     for _ in 0..<3 { Self.write("lost\n", to: file) }
-    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(try await onOwnThread { file.flush(within: .seconds(240)) })
     #expect(file.droppedLines == 9)
     #expect(file.failure?.isOutOfSpace == true)
     let room = open(directory.file("log"), O_WRONLY | O_CREAT, 0o600)
     try #require(dup2(room, ends.write) == ends.write)
     Self.write("kept\n", to: file)
-    #expect(try await onOwnThread { file.flush(within: .seconds(20)) })
+    #expect(try await onOwnThread { file.flush(within: .seconds(240)) })
     #expect(directory.read("log") == "\nkept\n")
     #expect(file.droppedLines == 9 && file.failure == nil)
     #expect(heard.withLock { $0.map { $0?.number } } == [EPIPE, ENOSPC, nil])

@@ -135,7 +135,7 @@ final class ChallengeBench: Sendable {
 
   /// The answer to a request on a connection of its own.
   func ask(_ request: String) async throws -> String {
-    let caller = try RawConnection(port: proxy.port)
+    let caller = try RawConnection(port: proxy.port, patience: 240)
     try await caller.send(request)
     return try await caller.receive()
   }

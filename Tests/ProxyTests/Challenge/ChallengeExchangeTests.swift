@@ -92,7 +92,7 @@ struct ChallengeExchangeTests {
         guard request.token == "Bearer T1" else { return nil }
         return Bench.refusal(Bench.claimsField)
       }, answer: { _ in Bench.fine })
-    let caller = try RawConnection(port: bench.proxy.port)
+    let caller = try RawConnection(port: bench.proxy.port, patience: 240)
     try await caller.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\nConnection: close\r\n\r\n01234")
     await bench.asked.wait(for: 2)
     try await caller.send("56789")
@@ -225,7 +225,7 @@ struct ChallengeExchangeTests {
 
   @Test func `a caller's connection goes on behind a replay`() async throws {
     let bench = try Self.refusingFirst(Bench.claimsField)
-    let caller = try RawConnection(port: bench.proxy.port)
+    let caller = try RawConnection(port: bench.proxy.port, patience: 240)
     for body in ["one", "two"] {
       try await caller.send("POST /\(body) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n\(body)")
       #expect(try await caller.receive(until: { $0.hasSuffix("\r\n\r\nok") }).hasPrefix("HTTP/1.1 200"))
@@ -235,7 +235,7 @@ struct ChallengeExchangeTests {
 
   @Test func `a request behind one with content goes out as it is, however soon it comes`() async throws {
     let bench = try ChallengeBench { _ in Bench.fine }
-    let caller = try RawConnection(port: bench.proxy.port)
+    let caller = try RawConnection(port: bench.proxy.port, patience: 240)
     let host = "Host: localhost\r\n"
     try await caller.send(
       "POST /first HTTP/1.1\r\n\(host)X: 1\r\nContent-Length: 3\r\n\r\none"

@@ -38,7 +38,7 @@ struct HandOutTests {
   @Test(arguments: ["GET", "HEAD", "POST", "DELETE", "PATCH", "OPTIONS"])
   func `an engine may keep its caller's method, and asks on one connection`(method: String) async throws {
     let bench = try Self.bench()
-    let caller = try RawConnection(port: bench.proxy.port)
+    let caller = try RawConnection(port: bench.proxy.port, patience: 240)
     for _ in 0..<3 {
       try await caller.send("\(method) \(Self.path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
       let answer = try await caller.receive(until: { $0.hasSuffix("\r\n\r\n") })
@@ -77,7 +77,7 @@ struct HandOutTests {
     let answers = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<20 {
         group.addTask {
-          let caller = try RawConnection(port: bench.proxy.port)
+          let caller = try RawConnection(port: bench.proxy.port, patience: 240)
           var all = ""
           for _ in 0..<50 {
             try await caller.send("GET \(Self.path) HTTP/1.1\r\nHost: localhost\r\n\(report)\r\n")
