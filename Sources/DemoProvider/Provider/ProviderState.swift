@@ -73,7 +73,7 @@ struct Authorization {
   var person: Person
   var tenant: Tenant
   var application: Application
-  /// The request that began the sign-in; nil if another token stands for the person.
+  /// The request that began the sign-in; nil if another token proves the person.
   var request: ReplyForm?
   var authentication: Authentication
 
