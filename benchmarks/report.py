@@ -97,7 +97,7 @@ def numbers(page):
              ["---"] + ["---:"] * 6]
     shown += [[peer, *plain[peer], *tls[peer]] for peer in plain if peer in tls]
     return "\n".join([
-        f"1 KiB, 64 connections, plain and TLS upstream, each proxy with one thread, measured {date}:", "",
+        f"1 KiB, 64 connections, plain and TLS upstream, each proxy with one thread, of {date}:", "",
         *("| " + " | ".join(row) + " |" for row in shown), "",
         section(page, COUNTERS)[1]])
 
