@@ -7,15 +7,40 @@ package import Tokens
 package final class SignInRequirements: Sendable {
   private struct State {
     var requirements: [String: SignInRequirement] = [:]
-    /// Routes whose requirement is not written to the place yet.
-    var unwritten: Set<String> = []
+    /// The routes whose requirement, or its end, is not in the place yet.
+    var unwritten: [String: Writing] = [:]
     var isWriting = false
+    /// Writings that have ended. A reading that began before may have found an older text.
+    var writings = 0
     /// The subject of each route in the place.
     var subjects: [String: String] = [:]
     var keys: [String: AcquisitionKey] = [:]
+
+    func news(of route: String) -> News? {
+      guard let writing = unwritten[route], let subject = subjects[route] else { return nil }
+      return News(route: route, subject: subject, requirement: requirements[route], writing: writing)
+    }
+
+    func known(at now: UnixTime) -> [String: SignInRequirement] { requirements.filter { !$0.value.isOver(at: now) } }
+  }
+
+  private enum Writing {
+    /// The requirement is added to those of other processes.
+    case beside
+    /// A sign-in has met those.
+    case instead
+  }
+
+  private struct News: Equatable {
+    var route: String
+    var subject: String
+    var requirement: SignInRequirement?
+    var writing: Writing
   }
 
   private let state = Locked(State())
+  /// The writings, one after the other.
+  private let writings = TaskQueue()
   private let now: @Sendable () -> UnixTime
   private let place: SharedRequirements?
 
@@ -56,7 +81,7 @@ package final class SignInRequirements: Sendable {
     state.withLock { state in
       for (route, subject) in state.subjects where subjects[route] != subject {
         state.requirements[route] = nil
-        state.unwritten.remove(route)
+        state.unwritten[route] = nil
       }
       state.subjects = subjects
       state.keys = subscriptions.mapValues(\.key)
@@ -79,7 +104,7 @@ package final class SignInRequirements: Sendable {
         state.requirements[route] = requirement
       }
       guard place != nil, state.subjects[route] != nil else { return false }
-      state.unwritten.insert(route)
+      state.unwritten[route] = state.unwritten[route] ?? .beside
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -91,20 +116,23 @@ package final class SignInRequirements: Sendable {
 
   /// The requirements of all routes that have one, by name. If the memory is shared, the place is read.
   package func all() async -> [String: SignInRequirement] {
-    if let place, let known = await place.read() {
-      state.withLock { state in
-        for (route, subject) in state.subjects where !state.unwritten.contains(route) {
-          state.requirements[route] = known[subject]
+    let writings = state.withLock { $0.writings }
+    let found = await place?.read()
+    let now = now()
+    return state.withLock { state in
+      if let found, state.writings == writings {
+        for (route, subject) in state.subjects where state.unwritten[route] == nil {
+          state.requirements[route] = found[subject]
         }
       }
+      return state.known(at: now)
     }
-    return known
   }
 
-  /// As `requirements`, as of the last look.
+  /// As `all`, as of the last look.
   package var known: [String: SignInRequirement] {
     let now = now()
-    return state.withLock { $0.requirements }.filter { !$0.value.isOver(at: now) }
+    return state.withLock { $0.known(at: now) }
   }
 
   /// Forgets the requirements of these routes that a sign-in has met, here and in the place.
@@ -128,47 +156,50 @@ package final class SignInRequirements: Sendable {
   }
 
   private func forget(_ met: [String: SignInRequirement]) async {
-    let gone = state.withLock { state in
+    state.withLock { state in
       // More may have been required meanwhile.
-      let still = met.filter { state.requirements[$0.key] == nil || state.requirements[$0.key] == $0.value }.keys
-      for route in still {
+      for (route, requirement) in met where (state.requirements[route] ?? requirement) == requirement {
         state.requirements[route] = nil
-        state.unwritten.remove(route)
+        if place != nil, state.subjects[route] != nil { state.unwritten[route] = .instead }
       }
-      return still.compactMap { state.subjects[$0] }
     }
-    guard let place, !gone.isEmpty else { return }
-    _ = await place.change(now: now()) { requirements in
-      for subject in gone { requirements[subject] = nil }
-    }
+    await writeOnce()
   }
 
-  /// Writes everything that is not in the place, until nothing is left. If writing fails, the rest stays in this
-  /// process.
+  /// Writes everything that is not in the place, until nothing is left.
   private func write() async {
-    guard let place else { return }
     while true {
-      let (news, entries) = state.withLock { state in
-        let news = state.requirements.filter { state.unwritten.contains($0.key) }
-        let entries = news.compactMap { route, new in state.subjects[route].map { (subject: $0, new: new) } }
-        return (news, entries)
-      }
-      let isWritten = await place.change(now: now()) { requirements in
-        for (subject, new) in entries { requirements[subject] = requirements[subject]?.merged(with: new) ?? new }
-      }
-      if isWritten {
-        state.withLock { state in
-          // An entry that has grown meanwhile is written again.
-          for (route, new) in news where state.requirements[route] == new { state.unwritten.remove(route) }
-        }
-        do { try await Task.sleep(for: Self.pause) } catch {}
-      }
+      let isWritten = await writeOnce()
+      if isWritten { do { try await Task.sleep(for: Self.pause) } catch {} }
       let isDone = state.withLock { state in
         // After a failure, writing is tried again with the next requirement.
-        state.isWriting = isWritten && state.requirements.keys.contains { state.unwritten.contains($0) }
+        state.isWriting = isWritten && !state.unwritten.isEmpty
         return !state.isWriting
       }
       if isDone { return }
+    }
+  }
+
+  /// Writes what is not in the place; true if that succeeded. Otherwise it stays in this process.
+  @discardableResult
+  private func writeOnce() async -> Bool {
+    guard let place else { return true }
+    return await writings.run { [self] in
+      let news = state.withLock { state in state.unwritten.keys.compactMap { state.news(of: $0) } }
+      if news.isEmpty { return true }
+      let isWritten = await place.change(now: now()) { requirements in
+        for new in news {
+          let known = new.writing == .beside ? requirements[new.subject] : nil
+          requirements[new.subject] = new.requirement.map { known?.merged(with: $0) ?? $0 }
+        }
+      }
+      guard isWritten else { return false }
+      state.withLock { state in
+        state.writings += 1
+        // An entry that has changed meanwhile is written again.
+        for new in news where state.news(of: new.route) == new { state.unwritten[new.route] = nil }
+      }
+      return true
     }
   }
 }

@@ -27,18 +27,48 @@ struct SignInRequirementsTests {
     }
   }
 
+  /// A text one of whose readings and changes takes as long as a test wants.
+  private struct SlowText: SharedText {
+    let text: CountedText
+    let readings = Hold()
+    let changes = Hold()
+
+    struct Hold {
+      let begins = Tally()
+      let arrived = Tally()
+      let ends = Tally()
+
+      func pass() async {
+        guard begins.count > 0, arrived.count == 0 else { return }
+        arrived.signal()
+        await ends.wait(for: 1)
+      }
+    }
+
+    func read() async -> [UInt8]? {
+      let bytes = await text.read()
+      await readings.pass()
+      return bytes
+    }
+
+    func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool {
+      await changes.pass()
+      return await text.change(change)
+    }
+  }
+
   private func text(_ directory: TemporaryDirectory) -> CountedText {
     CountedText(file: FileText(path: directory.file("cache.json.challenges")), changes: changes)
   }
 
-  private func memory(_ directory: TemporaryDirectory, client: String = "client", account: String? = nil) throws
-    -> SignInRequirements
-  {
+  private func memory(
+    _ directory: TemporaryDirectory, client: String = "client", account: String? = nil, _ slow: SlowText? = nil
+  ) throws -> SignInRequirements {
     let bench = AccountBench()
     let wish = TokenSubscription(
       application: try bench.application(clientID: client), account: account, scopes: try ScopeSet(["A"]))
     return SignInRequirements(
-      in: text(directory), subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
+      in: slow ?? text(directory), subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
   }
 
   private func need(_ number: Int = 1) throws -> SignInRequirement {
@@ -115,6 +145,59 @@ struct SignInRequirementsTests {
     var status = stat()
     #expect(stat(directory.file("cache.json.challenges"), &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test func `a need that is recorded and written while the file is read is not lost with what was read`() async throws
+  {
+    let directory = try TemporaryDirectory()
+    let slow = SlowText(text: text(directory))
+    let memory = try memory(directory, slow)
+    slow.readings.begins.signal()
+    async let found = memory.requirement(of: "r")
+    await slow.readings.arrived.wait(for: 1)
+    memory.remember(try need(1), route: "r")
+    await changes.wait(for: 1)
+    // The end of the second writing shows that the first is known to have ended.
+    memory.remember(try need(2), route: "s")
+    await changes.wait(for: 2)
+    slow.readings.ends.signal()
+    #expect(await found == (try need(1)))
+    #expect(await memory.all() == ["r": try need(1), "s": try need(2)])
+  }
+
+  @Test func `a need that is met while the file is read does not return with what was read`() async throws {
+    let directory = try TemporaryDirectory()
+    let slow = SlowText(text: text(directory))
+    let memory = try memory(directory, slow)
+    memory.remember(try need(), route: "r")
+    await changes.wait(for: 1)
+    slow.readings.begins.signal()
+    async let found = memory.requirement(of: "r")
+    await slow.readings.arrived.wait(for: 1)
+    await memory.met(by: try need(), routes: ["r"])
+    slow.readings.ends.signal()
+    #expect(await found == nil)
+    #expect(await memory.all().isEmpty)
+  }
+
+  @Test func `a need that is recorded while an earlier one's end is written stays, without the earlier one`()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let slow = SlowText(text: text(directory))
+    let memory = try memory(directory, slow)
+    let other = try self.memory(directory)
+    memory.remember(try need(1), route: "r")
+    await changes.wait { await other.requirement(of: "r") != nil }
+    slow.changes.begins.signal()
+    async let end: Void = memory.met(by: try need(1), routes: ["r"])
+    await slow.changes.arrived.wait(for: 1)
+    #expect(await memory.requirement(of: "r") == nil)
+    memory.remember(try need(2), route: "r")
+    slow.changes.ends.signal()
+    _ = try await end
+    try await changes.wait { await other.requirement(of: "r") == (try need(2)) }
+    #expect(await memory.requirement(of: "r") == (try need(2)))
   }
 
   @Test func `other accounts and applications have needs of their own`() async throws {
