@@ -80,6 +80,32 @@ struct RequiredSignInTests {
     await stage.services.stop()
   }
 
+  @Test func `a browser gets the page where the API rejects the token and the session is over, and a program does not`()
+    async throws
+  {
+    let stage = try await SignInStage()
+    // The API names claims to applications with this capability alone.
+    try stage.proxy.reconfigure { $0.replacing("    client_capabilities: [cp1]\n", with: "") }
+    #expect(try await eventually { stage.proxy.everythingWritten.contains("configuration reloaded") })
+    #expect(try await stage.signIn().status == 303)
+    #expect(try await stage.proxy.get("/my/orders/list").status == 200)
+    for task in ["revoke", "critical-event"] { try await stage.provider(task, #"{"user": "\#(Sample.alice)"}"#) }
+    var page: Answer?
+    // The second one in the pause after the provider's refusal.
+    for _ in 0..<2 {
+      let answer = try await stage.browse("/my/orders/list", ["-H", "Sec-Fetch-Mode: navigate"])
+      #expect(answer.status == 401 && answer["www-authenticate"]?.contains("invalid_token") == true)
+      #expect(answer.heading?.hasPrefix("Sign in") == true, "\(answer.body)")
+      page = answer
+    }
+    #expect(try await stage.proxy.get("/my/orders/list").body.contains("the token was revoked"))
+    let end = try await stage.browse(stage.atTheProvider(stage.press(try #require(page))))
+    #expect(end["location"] == stage.origin + "/my/orders/list")
+    // A token of the second of the event does not count.
+    #expect(try await eventually { try await stage.proxy.get("/my/orders/list").status == 200 })
+    await stage.services.stop()
+  }
+
   @Test func `the provider's own claims are in the proxy's 401, on the page and in the request`()
     async throws
   {

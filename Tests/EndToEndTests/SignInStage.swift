@@ -151,9 +151,12 @@ struct SignInStage {
   }
 
   /// Changes the provider's ways.
-  func behave(_ behaviour: String) async throws {
+  func behave(_ behaviour: String) async throws { try await provider("behaviour", behaviour) }
+
+  /// Has the provider do a task for tests.
+  func provider(_ task: String, _ document: String) async throws {
     let answer = try await curl([
-      "--cacert", settings.authorityPath, "-d", behaviour, services.providerOrigin + "/testing/behaviour",
+      "--cacert", settings.authorityPath, "-d", document, services.providerOrigin + "/testing/" + task,
     ])
     try #require((200...299).contains(answer.status), "\(answer.body)")
   }

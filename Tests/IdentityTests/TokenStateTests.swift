@@ -17,6 +17,8 @@ import Testing
     case former(String)
     /// A failure of the request in flight.
     case failed(AcquisitionError)
+    /// A request fails because a person has to sign in.
+    case ended
     /// A request takes longer than a caller waits.
     case timedOut
     /// The request in flight begins.
@@ -37,6 +39,12 @@ import Testing
     let subscription = try ofAccount ? bench.subscription() : ofApplication()
     var state = TokenState(subscription: subscription)
     var now = bench.clock.now
+    func fail(_ error: AcquisitionError) {
+      _ = state.end(
+        .supply(replacing: state.value), with: .init(result: .failure(error)), for: subscription.key, now: now,
+        jitter: 0)
+      state.flight = nil
+    }
     for event in events {
       switch event {
       case .token(let text):
@@ -46,11 +54,8 @@ import Testing
         state.flight = nil
       case .stored(let text): state.take(value(text, .cache, now))
       case .former(let text): state.inherit(value(text, .identityProvider, now).dueNow)
-      case .failed(let failure):
-        _ = state.end(
-          .supply(replacing: state.value), with: .init(result: .failure(failure)), for: subscription.key, now: now,
-          jitter: 0)
-        state.flight = nil
+      case .failed(let failure): fail(failure)
+      case .ended: fail(AcquisitionError(.userMismatch, subscription.key))
       case .timedOut: _ = state.takeTimeOut(now: now)
       case .sent: state.flight = Task { .failure(AcquisitionError(.cacheUnread)) }
       case .found(let grant): _ = state.take(CacheLookup(grant: grant), now: now, jitter: { 0 })
@@ -180,6 +185,13 @@ import Testing
       ([.token("A"), .failed(told)], .invalid, false, "look", "none", "none"),
       ([.token("A"), .failed(told)], .claims, false, "look", "none", "none"),
       ([.token("A"), .failed(told), .passed(7)], .claims, false, "look", "wait", "none"),
+      // The session is over: however often the API refuses, a person is needed.
+      ([.token("A"), .ended], .invalid, false, "look", "refuse for 120 s", "refuse for 120 s"),
+      ([.token("A"), .ended], .claims, false, "look", "refuse for 120 s", "refuse for 120 s"),
+      (
+        [.token("A"), .ended, .passed(120)], .invalid, false, "look", "wait for the renewal", "refuse for 1 s"
+      ),
+      ([.token("A"), .ended, .token("A")], .invalid, false, "look", "wait for the renewal", "none"),
     ] as [([Event], Rejection, Bool, String, String, String)])
   private func `the step for a refused token`(
     events: [Event], rejection: Rejection, isUnderWay: Bool, inHand: String, afterLook: String, again: String

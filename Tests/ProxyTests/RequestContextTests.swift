@@ -2,8 +2,6 @@
 
 import Bytes
 import HTTP
-import HTTPClient
-import Identity
 import Platform
 import Routing
 import Telemetry
@@ -24,13 +22,12 @@ import Testing
     request.corsOrigin = ByteRange(from: 1, to: 2)
     request.returnTo = "/a/"
     request.slot = 1
-    request.callerRefusal = AcquisitionError(.unreached(.timedOut(host: "h")))
     requests.giveBack(request)
     let next = requests.take(HeadLimits())
     #expect(next === request)
     #expect(next.path.isEmpty && next.identity.isEmpty && next.replay.isEmpty && next.headBytes.isEmpty)
     #expect(next.record == AccessRecord() && next.whole == .distantFuture && next.route == nil)
     #expect(next.corsOrigin.isEmpty && next.returnTo == nil && next.slot == nil)
-    #expect(next.callerToken == nil && next.callerRefusal == nil && next.trace == nil)
+    #expect(next.callerToken == nil && next.trace == nil)
   }
 }

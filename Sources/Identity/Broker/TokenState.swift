@@ -277,6 +277,12 @@ struct TokenState {
     return failure.error.retrying(after: max(until - now, 1))
   }
 
+  /// The last failure, if only a person ends it: however long the pause is, no request would.
+  func missingSignIn(at now: UnixTime) -> AcquisitionError? {
+    guard let error = trouble.failure?.error, error.interactionRequired != nil else { return nil }
+    return pausedFailure(at: now) ?? error.retrying(after: 1)
+  }
+
   private mutating func recover() {
     trouble.throttle.succeeded()
     trouble.failure = nil

@@ -94,7 +94,9 @@ extension TokenState {
     if let step = replacementInHand(for: refused, rejection, isUnderWay: isUnderWay, now: now) { return step }
     let isRenewal = rejection == .invalidToken
     if isRenewal, flight != nil { return .waitForRenewal }
-    guard trouble.throttle.pause(at: now) == nil, rejected.admits(rejection, now: now) else { return .noReplacement }
+    guard trouble.throttle.pause(at: now) == nil, rejected.admits(rejection, now: now) else {
+      return missingSignIn(at: now).map { .refuse($0) } ?? .noReplacement
+    }
     if let error = missingGrant(for: subscription.answering(rejection).key) { return .refuse(error) }
     return isRenewal ? .waitForRenewal : .wait
   }

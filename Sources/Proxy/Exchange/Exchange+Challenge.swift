@@ -19,8 +19,9 @@ struct Refusal {
 }
 
 extension Exchange {
-  /// Another token to send the request once more with; nil if the refusal is to be passed on.
-  func answerRefusal(_ refusal: Refusal) async -> BearerValue? {
+  /// Another token to send the request once more with; nil if the refusal is to be passed on. Throws if the provider
+  /// gives none.
+  func answerRefusal(_ refusal: Refusal) async throws(AcquisitionError) -> BearerValue? {
     let route = refusal.route
     guard let slot = request.slot else { return nil }
     let subscription = subscription(of: slot)
@@ -79,10 +80,8 @@ extension Exchange {
       } catch {
         note(kind, .notObtained)
         told(error)
-        // The caller can do something about it; the upstream's answer does not tell.
-        if error.assertionRefused != nil { request.callerRefusal = error }
         if let required = error.interactionRequired { remember(refused, required, refusal, now) }
-        return nil
+        throw error
       }
     }
   }

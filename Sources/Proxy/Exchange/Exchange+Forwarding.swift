@@ -119,14 +119,20 @@ extension Exchange {
   ) async throws(ExchangeFailure) -> RefusalEnd {
     let refusedAt = state.loop.now
     var remedy = ExchangeState.Remedy.none
+    var failure: AcquisitionError?
     var page: ProxyResponse?
-    if let value = await anotherToken(for: route, attempt, isReplay: life.isReplay) {
-      request.credential = request.credential.replaced(by: value)
-      remedy = .token
-    } else if request.callerRefusal != nil {
+    do throws(AcquisitionError) {
+      if let value = try await anotherToken(for: route, attempt, isReplay: life.isReplay) {
+        request.credential = request.credential.replaced(by: value)
+        remedy = .token
+      }
+    } catch {
+      failure = error
+    }
+    if failure?.assertionRefused != nil {
       remedy = .problem
-    } else {
-      page = await signInPage(insteadOfRefusalOf: route)
+    } else if remedy == .none {
+      page = await signInPage(insteadOfRefusalOf: route, failure?.interactionRequired)
       if page != nil { remedy = .signInPage }
     }
     switch life.refusalSettled(remedy, callerMustEnd: caller.isLast) {
@@ -144,7 +150,7 @@ extension Exchange {
       case .replay(let sources): return .replay(sources)
       case .problem:
         state.upstreams.answered(route.index)
-        if let refusal = request.callerRefusal { throw .token(refusal) }
+        if let failure { throw .token(failure) }
         return .over(keepsCaller: false)
       case .signInPage(let keepsCaller):
         state.upstreams.answered(route.index)
@@ -184,13 +190,13 @@ extension Exchange {
   /// Another token to send the request with once more; nil if the first refusal is final.
   private func anotherToken(
     for route: Route, _ attempt: UpstreamAttempt, isReplay: Bool
-  ) async -> BearerValue? {
+  ) async throws(AcquisitionError) -> BearerValue? {
     guard let refused = request.credential.bearer else { return nil }
     let refusal = Refusal(
       token: refused, route: route, status: attempt.isUnauthenticated ? 401 : attempt.status,
       challenge: challenge(of: attempt),
       isReplayable: !request.admitted.hasContent || request.content.keepLimit != nil, isReplay: isReplay)
-    return await answerRefusal(refusal)
+    return try await answerRefusal(refusal)
   }
 
   @inline(never)
@@ -200,17 +206,23 @@ extension Exchange {
 
   /// The sign-in page for a browser that navigates to a page beyond its sign-in; nil if the upstream's
   /// own answer is passed on.
-  private func signInPage(insteadOfRefusalOf route: Route) async -> ProxyResponse? {
-    guard caller.facts.listener.signIn != nil, !request.admitted.hasContent else { return nil }
-    switch request.record.challenge {
-    case .claims, .insufficientScope, .stepUp: break
-    default: return nil
+  /// - Parameter required: the sign-in without which the provider gives no other token.
+  private func signInPage(
+    insteadOfRefusalOf route: Route, _ required: InteractionRequired?
+  ) async -> ProxyResponse? {
+    guard caller.facts.listener.signIn != nil, !request.admitted.hasContent, audience == .person else { return nil }
+    if let required {
+      // Of several who are signed in, one more sign-in chooses none.
+      if required.reason == .accountAmbiguous { return nil }
+    } else {
+      switch request.record.challenge {
+      case .claims, .insufficientScope, .stepUp: break
+      default: return nil
+      }
+      guard await state.service.signInRequirements.requirement(of: route.name) != nil else { return nil }
     }
-    guard audience == .person,
-      await state.service.signInRequirements.requirement(of: route.name) != nil
-    else { return nil }
     request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
-    return await signInPage(reason: "upstream_challenge")
+    return await signInPage(reason: required?.reason.rawValue ?? "upstream_challenge")
   }
 
   /// Writes a page with the status and the fields of an upstream's answer, but for those that are about its content.

@@ -73,8 +73,11 @@ extension Exchange {
     let refusal = Refusal(
       token: value(of: refused), route: route, status: refused.status, challenge: reportedChallenge(),
       isReplayable: true, isReplay: false)
-    if let value = await answerRefusal(refusal) { return value }
-    if let error = request.callerRefusal { throw .token(error) }
+    do throws(AcquisitionError) {
+      if let value = try await answerRefusal(refusal) { return value }
+    } catch {
+      if error.assertionRefused != nil { throw .token(error) }
+    }
     throw .refusedToken(status: refused.status)
   }
 

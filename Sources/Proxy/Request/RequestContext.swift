@@ -67,8 +67,6 @@ final class RequestContext: Reusable {
   @exclusivity(unchecked) var slot: Int?
   /// The caller's own token, if the listener demands one and it was believed.
   @exclusivity(unchecked) var callerToken: BelievedToken?
-  /// The provider's refusal of that token, when it was to be exchanged for another one than the upstream refused.
-  @exclusivity(unchecked) var callerRefusal: AcquisitionError?
   /// The wish of an engine that asks for a token; nil if the request is forwarded.
   @exclusivity(unchecked) var handOut: HandOutRequest?
   /// The spans of the request; nil if it is not traced.
@@ -97,7 +95,6 @@ final class RequestContext: Reusable {
     returnTo = nil
     slot = nil
     callerToken = nil
-    callerRefusal = nil
     handOut = nil
     trace = nil
   }
