@@ -32,4 +32,13 @@ import Testing
   func `anything else is refused for what is wrong with it`(url: String, error: HTTPURLError) {
     #expect(throws: error) { try HTTPURL(url) }
   }
+
+  @Test(
+    arguments: [
+      ("https://a.example", "https://a.example/?x=1"), ("https://a.example/b", "https://a.example/b?x=1"),
+      ("https://a.example/b?c=d", "https://a.example/b?c=d&x=1"),
+    ])
+  func `members come behind those of a query, if there is one`(text: String, whole: String) throws {
+    #expect(try HTTPURL(text).adding(query: "x=1").description == whole)
+  }
 }

@@ -136,6 +136,9 @@ extension HTTPURL {
     return url
   }
 
+  /// The URL with these members behind those of its query.
+  package func adding(query: String) -> HTTPURL { at(target + (target.contains("?") ? "&" : "?") + query) }
+
   /// The URL in the form in which URLs are compared: without a slash at its end.
   package var normal: String { origin + (target.hasSuffix("/") ? target.dropLast() : target[...]) }
 

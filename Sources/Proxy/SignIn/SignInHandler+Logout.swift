@@ -67,7 +67,6 @@ extension SignInHandler {
     var query = FormBody()
     query.append("client_id", route.subscription.application.clientID)
     query.append("post_logout_redirect_uri", origin.text + SignInEndpoint.signedOutPath)
-    return endpoint.description + (endpoint.target.contains("?") ? "&" : "?")
-      + String(decoding: query.bytes, as: UTF8.self)
+    return endpoint.adding(query: query.text).description
   }
 }

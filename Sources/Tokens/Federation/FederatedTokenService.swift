@@ -45,18 +45,16 @@ package struct FederatedTokenRequest: Sendable {
   private let service: FederatedTokenService
 
   package init(_ service: FederatedTokenService, audience: String) {
-    var bytes: [UInt8] = []
-    for byte in audience.utf8 { FormBody.encode(byte, into: &bytes) }
-    var query = "audience=\(String(decoding: bytes, as: UTF8.self))"
+    var query = FormBody()
+    query.append("audience", audience)
     switch service {
     case .gcp:
-      query += "&format=full"
+      query.append("format", "full")
       fields = [("metadata-flavor", "Google")]
     case .githubActions(_, let token):
       fields = [("authorization", "bearer \(token.revealed())"), ("accept", "application/json; api-version=2.0")]
     }
-    let target = service.endpoint.target
-    url = service.endpoint.at(target + (target.contains("?") ? "&" : "?") + query)
+    url = service.endpoint.adding(query: query.text)
     self.service = service
   }
 

@@ -15,15 +15,13 @@ package struct ManagedIdentityChallenge: Sendable {
     self.refused = refused
   }
 
-  /// In Service Fabric's form.
-  fileprivate var parameters: [(String, String)] {
-    var parameters: [(String, String)] = []
-    if !capabilities.isEmpty { parameters.append(("xms_cc", capabilities.joined(separator: ","))) }
+  /// Writes it in Service Fabric's form.
+  fileprivate func write(into query: inout FormBody) {
+    if !capabilities.isEmpty { query.append("xms_cc", capabilities.joined(separator: ",")) }
     if let refused {
       let digits = refused.flatMap { [ASCII.hexadecimalDigit($0 >> 4), ASCII.hexadecimalDigit($0 & 0xF)] }
-      parameters.append(("token_sha256_to_refresh", String(decoding: digits, as: UTF8.self)))
+      query.append("token_sha256_to_refresh", String(decoding: digits, as: UTF8.self))
     }
-    return parameters
   }
 }
 
@@ -41,51 +39,48 @@ package struct ManagedIdentityRequest: Sendable {
   package init(
     _ identity: ManagedIdentity, resource: String, challenge: ManagedIdentityChallenge = .none, arcKey: Secret? = nil
   ) {
-    var query: [(String, String)] = []
+    var query = FormBody()
     var secret: Secret?
     fields = []
     switch identity.host {
     case .imds:
-      query = [("api-version", "2018-02-01")]
+      query.append("api-version", "2018-02-01")
       fields = [("metadata", "true")]
     case .appService(_, let header):
-      query = [("api-version", "2019-08-01")]
+      query.append("api-version", "2019-08-01")
       // Only Azure Automation looks at the second one.
       fields = [("x-identity-header", header.revealed()), ("metadata", "true")]
       secret = header
     case .azureML(_, let value, _):
-      query = [("api-version", "2017-09-01")]
+      query.append("api-version", "2017-09-01")
       fields = [("secret", value.revealed()), ("metadata", "true")]
       secret = value
     case .cloudShell: fields = [("metadata", "true")]
     case .arc:
-      query = [("api-version", "2020-06-01")]
+      query.append("api-version", "2020-06-01")
       fields = [("metadata", "true")]
       if let arcKey { fields.append(("authorization", "Basic \(arcKey.revealed())")) }
       secret = arcKey
     case .serviceFabric(_, let value, _):
-      query = [("api-version", "2019-07-01-preview")]
+      query.append("api-version", "2019-07-01-preview")
       fields = [("secret", value.revealed())]
       secret = value
     }
     fields.append(("accept", "application/json"))
-    query.append(("resource", resource))
-    if let parameter = Self.parameter(identity) { query.append(parameter) }
-    if case .serviceFabric = identity.host { query += challenge.parameters }
+    query.append("resource", resource)
+    if let (name, value) = Self.parameter(identity) { query.append(name, value) }
+    if case .serviceFabric = identity.host { challenge.write(into: &query) }
     secrets = SentSecrets(secret.map { [$0] } ?? [])
-    let pairs = query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
-    var url = identity.host.endpoint
+    let endpoint = identity.host.endpoint
     if case .cloudShell = identity.host {
-      form = Array(pairs.utf8)
+      (url, form) = (endpoint, query.bytes)
     } else {
-      url.target += (url.target.contains("?") ? "&" : "?") + pairs
-      form = nil
+      (url, form) = (endpoint.adding(query: query.text), nil)
     }
-    self.url = url
   }
 
   /// A source's parameter for a user-assigned identity. IMDS and Arc have `msi_res_id`, App Service has `mi_res_id`.
-  private static func parameter(_ identity: ManagedIdentity) -> (String, String)? {
+  private static func parameter(_ identity: ManagedIdentity) -> (StaticString, String)? {
     switch (identity.id, identity.host) {
     case (.systemAssigned, .azureML(_, _, let standard)): standard.map { ("clientid", $0) }
     case (.systemAssigned, _): nil
@@ -95,12 +90,6 @@ package struct ManagedIdentityRequest: Sendable {
     case (.resourceID(let id), .appService): ("mi_res_id", id)
     case (.resourceID(let id), _): ("msi_res_id", id)
     }
-  }
-
-  private static func encoded(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    for byte in text.utf8 { FormBody.encode(byte, into: &bytes) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

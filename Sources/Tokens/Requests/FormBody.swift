@@ -5,6 +5,9 @@ package struct FormBody: Sendable {
   /// The bytes so far.
   package private(set) var bytes: [UInt8] = []
 
+  /// The same as text, for a URL's query.
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
+
   package init() {}
 
   /// Appends a member with a text value.

@@ -55,7 +55,7 @@ package struct AuthorizationRequest: Sendable {
     var query = FormBody()
     query.append("client_id", clientID)
     appendParameters(to: &query)
-    return address(query)
+    return endpoint.adding(query: query.text).description
   }
 
   /// The address for a request that was pushed (RFC 9126 §4).
@@ -63,12 +63,7 @@ package struct AuthorizationRequest: Sendable {
     var query = FormBody()
     query.append("client_id", clientID)
     query.append("request_uri", uri)
-    return address(query)
-  }
-
-  private func address(_ query: FormBody) -> String {
-    let separator = endpoint.target.contains("?") ? "&" : "?"
-    return endpoint.description + separator + String(decoding: query.bytes, as: UTF8.self)
+    return endpoint.adding(query: query.text).description
   }
 
   /// Everything but the application's id.
