@@ -51,7 +51,7 @@ public struct ApplicationCredential: Sendable {
       .certificate(
         try mapping(
           ClientApplicationError.certificate,
-          SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.plainBytes)),
+          SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.bytes.array)),
         keyID: keyID, sendsChain: sendsChain,
         try mapping(ClientApplicationError.assertionClaims, AssertionClaims(claims))))
   }
@@ -66,7 +66,7 @@ public struct ApplicationCredential: Sendable {
       .certificate(
         try mapping(
           ClientApplicationError.certificate,
-          SigningCertificate(archive: archive, passphrase: passphrase?.plainBytes)),
+          SigningCertificate(archive: archive, passphrase: passphrase?.bytes.array)),
         keyID: keyID, sendsChain: sendsChain,
         try mapping(ClientApplicationError.assertionClaims, AssertionClaims(claims))))
   }
@@ -188,10 +188,6 @@ extension HTTPURL {
   /// The host to connect to for a service of the machine: Google documents an address for its name, which some
   /// resolvers do not know.
   package var connectionHost: String { host == "metadata.google.internal" ? "169.254.169.254" : host }
-}
-
-extension Secret {
-  fileprivate var plainBytes: [UInt8] { bytes.withUnsafeBufferPointer { Array($0) } }
 }
 
 /// An application whose tokens are those of an identity of the machine (MSAL's `ManagedIdentityClient`): no provider is

@@ -58,14 +58,14 @@ struct LoopbackHandler: RequestHandler {
     guard let host = HostName(authority), host.port == address.port,
       host.names(Array("localhost".utf8), in: authority) || host.names(Array("127.0.0.1".utf8), in: authority)
     else { return .refused(LoopbackPage.foreign.response) }
-    let path = Self.text(bytes.extracting(head.target.path))
-    let query = bytes.extracting(head.target.query).withUnsafeBufferPointer { Array($0) }
+    let path = bytes.extracting(head.target.path).text
+    let query = bytes.extracting(head.target.query).array
     var request = LoopbackRequest(method: .get, path: path.isEmpty ? "/" : path, form: query)
     request.isAhead =
       head.fields.first(named: Array("sec-purpose".utf8), in: bytes) != nil
       || head.fields.first(named: Array("purpose".utf8), in: bytes) != nil
     if let site = head.fields.first(named: Array("sec-fetch-site".utf8), in: bytes) {
-      request.isFromOtherPage = Self.text(bytes.extracting(site.value)) != "same-origin"
+      request.isFromOtherPage = bytes.extracting(site.value).text != "same-origin"
     }
     switch head.method {
     case .get: return .accepted(request, .unread)
@@ -78,7 +78,7 @@ struct LoopbackHandler: RequestHandler {
   }
 
   private static func refusal(ofForm head: borrowing RequestHead, _ bytes: Span<UInt8>) -> LoopbackPage? {
-    let type = head.fields.first(.contentType).map { text(bytes.extracting($0.value)) } ?? ""
+    let type = head.fields.first(.contentType).map { bytes.extracting($0.value).text } ?? ""
     let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     guard media == "application/x-www-form-urlencoded" else { return .nothingHere }
     do throws(FramingError) {
@@ -89,10 +89,6 @@ struct LoopbackHandler: RequestHandler {
     } catch {
       return .nothingHere
     }
-  }
-
-  private static func text(_ bytes: Span<UInt8>) -> String {
-    bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 
   func answer(_ request: LoopbackRequest, _ content: ReceivedContent) async -> ServerResponse {
