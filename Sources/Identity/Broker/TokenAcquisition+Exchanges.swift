@@ -8,9 +8,7 @@ extension TokenAcquisition {
   /// A token of the user account of the agent identity that asks, which offers its own token for the exchange. Neither
   /// is stored.
   func token(ofAgentUser user: String) async throws(AcquisitionError) -> BearerValue {
-    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
-      try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
-    }
+    let metadata = try await metadata(of: subscription.application)
     let exchange = key.authority.exchangeScopes(key.authority.exchangeAudience)
     let agent = try await requests(metadata).tokens(for: .clientCredentials, scopes: exchange, claims: nil)
     let sent = now()
@@ -26,9 +24,7 @@ extension TokenAcquisition {
       throw unusableAssertion
     }
     report.wasSent = true
-    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
-      try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
-    }
+    let metadata = try await metadata(of: subscription.application)
     let sent = now()
     let reply: TokenReply
     switch grant {
@@ -41,16 +37,11 @@ extension TokenAcquisition {
         to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
     case .identityAssertion(let terms, _):
       guard let application = subscription.resourceApplication else { throw unusableAssertion }
-      let other = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
-        try await directory.metadata(for: application, answerLimit: ProviderRequests.usualAnswerLimit)
-      }
+      let other = try await self.metadata(of: application)
       let identity = try await requests(metadata).tokens(
         for: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, claims: key.claims,
         parameters: key.parameters.forAudience(other.issuer))
-      reply = try await ProviderRequests(
-        application: application, metadata: other, surroundings: directory.surroundings(now: now, sleep: sleep)
-      )
-      .tokens(
+      reply = try await directory.requests(of: application, other, sleep: sleep).tokens(
         for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
     }
     let lifetime = TokenLifetime(

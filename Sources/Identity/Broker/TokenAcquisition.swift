@@ -136,9 +136,7 @@ struct TokenAcquisition: Sendable {
     if let reason = cached.grant.reason { throw required(reason) }
     if case .unknown = cached.grant { throw AcquisitionError(.cacheUnread) }
     report.wasSent = true
-    let metadata = try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
-      try await directory.metadata(for: subscription.application, answerLimit: ProviderRequests.usualAnswerLimit)
-    }
+    let metadata = try await metadata(of: subscription.application)
     if metadata.realm != realm {
       cached = await lookUp(realm: metadata.realm, &report)
       if let found = adopted(cached) {
@@ -281,9 +279,14 @@ struct TokenAcquisition: Sendable {
   }
 
   func requests(_ metadata: ProviderMetadata) -> ProviderRequests {
-    ProviderRequests(
-      application: subscription.application, metadata: metadata,
-      surroundings: directory.surroundings(now: now, sleep: sleep))
+    directory.requests(of: subscription.application, metadata, sleep: sleep)
+  }
+
+  /// The metadata of an application's provider, for a request that uses them now.
+  func metadata(of application: Application) async throws(AcquisitionError) -> ProviderMetadata {
+    try await repeatedOnce(sleep) { () async throws(AcquisitionError) in
+      try await directory.metadata(for: application, answerLimit: ProviderRequests.usualAnswerLimit)
+    }
   }
 }
 

@@ -203,8 +203,7 @@ package actor TokenBroker {
   /// them with the registration. nil if there is no such token, or it has no claims.
   package func proofClaims(for subscription: TokenSubscription) async throws(AcquisitionError) -> JWTClaims? {
     do throws(AcquisitionError) {
-      return try await subscription.application.handedOutClaims(
-        directory.surroundings(now: surroundings.now, sleep: surroundings.sleep))
+      return try await subscription.application.handedOutClaims(directory.surroundings(sleep: surroundings.sleep))
     } catch {
       throw error.told(to: subscription.key, retryAfter: 1)
     }

@@ -128,10 +128,15 @@ actor ProviderDirectory {
 }
 
 extension ProviderDirectory {
-  /// The dependencies of an application's proof, with the metadata of this directory.
-  nonisolated func surroundings(
-    now: @escaping @Sendable () -> UnixTime, sleep: @escaping @Sendable (Int64) async -> Void
-  ) -> ProofSurroundings {
+  /// The requests of an application to its provider.
+  nonisolated func requests(
+    of application: Application, _ metadata: ProviderMetadata, sleep: @escaping @Sendable (Int64) async -> Void
+  ) -> ProviderRequests {
+    ProviderRequests(application: application, metadata: metadata, surroundings: surroundings(sleep: sleep))
+  }
+
+  /// The dependencies of an application's proof, with the clock and the metadata of this directory.
+  nonisolated func surroundings(sleep: @escaping @Sendable (Int64) async -> Void) -> ProofSurroundings {
     ProofSurroundings(now: now, sleep: sleep) { application throws(AcquisitionError) in
       try await self.metadata(for: application, answerLimit: ProviderRequests.usualAnswerLimit)
     }

@@ -62,11 +62,8 @@ package struct BrowserSignIn: Sendable {
   /// about a minute.
   package func address() async throws(SignInError) -> String {
     guard metadata.requiresPushedAuthorization else { return authorization.url }
-    do throws(AcquisitionError) {
-      return authorization.url(pushedAs: try await exchange.requests(metadata).push(authorization))
-    } catch {
-      throw exchange.failure(error)
-    }
+    let uri = try await mapping(exchange.failure, awaiting: await exchange.requests(metadata).push(authorization))
+    return authorization.url(pushedAs: uri)
   }
 
   /// Reads the browser's answer.

@@ -24,13 +24,9 @@ struct SignInExchange {
   private var application: Application { request.application }
 
   func metadata() async throws(SignInError) -> ProviderMetadata {
-    do throws(AcquisitionError) {
-      var metadata = try await directory.metadata(for: application)
-      if !application.hasOfflineAccess { metadata.offlineAccess = .declined }
-      return metadata
-    } catch {
-      throw failure(error)
-    }
+    var metadata = try await mapping(failure, awaiting: await directory.metadata(for: application))
+    if !application.hasOfflineAccess { metadata.offlineAccess = .declined }
+    return metadata
   }
 
   /// Requests tokens, once: a request whose answer is lost may have used the grant up.
@@ -45,9 +41,7 @@ struct SignInExchange {
   }
 
   func requests(_ metadata: ProviderMetadata) -> ProviderRequests {
-    ProviderRequests(
-      application: application, metadata: metadata,
-      surroundings: directory.surroundings(now: now, sleep: TokenBroker.sleep))
+    directory.requests(of: application, metadata, sleep: TokenBroker.sleep)
   }
 
   /// Verifies the ID token. Nothing is kept yet, and never anything of an unexpected person.
@@ -121,8 +115,14 @@ struct SignInExchange {
       case .configuration, .transient, .pending, .slowDown: break
       }
     }
-    let own = TokenSubscription(application: application, scopes: .none).key
-    return .provider(error.told(to: own, retryAfter: error.retryAfter ?? 1))
+    return .provider(error.told(to: application))
+  }
+}
+
+extension AcquisitionError {
+  /// The error for someone who signs in or out, and asks for nothing of a subscription.
+  func told(to application: Application) -> AcquisitionError {
+    told(to: TokenSubscription(application: application, scopes: .none).key, retryAfter: retryAfter ?? 1)
   }
 }
 

@@ -50,13 +50,10 @@ package struct SignedInAccounts: Sendable {
     do throws(AcquisitionError) {
       let directory = ProviderDirectory(now: now, tenants: store.tenants)
       let metadata = try await directory.metadata(for: application)
-      let requests = ProviderRequests(
-        application: application, metadata: metadata,
-        surroundings: directory.surroundings(now: now, sleep: TokenBroker.sleep))
+      let requests = directory.requests(of: application, metadata, sleep: TokenBroker.sleep)
       for (token, hint) in tokens { try await requests.revoke(token, hint) }
     } catch {
-      throw error.told(
-        to: TokenSubscription(application: application, scopes: .none).key, retryAfter: error.retryAfter ?? 1)
+      throw error.told(to: application)
     }
   }
 
