@@ -3,7 +3,6 @@ package import Tokens
 
 /// Signs a person in by a device code: shown here, confirmed elsewhere, polled until it is (RFC 8628).
 package struct DeviceCodeSignIn: Sendable {
-  private let request: SignInRequest
   private let exchange: SignInExchange
   private let sleep: @Sendable (Int64) async -> Void
 
@@ -16,7 +15,6 @@ package struct DeviceCodeSignIn: Sendable {
     _ request: SignInRequest, store: CacheStore, now: @escaping @Sendable () -> UnixTime,
     sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep
   ) {
-    self.request = request
     self.sleep = sleep
     exchange = SignInExchange(request: request, store: store, now: now)
   }
@@ -34,8 +32,10 @@ package struct DeviceCodeSignIn: Sendable {
     await present(codes)
     let grant = TokenGrant.deviceCode(codes.deviceCode)
     let reply = try await poll(codes, grant, metadata)
-    return try await exchange.finish(reply, grant, nonce: nil, metadata)
+    return try await exchange.finish(try await exchange.prove(reply, grant, nonce: nil, metadata))
   }
+
+  private var request: SignInRequest { exchange.request }
 
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
     guard metadata.url(of: .deviceAuthorization) != nil else { throw .unsupported(.deviceCode) }

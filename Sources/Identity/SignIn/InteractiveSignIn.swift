@@ -63,11 +63,7 @@ package struct InteractiveSignIn: Sendable {
     }
     switch outcome {
     case .success(.filed(let result)): return result
-    case .success(.proven(let proven)):
-      guard case .program(let keeps) = exchange.request.confirmation, await keeps(proven.account) else {
-        throw .notConfirmed(proven.account.name)
-      }
-      return try await exchange.file(proven)
+    case .success(.proven(let proven)): return try await exchange.finish(proven)
     case .failure(let error): throw error
     }
   }

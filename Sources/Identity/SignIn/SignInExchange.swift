@@ -82,11 +82,8 @@ struct SignInExchange {
       tenantID: proven.claims.tenant, account: account, tokenSource: .identityProvider, idTokenClaims: proven.claims)
   }
 
-  /// Verifies the ID token, asks the program if it wants to be asked, and stores everything.
-  func finish(
-    _ reply: TokenReply, _ grant: TokenGrant, nonce: String?, _ metadata: ProviderMetadata
-  ) async throws(SignInError) -> AuthenticationResult {
-    let proven = try await prove(reply, grant, nonce: nonce, metadata)
+  /// Asks the program if it wants to be asked, and stores everything.
+  func finish(_ proven: ProvenSignIn) async throws(SignInError) -> AuthenticationResult {
     if case .program(let keeps) = request.confirmation, !(await keeps(proven.account)) {
       throw .notConfirmed(proven.account.name)
     }
