@@ -7,11 +7,11 @@ internal import HTTP
 /// A caller's connection.
 package final class CallerSession: Session {
   /// Streams that count towards the limit: until their owner has finished them, or both sides have ended them in order.
-  @exclusivity(unchecked) package private(set) var activeCount = 0
+  package private(set) var activeCount = 0
   /// The last stream that has begun.
-  @exclusivity(unchecked) private var lastStream: Int32 = 0
+  private var lastStream: Int32 = 0
   /// True if the stream that begins is refused.
-  @exclusivity(unchecked) private var isRefusing = false
+  private var isRefusing = false
   private let spare: SpareStreams
 
   /// A session whose streams take the place of others in `spare`, and go there.

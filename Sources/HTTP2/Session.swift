@@ -32,35 +32,35 @@ package struct SessionLimits: Sendable {
 /// One side of an HTTP/2 connection. Confined to one loop, like its streams.
 package class Session {
   final let limits: SessionLimits
-  @exclusivity(unchecked) final var handle: OpaquePointer?
-  @exclusivity(unchecked) final var streams: [Int32: SessionStream] = [:]
-  @exclusivity(unchecked) private final var changed: [SessionStream] = []
-  @exclusivity(unchecked) private final var taken: [SessionStream] = []
+  final var handle: OpaquePointer?
+  final var streams: [Int32: SessionStream] = [:]
+  private final var changed: [SessionStream] = []
+  private final var taken: [SessionStream] = []
   /// The header block that is being received.
-  @exclusivity(unchecked) final var fields: FieldBlock
+  final var fields: FieldBlock
   /// The buffer that gets the frames, and its bytes at which no further frame is made; nil while none are made.
-  @exclusivity(unchecked) final var output: UnsafeMutablePointer<ByteBuffer>?
-  @exclusivity(unchecked) final var outputLimit = 0
+  final var output: UnsafeMutablePointer<ByteBuffer>?
+  final var outputLimit = 0
   /// The stream whose HEADERS frame is made, and lacks its fields.
-  @exclusivity(unchecked) final var leavingHead: SessionStream?
-  @exclusivity(unchecked) private final var meter = AbuseMeter()
-  @exclusivity(unchecked) private final var now: UInt64 = 0
+  final var leavingHead: SessionStream?
+  private final var meter = AbuseMeter()
+  private final var now: UInt64 = 0
   /// Decoded bytes of a header block at which the session ends, as a multiple of the limit for a head.
   static let decodedFactor = 4
   /// True from the beginning of a header block to its end.
-  @exclusivity(unchecked) package internal(set) final var isInHead = false
+  package internal(set) final var isInHead = false
   /// The stream of the header block that is being received, or was last.
-  @exclusivity(unchecked) final var headStream: Int32 = 0
+  final var headStream: Int32 = 0
   /// True if the header block that is being received is malformed.
-  @exclusivity(unchecked) final var isMalformed = false
+  final var isMalformed = false
   /// The number of answers to our PING that have arrived.
-  @exclusivity(unchecked) package internal(set) final var pongCount = 0
+  package internal(set) final var pongCount = 0
   /// The number of frames that have arrived.
-  @exclusivity(unchecked) package private(set) final var frameCount = 0
+  package private(set) final var frameCount = 0
   /// True if the peer has yet to end a stream, or to read that one has ended.
   package final var hasStreams: Bool { !streams.isEmpty }
   /// True if any bytes of the peer have arrived.
-  @exclusivity(unchecked) private(set) final var hasReceived = false
+  private(set) final var hasReceived = false
   /// The abuse for which the session was ended.
   package final var abuse: SessionAbuse? { meter.found }
 

@@ -21,37 +21,37 @@ package final class SessionStream {
   }
 
   /// 0 before the request's head is complete.
-  @exclusivity(unchecked) package internal(set) var id: Int32
+  package internal(set) var id: Int32
   /// Bytes that come before the incoming content: the head, and interim ones before it.
-  @exclusivity(unchecked) var head = ByteBuffer(capacity: 1024)
+  var head = ByteBuffer(capacity: 1024)
   /// True if the head is larger than the limit, and was not kept.
-  @exclusivity(unchecked) package private(set) var isHeadTooLarge: Bool
-  @exclusivity(unchecked) var changes: Changes = []
+  package private(set) var isHeadTooLarge: Bool
+  var changes: Changes = []
   /// True if the final head of a response has arrived.
-  @exclusivity(unchecked) var hasHead = false
-  @exclusivity(unchecked) var incoming: StreamContent
+  var hasHead = false
+  var incoming: StreamContent
   let outgoing: StreamOutput
   /// True if the request asks that the stream carry another protocol (RFC 8441).
-  @exclusivity(unchecked) package internal(set) var isTunnel: Bool
+  package internal(set) var isTunnel: Bool
   /// True if the stream was reset, or its session is over.
-  @exclusivity(unchecked) package internal(set) var isBroken = false
+  package internal(set) var isBroken = false
   /// True if the last frame of the outgoing message was written to the connection.
-  @exclusivity(unchecked) package internal(set) var isSent = false
+  package internal(set) var isSent = false
   /// True if the frames of the outgoing message wait for more of it.
-  @exclusivity(unchecked) var isDeferred = false
+  var isDeferred = false
   /// True if it counts towards the limit of streams.
-  @exclusivity(unchecked) var isCounted = true
+  var isCounted = true
   /// True if the stream was reset by its owner's wish.
-  @exclusivity(unchecked) var isGivenUp = false
+  var isGivenUp = false
   /// True if the peer ends the stream by a reset as a matter of course: that is no abuse.
-  @exclusivity(unchecked) package var mayBeReset = false
+  package var mayBeReset = false
   /// True if the owner has ended the stream: what arrives for it is dropped.
-  @exclusivity(unchecked) var isFinished = false
+  var isFinished = false
   /// What is left of the limits within which the peer's further content is dropped, and the code of the reset behind
   /// them; nil if the stream is not about to be reset.
-  @exclusivity(unchecked) var lingering: (bytes: Int, until: UInt64, code: UInt32)?
+  var lingering: (bytes: Int, until: UInt64, code: UInt32)?
   /// The stream of a request that goes to an upstream: the progress of its response, and its end.
-  @exclusivity(unchecked) package internal(set) var answer = AnswerProgress()
+  package internal(set) var answer = AnswerProgress()
 
   init(
     _ id: Int32, isHeadTooLarge: Bool = false, length: UInt64?, isTunnel: Bool = false, _ outgoing: StreamOutput

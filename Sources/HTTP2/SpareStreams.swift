@@ -4,7 +4,7 @@ internal import HTTP
 
 /// Streams that a loop keeps for its callers' connections. Confined to the loop.
 package final class SpareStreams {
-  @exclusivity(unchecked) private var spare = SpareObjects<SessionStream>()
+  private var spare = SpareObjects<SessionStream>()
 
   package init() {}
 

@@ -5,20 +5,20 @@ internal import HTTP
 
 /// The part of a message's content that has arrived and was not taken yet.
 final class StreamContent {
-  @exclusivity(unchecked) private var content = ByteBuffer(capacity: 1)
+  private var content = ByteBuffer(capacity: 1)
   /// Bytes of framing that come before the content.
-  @exclusivity(unchecked) private var framing = ByteBuffer(capacity: 1)
+  private var framing = ByteBuffer(capacity: 1)
   /// The trailer section, with its end.
-  @exclusivity(unchecked) private var trailers = ByteBuffer(capacity: 1)
-  @exclusivity(unchecked) private var chunkLeft = 0
-  @exclusivity(unchecked) private var isChunked: Bool
-  @exclusivity(unchecked) private var isFramed = false
+  private var trailers = ByteBuffer(capacity: 1)
+  private var chunkLeft = 0
+  private var isChunked: Bool
+  private var isFramed = false
   /// True if the sender has sent all of it.
-  @exclusivity(unchecked) private(set) var hasEnded = false
+  private(set) var hasEnded = false
 
   /// Bytes that have arrived, and that the head has announced.
-  @exclusivity(unchecked) private var received: UInt64 = 0
-  @exclusivity(unchecked) private var length: UInt64?
+  private var received: UInt64 = 0
+  private var length: UInt64?
 
   /// Content of a length, or in chunks without one.
   /// - Parameter isTunnel: bytes of another protocol, without a framing of ours.

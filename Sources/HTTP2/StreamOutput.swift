@@ -6,18 +6,18 @@ internal import HTTP
 
 /// A message on its way to a stream.
 class StreamOutput {
-  @exclusivity(unchecked) final var bytes = ByteBuffer(capacity: 2048)
-  @exclusivity(unchecked) private final var trailers = TrailerParser()
-  @exclusivity(unchecked) final var reader: ContentReader?
+  final var bytes = ByteBuffer(capacity: 2048)
+  private final var trailers = TrailerParser()
+  final var reader: ContentReader?
   final let limits: HeadLimits
   /// Bytes of the head that was read, and waits at the front for its frame; 0 if none does.
-  @exclusivity(unchecked) final var headCount = 0
+  final var headCount = 0
   /// Bytes at the front of `bytes` that are content.
-  @exclusivity(unchecked) private final var approved = 0
+  private final var approved = 0
   /// Bytes of content that were given to frames.
-  @exclusivity(unchecked) private(set) final var sentBytes: UInt64 = 0
+  private(set) final var sentBytes: UInt64 = 0
   /// True if no more bytes are appended, which is the end of a tunnel.
-  @exclusivity(unchecked) private final var hasEnded = false
+  private final var hasEnded = false
 
   /// The fields that the proxy adds to a head which its sender sent within the limits.
   private static let addedBytes = 16 * 1024
@@ -164,10 +164,10 @@ class StreamOutput {
 
 /// A response on its way to a caller's stream.
 final class StreamResponse: StreamOutput {
-  @exclusivity(unchecked) private var parser = ResponseHeadParser()
-  @exclusivity(unchecked) private var head = ResponseHead(fieldCapacity: 32)
+  private var parser = ResponseHeadParser()
+  private var head = ResponseHead(fieldCapacity: 32)
   /// True if the request's method is HEAD.
-  @exclusivity(unchecked) var isForHead: Bool
+  var isForHead: Bool
   private let asksForTunnel: Bool
   /// True if the caller has sent a key, and wants the proof for it.
   private let hasKey: Bool
@@ -226,15 +226,15 @@ final class StreamResponse: StreamOutput {
 
 /// A request on its way to an upstream's stream.
 final class StreamRequest: StreamOutput {
-  @exclusivity(unchecked) private var parser = RequestHeadParser()
-  @exclusivity(unchecked) private var head = RequestHead(fieldCapacity: 32)
+  private var parser = RequestHeadParser()
+  private var head = RequestHead(fieldCapacity: 32)
 
   override init(_ limits: HeadLimits) { super.init(limits) }
 
   /// True if the method is HEAD.
   var isHead: Bool { head.method == .head }
   /// The proof of the WebSocket that the request asks for; nil if it asks for none.
-  @exclusivity(unchecked) private(set) var acceptance: [UInt8]?
+  private(set) var acceptance: [UInt8]?
   /// True if the sender accepts trailer fields, which a field says that is about the connection in HTTP/1.1.
   private var acceptsTrailers: Bool { bytes.withBytes { HopByHop.acceptsTrailers(head.fields, in: $0) } }
 

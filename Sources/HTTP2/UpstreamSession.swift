@@ -35,11 +35,11 @@ package struct AnswerProgress {
 /// An upstream's connection.
 package final class UpstreamSession: Session {
   /// Streams at once that both sides accept; nil until the peer has said.
-  @exclusivity(unchecked) package private(set) var capacity: Int?
+  package private(set) var capacity: Int?
   /// True if the peer has announced that it takes an extended CONNECT (RFC 8441 §3).
-  @exclusivity(unchecked) package private(set) var permitsTunnels = false
+  package private(set) var permitsTunnels = false
   /// True if the peer serves no further streams.
-  @exclusivity(unchecked) package private(set) var isLeaving = false
+  package private(set) var isLeaving = false
   /// Interim heads, and bytes of their fields, that a response may have before its stream is reset. A relay accepts
   /// fewer.
   private static let interimLimit = 64

@@ -13,8 +13,8 @@ package final class UpstreamConnection {
   /// True if it belongs to one caller, who may have authenticated it.
   package var isReserved: Bool { hasOwner }
   // Stored apart: read from another module, a stored property's access is checked, whatever its attribute says.
-  @exclusivity(unchecked) fileprivate var wasUsed = false
-  @exclusivity(unchecked) fileprivate var hasOwner = false
+  fileprivate var wasUsed = false
+  fileprivate var hasOwner = false
   /// True if it was made for one exchange that others could not share, and ends with it unless its caller keeps it.
   package let isAlone: Bool
   fileprivate let id: PoolState.ID
@@ -117,19 +117,19 @@ package final class UpstreamConnection {
 package final class OriginPool {
   private let connector: OriginConnector
   private let loop: EventLoop
-  @exclusivity(unchecked) private var state: PoolState
+  private var state: PoolState
   /// By number.
-  @exclusivity(unchecked) private var connections: [UpstreamConnection?] = []
-  @exclusivity(unchecked) private var resumption: TLSResumption?
+  private var connections: [UpstreamConnection?] = []
+  private var resumption: TLSResumption?
   private let head: HeadLimits
   /// True if connections may have HTTP/2, and carry several exchanges at once.
   package let mayBeShared: Bool
   /// Told of each connection with HTTP/2 that begins (1) or ends (-1).
   let countsShared: (Int) -> Void
   /// The exchanges that wait for a connection which is being made.
-  @exclusivity(unchecked) private var waiting: [Waiter] = []
+  private var waiting: [Waiter] = []
   /// The number of connections that could not be made, and the reason of the last.
-  @exclusivity(unchecked) private var failures: (count: Int, last: UpstreamError?) = (0, nil)
+  private var failures: (count: Int, last: UpstreamError?) = (0, nil)
 
   package init(
     _ origin: Origin, limits: PoolLimits, head: HeadLimits = HeadLimits(), resolver: Resolver, loop: EventLoop,

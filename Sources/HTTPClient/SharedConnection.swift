@@ -17,22 +17,22 @@ final class SharedConnection {
   /// True if it carries one exchange and ends with it.
   let isAlone: Bool
   /// True if an exchange was completed on it.
-  @exclusivity(unchecked) var wasUsed = false
+  var wasUsed = false
   /// True if it is closed, or cannot be used any more.
-  @exclusivity(unchecked) private(set) var isLost = false
+  private(set) var isLost = false
   // True if the pool knows that no further exchange can begin.
-  @exclusivity(unchecked) private var hasLeft = false
-  @exclusivity(unchecked) private var capacity: Int?
-  @exclusivity(unchecked) private var streams: [ObjectIdentifier: ByteStream] = [:]
+  private var hasLeft = false
+  private var capacity: Int?
+  private var streams: [ObjectIdentifier: ByteStream] = [:]
   /// Streams that are over, for those that begin.
-  @exclusivity(unchecked) private var spare = SpareObjects<UpstreamConnection>()
-  @exclusivity(unchecked) private var streamCount: UInt64 = 0
+  private var spare = SpareObjects<UpstreamConnection>()
+  private var streamCount: UInt64 = 0
   private let since: MonotonicTime
-  @exclusivity(unchecked) private var input = ByteBuffer(capacity: 16 * 1024)
-  @exclusivity(unchecked) private var output = ByteBuffer(capacity: 16 * 1024)
-  @exclusivity(unchecked) private var liveness: Liveness
+  private var input = ByteBuffer(capacity: 16 * 1024)
+  private var output = ByteBuffer(capacity: 16 * 1024)
+  private var liveness: Liveness
   /// The exchanges that wait for the peer's settings.
-  @exclusivity(unchecked) private var unsettled: [Waiter] = []
+  private var unsettled: [Waiter] = []
 
   /// Bytes that wait for the socket at which no more frames are made.
   private static let outputLimit = 64 * 1024
@@ -290,7 +290,7 @@ final class SharedConnection {
 final class UpstreamStream: StreamCarrier {
   let connection: SharedConnection
   let stream: SessionStream
-  @exclusivity(unchecked) private(set) var began: MonotonicTime
+  private(set) var began: MonotonicTime
 
   init(_ stream: SessionStream, on connection: SharedConnection, at now: MonotonicTime) {
     began = now

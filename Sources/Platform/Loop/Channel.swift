@@ -7,7 +7,7 @@ internal import Glibc
 /// `@unchecked Sendable`: confined to its loop, like every source.
 public final class Channel: ReadinessSource, @unchecked Sendable {
   /// The descriptor; negative once closed.
-  @exclusivity(unchecked) public private(set) var descriptor: Int32
+  public private(set) var descriptor: Int32
   private let slot: UInt32
 
   /// Takes over `descriptor`, which must be non-blocking. Call on the loop.

@@ -16,28 +16,26 @@ internal import Synchronization
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Position among the process's loops.
   public let index: Int
-  /// The time, read once per batch of events. Computed, because other modules would check each access to a stored
-  /// property: they do not see the attribute.
-  public var now: MonotonicTime { present }
-  @exclusivity(unchecked) private var present = MonotonicTime.now
-  @exclusivity(unchecked) var timers = TimerQueue()
+  /// The time, read once per batch of events.
+  public private(set) var now = MonotonicTime.now
+  var timers = TimerQueue()
 
-  @exclusivity(unchecked) private var onIdle: () -> Void = {}
-  @exclusivity(unchecked) private var onTurn: ((_ nanoseconds: UInt64) -> Void)?
+  private var onIdle: () -> Void = {}
+  private var onTurn: ((_ nanoseconds: UInt64) -> Void)?
 
   private let epoll: Int32
   private let wakeUp: Int32
   private let timer: Int32
   private let queue: DispatchQueue
   private let source: any DispatchSourceRead
-  @exclusivity(unchecked) private var jobs = JobQueue()
-  @exclusivity(unchecked) private var slots: [Slot] = []
-  @exclusivity(unchecked) private var freeSlots: [UInt32] = []
+  private var jobs = JobQueue()
+  private var slots: [Slot] = []
+  private var freeSlots: [UInt32] = []
   private let inbox = Locked<[UnownedJob]>([])
   /// The thread inside `turn`, or 0.
   private let runner = Atomic<UInt>(0)
   private let events = UnsafeMutableBufferPointer<csystem_event>.allocate(capacity: 256)
-  @exclusivity(unchecked) private var armedFor = MonotonicTime.distantFuture
+  private var armedFor = MonotonicTime.distantFuture
 
   private struct Slot {
     // Not retained: a channel leaves its slot when it is closed, before it is released.
@@ -155,13 +153,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   private func turn() {
     runner.store(UInt(pthread_self()), ordering: .relaxed)
-    present = .now
+    now = .now
     var lastActivity = now
     while true {
       if runJobs(), let onTurn { onTurn((MonotonicTime.now - now).nanoseconds) }
       let wait = jobs.isEmpty ? pollMilliseconds(lastActivity) : 0
       let count = csystem_epoll_wait(epoll, events.baseAddress, Int32(events.count), wait)
-      present = .now
+      now = .now
       if count > 0 { post(Int(count)) }
       let expired = timers.expire(now)
       if count > 0 || expired {

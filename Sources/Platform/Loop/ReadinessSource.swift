@@ -10,10 +10,10 @@ public class ReadinessSource: @unchecked Sendable {
   /// The loop this source belongs to.
   public final let loop: EventLoop
   // Nearly every source has one waiter; the others come behind it.
-  @exclusivity(unchecked) private final var watch: Watch?
+  private final var watch: Watch?
   /// Latched readiness.
-  @exclusivity(unchecked) public internal(set) final var ready: Readiness = []
-  @exclusivity(unchecked) private final var otherWatches: [Watch] = []
+  public internal(set) final var ready: Readiness = []
+  private final var otherWatches: [Watch] = []
 
   /// A waiter that watches this source.
   struct Watch {
@@ -116,7 +116,7 @@ public class ReadinessSource: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: confined to its loop, like every source.
 public final class PendingAnswer<Answer: Sendable>: ReadinessSource, @unchecked Sendable {
-  @exclusivity(unchecked) private var arrived: Answer?
+  private var arrived: Answer?
 
   /// Runs `work` in a task on the loop.
   public init(_ loop: EventLoop, _ work: @escaping @Sendable () async -> Answer) {

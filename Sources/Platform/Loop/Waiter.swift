@@ -15,17 +15,17 @@ public final class Waiter: @unchecked Sendable {
 
   /// The loop whose tasks wait here.
   public let loop: EventLoop
-  @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
-  @exclusivity(unchecked) private var reason = Wake.ready
-  @exclusivity(unchecked) private var isSignalled = false
-  @exclusivity(unchecked) private var isReady = false
+  private var continuation: UnsafeContinuation<Void, Never>?
+  private var reason = Wake.ready
+  private var isSignalled = false
+  private var isReady = false
   // The first of a list of sources. Not retained: the waiting task keeps its sources, and a closed channel removes
   // itself.
-  @exclusivity(unchecked) private var watched: Unmanaged<ReadinessSource>?
-  @exclusivity(unchecked) var deadline = MonotonicTime.distantFuture
+  private var watched: Unmanaged<ReadinessSource>?
+  var deadline = MonotonicTime.distantFuture
   /// The index of this waiter in the timer queue; its instant there is at or before `deadline`.
-  @exclusivity(unchecked) var timerIndex = -1
-  @exclusivity(unchecked) var timerKey = MonotonicTime.distantFuture
+  var timerIndex = -1
+  var timerKey = MonotonicTime.distantFuture
 
   /// A waiting place on `loop`. End it with `close`.
   public init(_ loop: EventLoop) {

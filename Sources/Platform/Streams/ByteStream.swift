@@ -22,9 +22,9 @@ public final class ByteStream: @unchecked Sendable {
   public let tls: TLSSession?
   // For a stream without a socket of its own.
   private let carrier: (any StreamCarrier)?
-  @exclusivity(unchecked) private var isWriteClosed = false
+  private var isWriteClosed = false
   /// True if sending found that the peer reset the connection.
-  @exclusivity(unchecked) private var wasReset = false
+  private var wasReset = false
 
   /// A stream over a connected socket. Call on the loop; with `tls`, make the handshake next.
   public convenience init(

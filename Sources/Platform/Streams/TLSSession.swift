@@ -39,14 +39,14 @@ public final class TLSSession: @unchecked Sendable {
   private let handle: OpaquePointer
   let channel: Channel
   // For callers, until they have proved who they are.
-  @exclusivity(unchecked) private var handshakeSizes: HandshakeSizes?
-  @exclusivity(unchecked) private var isBroken = false
+  private var handshakeSizes: HandshakeSizes?
+  private var isBroken = false
   // The bytes taken from the socket so far complete no record.
-  @exclusivity(unchecked) private var needsMoreBytes = false
+  private var needsMoreBytes = false
   /// The interest to watch for after `receive` or `handshake` would have blocked.
-  @exclusivity(unchecked) private(set) var receiveInterest = Readiness.read
+  private(set) var receiveInterest = Readiness.read
   /// The interest to watch for after `send` would have blocked.
-  @exclusivity(unchecked) private(set) var sendInterest = Readiness.write
+  private(set) var sendInterest = Readiness.write
 
   init(
     _ context: TLSContext, channel: Channel, serverName: String?, resuming: TLSResumption?,

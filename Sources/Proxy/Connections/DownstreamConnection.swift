@@ -10,17 +10,17 @@ internal import Telemetry
 /// A caller's connection. Confined to its loop.
 final class DownstreamConnection: RequestCarrier {
   /// The facts for requests that begin now.
-  @exclusivity(unchecked) private(set) var facts: CallerFacts
+  private(set) var facts: CallerFacts
   let home: ProxyLoop
   private let place: ListenerPlace
   /// True if a signal may end the present wait.
-  @exclusivity(unchecked) var isIdle = false
-  @exclusivity(unchecked) private var standing = Standing.welcome
+  var isIdle = false
+  private var standing = Standing.welcome
   // True if no byte of a request has arrived yet.
-  @exclusivity(unchecked) private var isNew = true
+  private var isNew = true
   /// Beginning of a wait in which the connection makes room for others if connections run out: for a request, for the
   /// rest of its head, for a slow token, or for the caller's end after the last answer. In the future for a new caller.
-  @exclusivity(unchecked) var waitingSince: MonotonicTime?
+  var waitingSince: MonotonicTime?
 
   /// Time for a caller's first request, handshake included, before its connection makes room for others: in a burst of
   /// callers none would be served if each ended the one before.
@@ -39,12 +39,12 @@ final class DownstreamConnection: RequestCarrier {
     case distrusted
   }
 
-  @exclusivity(unchecked) private var wasAbandoned = false
+  private var wasAbandoned = false
   /// True if a connection with HTTP/2 brings no more bytes.
-  @exclusivity(unchecked) var hasEnded = false
+  var hasEnded = false
 
   /// True if a handshake is under way, or the rest of a head is waited for.
-  @exclusivity(unchecked) private(set) var isUnfinished = false
+  private(set) var isUnfinished = false
 
   /// An accepted connection; nil if its listener is gone.
   init?(_ channel: Channel, peer: SocketAddress, place: ListenerPlace, home: ProxyLoop) throws(StreamError) {

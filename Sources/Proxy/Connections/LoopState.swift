@@ -23,17 +23,17 @@ final class LoopState {
   /// The rules for callers, by listener.
   let contexts: [ObjectIdentifier: ListenerContext]
   /// The token of each slot, as last published.
-  @exclusivity(unchecked) var bearers: [BearerValue?]
+  var bearers: [BearerValue?]
   let pools: [OriginPool]
   let metrics: MetricsWriter
-  @exclusivity(unchecked) var accessRecords: AccessRecordWriter
+  var accessRecords: AccessRecordWriter
   /// The name of each slot's account, and the token that it was taken from.
-  @exclusivity(unchecked) private var recordedAccounts: [(value: UInt64, name: [UInt8])]
+  private var recordedAccounts: [(value: UInt64, name: [UInt8])]
   /// Requests in progress that look like those of a loop.
-  @exclusivity(unchecked) var unmarkedRequests = 0
-  @exclusivity(unchecked) var callerTokens: CallerTokens
-  @exclusivity(unchecked) private var lastFlush = MonotonicTime(nanoseconds: 0)
-  @exclusivity(unchecked) private var isSucceeded = false
+  var unmarkedRequests = 0
+  var callerTokens: CallerTokens
+  private var lastFlush = MonotonicTime(nanoseconds: 0)
+  private var isSucceeded = false
 
   private static let recordBatch = 8 * 1024
   private static let recordDelay = TimeSpan.milliseconds(100)
@@ -129,14 +129,14 @@ final class LoopState {
 /// A loop's clock. Confined to its loop.
 final class LoopClock {
   private let loop: EventLoop
-  @exclusivity(unchecked) private var clock = (
+  private var clock = (
     monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
   )
   /// Numbers to distinguish requests, not to keep secrets.
-  @exclusivity(unchecked) var random = SplitMix64()
+  var random = SplitMix64()
   /// The value of `Date`, as of the last `refreshDate`.
-  @exclusivity(unchecked) private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
-  @exclusivity(unchecked) private var dateSecond: Int64 = -1
+  private(set) var dateText = ByteBuffer(capacity: HTTPDate.byteCount)
+  private var dateSecond: Int64 = -1
 
   init(_ loop: EventLoop) {
     self.loop = loop

@@ -11,20 +11,20 @@ internal import Telemetry
 final class ProxyLoop {
   let loop: EventLoop
   /// The state for requests that begin now.
-  @exclusivity(unchecked) private(set) var current: LoopState
+  private(set) var current: LoopState
   /// True if answers end their connections, because the process ends.
-  @exclusivity(unchecked) private(set) var isEnding = false
+  private(set) var isEnding = false
   /// Since when waiting connections are being ended; nil as long as they may wait.
-  @exclusivity(unchecked) private(set) var drainingSince: MonotonicTime?
+  private(set) var drainingSince: MonotonicTime?
   let lent: LentMemory
   private(set) var connections: [ObjectIdentifier: DownstreamConnection] = [:]
   /// Connections that were accepted and whose tasks have not begun: they are not among `connections` yet.
-  @exclusivity(unchecked) var arriving = 0
+  var arriving = 0
   /// The connections to end first if room is needed.
   var longestWaiting = LongestWaiting()
   /// The number of connections in a handshake or with a part of a head, and the ones to end first if there are too
   /// many.
-  @exclusivity(unchecked) private var unfinished = 0
+  private var unfinished = 0
   private var longestUnfinished = LongestWaiting()
   private let loops: Int
   var others = OtherLoops([])

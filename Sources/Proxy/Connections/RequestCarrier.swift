@@ -5,9 +5,9 @@ class RequestCarrier {
   final let stream: ByteStream
   final let waiter: Waiter
   /// The upstream connections that this caller has authenticated.
-  @exclusivity(unchecked) final var boundUpstreams = BoundUpstreams()
+  final var boundUpstreams = BoundUpstreams()
   /// True if both sides have switched to another protocol.
-  @exclusivity(unchecked) final private(set) var isTunnel = false
+  final private(set) var isTunnel = false
 
   init(_ stream: ByteStream, _ waiter: Waiter) {
     self.stream = stream

@@ -1,9 +1,6 @@
 // The memory of an exchange, in types that live as long as their subject: the caller's connection while it is busy, a
 // request, an attempt at an upstream. A loop lends them cleared and takes them back when their subject ends, so no part
 // of a predecessor is ever in one, and none is allocated while requests come one after the other.
-//
-// `@exclusivity(unchecked)`: one task uses each of them at a time, and the compiler has checked each function; the
-// run-time check of every access would be a tenth of the user time of a request.
 
 internal import Bytes
 internal import HTTP
@@ -19,8 +16,8 @@ internal import Telemetry
 /// They begin small, since thousands of requests may wait for their upstreams, and stay as large as one has needed.
 final class CallerBuffers: Reusable {
   /// Bytes of the caller that are not consumed yet: a part of a head, content, requests behind the present one.
-  @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
-  @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
+  var input = ByteBuffer(capacity: 2 * 1024)
+  var output = ByteBuffer(capacity: 2 * 1024)
 
   init(_ limits: HeadLimits) {}
 
@@ -34,43 +31,43 @@ final class CallerBuffers: Reusable {
 
 /// One request, from its first byte to its record.
 final class RequestContext: Reusable {
-  @exclusivity(unchecked) var parser = RequestHeadParser()
-  @exclusivity(unchecked) var head: RequestHead
+  var parser = RequestHeadParser()
+  var head: RequestHead
   /// The head as it was received: its ranges count from the first byte.
-  @exclusivity(unchecked) private(set) var headBytes = ByteBuffer(capacity: 2 * 1024)
+  private(set) var headBytes = ByteBuffer(capacity: 2 * 1024)
   /// The normal form of the path if it differs from the one sent.
-  @exclusivity(unchecked) var path = ByteBuffer(capacity: 256)
+  var path = ByteBuffer(capacity: 256)
   /// Request id, trace parent and trace id, one behind the other.
-  @exclusivity(unchecked) var identity = ByteBuffer(capacity: 256)
+  var identity = ByteBuffer(capacity: 256)
   /// The content on its way out, through all attempts.
-  @exclusivity(unchecked) var content = BodyPump.empty
-  @exclusivity(unchecked) var trailers = TrailerParser()
+  var content = BodyPump.empty
+  var trailers = TrailerParser()
   /// The content sent so far of a request that may be repeated. It grows when it is first needed.
-  @exclusivity(unchecked) var replay = ByteBuffer(capacity: 1)
+  var replay = ByteBuffer(capacity: 1)
 
   /// The beginning of the wait for its head.
-  @exclusivity(unchecked) var start = MonotonicTime(nanoseconds: 0)
-  @exclusivity(unchecked) var record = AccessRecord()
+  var start = MonotonicTime(nanoseconds: 0)
+  var record = AccessRecord()
   /// The end of the time for the exchange as a whole.
-  @exclusivity(unchecked) var whole = MonotonicTime.distantFuture
+  var whole = MonotonicTime.distantFuture
   /// The route it takes, also if it is refused after that was found.
-  @exclusivity(unchecked) var route: Route?
-  @exclusivity(unchecked) var admitted = AdmittedRequest()
+  var route: Route?
+  var admitted = AdmittedRequest()
   /// True if it counts among those that look like a loop's.
-  @exclusivity(unchecked) var isUnmarked = false
-  @exclusivity(unchecked) var credential = RequestCredential.none
+  var isUnmarked = false
+  var credential = RequestCredential.none
   /// The origin of the other site whose page may read the answer, within the head; empty if there is none.
-  @exclusivity(unchecked) var corsOrigin = ByteRange()
+  var corsOrigin = ByteRange()
   /// The address to return to after a sign-in.
-  @exclusivity(unchecked) var returnTo: String?
+  var returnTo: String?
   /// The slot of the request's token, once it was chosen.
-  @exclusivity(unchecked) var slot: Int?
+  var slot: Int?
   /// The caller's own token, if the listener demands one and it was believed.
-  @exclusivity(unchecked) var callerToken: BelievedToken?
+  var callerToken: BelievedToken?
   /// The wish of an engine that asks for a token; nil if the request is forwarded.
-  @exclusivity(unchecked) var handOut: HandOutRequest?
+  var handOut: HandOutRequest?
   /// The spans of the request; nil if it is not traced.
-  @exclusivity(unchecked) var trace: ExchangeTrace?
+  var trace: ExchangeTrace?
 
   init(_ limits: HeadLimits) {
     head = RequestHead(fieldCapacity: limits.fieldCount)
@@ -127,22 +124,22 @@ final class RequestContext: Reusable {
 /// One attempt to have a request answered on one upstream connection.
 final class UpstreamAttempt: Reusable {
   /// The request's head on its way out, and framing of its content.
-  @exclusivity(unchecked) var output = ByteBuffer(capacity: 2 * 1024)
-  @exclusivity(unchecked) var input = ByteBuffer(capacity: 2 * 1024)
-  @exclusivity(unchecked) var parser = ResponseHeadParser()
-  @exclusivity(unchecked) var head: ResponseHead
-  @exclusivity(unchecked) var trailers = TrailerParser()
+  var output = ByteBuffer(capacity: 2 * 1024)
+  var input = ByteBuffer(capacity: 2 * 1024)
+  var parser = ResponseHeadParser()
+  var head: ResponseHead
+  var trailers = TrailerParser()
   /// Bytes in front of the final head that were to be sent to the caller: the rest of an interim answer.
-  @exclusivity(unchecked) var outputBefore = 0
+  var outputBefore = 0
   /// The content of the answer on its way back.
-  @exclusivity(unchecked) var answer = BodyPump.empty
-  @exclusivity(unchecked) var headBytes = 0
-  @exclusivity(unchecked) var status = 0
+  var answer = BodyPump.empty
+  var headBytes = 0
+  var status = 0
   /// True if gRPC says in the final head that the token is not good.
-  @exclusivity(unchecked) var isUnauthenticated = false
-  @exclusivity(unchecked) var answeredAt: MonotonicTime?
+  var isUnauthenticated = false
+  var answeredAt: MonotonicTime?
   /// The binding of the upstream's connection to the caller.
-  @exclusivity(unchecked) var binding = UpstreamBinding()
+  var binding = UpstreamBinding()
 
   init(_ limits: HeadLimits) {
     head = ResponseHead(fieldCapacity: limits.fieldCount)
@@ -173,14 +170,14 @@ protocol StreamPlace: AnyObject {
 
 /// The memory that a loop lends. Confined to its loop.
 final class LentMemory {
-  @exclusivity(unchecked) private var buffers = FreeList<CallerBuffers>()
-  @exclusivity(unchecked) private var requests = FreeList<RequestContext>()
-  @exclusivity(unchecked) private var attempts = FreeList<UpstreamAttempt>()
+  private var buffers = FreeList<CallerBuffers>()
+  private var requests = FreeList<RequestContext>()
+  private var attempts = FreeList<UpstreamAttempt>()
   /// The streams of callers' connections with HTTP/2.
   let streams = SpareStreams()
   /// The free places for them, and the fewest since the last look.
-  @exclusivity(unchecked) private var places: [any StreamPlace] = []
-  @exclusivity(unchecked) private var fewestPlaces = 0
+  private var places: [any StreamPlace] = []
+  private var fewestPlaces = 0
 
   func takeBuffers(_ limits: HeadLimits) -> CallerBuffers { buffers.take(limits) }
   func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }

@@ -13,9 +13,9 @@ internal import Telemetry
 /// A stream and its request. Confined to its loop.
 final class DownstreamStream: RequestCarrier, StreamPlace {
   private let bytes: StreamBytes
-  @exclusivity(unchecked) private var present: Present?
-  @exclusivity(unchecked) private var isRetired = false
-  @exclusivity(unchecked) private var isDelivering = false
+  private var present: Present?
+  private var isRetired = false
+  private var isDelivering = false
 
   /// The stream that is served.
   private struct Present {
@@ -55,7 +55,7 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
   override func awaitsEngine() { bytes.stream?.mayBeReset = true }
   override var isCutOff: Bool { connection.isCutOff }
   /// The time since when the stream would give up its connection's place; nil if it would not.
-  @exclusivity(unchecked) private(set) var makesRoomSince: MonotonicTime?
+  private(set) var makesRoomSince: MonotonicTime?
   override var makesRoom: Bool {
     get { makesRoomSince != nil }
     set {
@@ -191,9 +191,9 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
 
 /// The bytes of a stream, in the place of a socket's.
 final class StreamBytes: StreamCarrier {
-  @exclusivity(unchecked) private(set) var stream: SessionStream?
-  @exclusivity(unchecked) private var session: CallerSession?
-  @exclusivity(unchecked) private var connection: Waiter?
+  private(set) var stream: SessionStream?
+  private var session: CallerSession?
+  private var connection: Waiter?
 
   func begin(_ stream: SessionStream, of session: CallerSession, _ connection: Waiter) {
     (self.stream, self.session, self.connection) = (stream, session, connection)

@@ -9,8 +9,8 @@ internal import Routing
 final class Multiplexer {
   let session: CallerSession
   /// The streams that are served, by their number.
-  @exclusivity(unchecked) var streams: [Int32: DownstreamStream] = [:]
-  @exclusivity(unchecked) var times: SessionTimes
+  var streams: [Int32: DownstreamStream] = [:]
+  var times: SessionTimes
 
   /// The time since when all streams would give up the connection's place; nil if one of them would not, or there is
   /// none.
@@ -23,7 +23,7 @@ final class Multiplexer {
     return since
   }
 
-  @exclusivity(unchecked) private var wasAbandoned = false
+  private var wasAbandoned = false
 
   /// Ends all exchanges in progress, once.
   func abandon() {
