@@ -29,13 +29,16 @@ extension Session {
   /// Appends frames to `output` until nothing is left or it has `limit` bytes. False: the connection is of no further
   /// use.
   final func writeFrames(to output: UnsafeMutablePointer<ByteBuffer>, limit: Int) -> Bool {
-    guard let handle else { return false }
+    guard let handle, !hasFailed else { return false }
     (self.output, outputLimit) = (output, limit)
     defer { self.output = nil }
     while output.pointee.count < limit {
       var frame: UnsafePointer<UInt8>?
       let count = nghttp2_session_mem_send(handle, &frame)
-      if count < 0 { return false }
+      if count < 0 {
+        hasFailed = true
+        return false
+      }
       guard let frame, count > 0 else { break }
       let head = HeaderFrame(start: output.pointee.count)
       output.pointee.append(UnsafeBufferPointer(start: frame, count: count).span)

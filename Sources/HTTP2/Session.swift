@@ -31,7 +31,7 @@ package struct SessionLimits: Sendable {
 
 /// One side of an HTTP/2 connection. Confined to one loop, like its streams.
 package class Session {
-  final let limits: SessionLimits
+  package final let limits: SessionLimits
   final var handle: OpaquePointer?
   final var streams: [Int32: SessionStream] = [:]
   private final var changed: [SessionStream] = []
@@ -41,6 +41,8 @@ package class Session {
   /// The buffer that gets the frames, and its bytes at which no further frame is made; nil while none are made.
   final var output: UnsafeMutablePointer<ByteBuffer>?
   final var outputLimit = 0
+  /// True if no more frames can be made.
+  final var hasFailed = false
   /// The stream whose HEADERS frame is made, and lacks its fields.
   final var leavingHead: SessionStream?
   private final var meter = AbuseMeter()

@@ -23,28 +23,23 @@ extension DownstreamConnection {
           head: limits.head, streams: limits.streams, window: max(facts.state.service.bufferSize, 16 * 1024),
           isSecure: stream.tls != nil, permitsTunnels: facts.state.service.routes.contains { $0.allowsWebSocket }),
         home.lent.streams),
-      at: home.loop.now)
-    var buffers = buffers
-    var end = turn(multiplexer, buffers)
+      home.lent, buffers, at: home.loop.now)
+    var end = turn(multiplexer)
     while end == .none || end == .more {
       if end == .more {
         await Task.yield()
       } else {
-        // None are held while there is nothing to send.
-        let isKept = !buffers.output.isEmpty
-        let wait = beginPause(multiplexer, buffers)
-        if !isKept { home.lent.giveBack(buffers) }
+        let wait = beginPause(multiplexer)
         _ = await waiter.wait(until: wait.until)
         endPause(wait)
-        if !isKept { buffers = home.lent.takeBuffers(limits.head) }
       }
-      end = turn(multiplexer, buffers)
+      end = turn(multiplexer)
     }
     multiplexer.session.breakAll()
     dispatch(multiplexer)
     while !multiplexer.streams.isEmpty { _ = await waiter.wait(until: .distantFuture) }
-    if end == .inOrder { await lingerBeforeClose(buffers) }
-    home.lent.giveBack(buffers)
+    if end == .inOrder { await lingerBeforeClose(multiplexer.buffers) }
+    multiplexer.giveBackBuffers()
   }
 
   private enum End {
@@ -59,8 +54,8 @@ extension DownstreamConnection {
   // MARK: Moving bytes
 
   /// Moves what can be moved.
-  private func turn(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> End {
-    let session = multiplexer.session
+  private func turn(_ multiplexer: Multiplexer) -> End {
+    let (session, buffers) = (multiplexer.session, multiplexer.buffers)
     if multiplexer.times.isStalled(limits, at: home.loop.now) { return .lost }
     var allowance = TurnAllowance()
     while true {
@@ -69,7 +64,7 @@ extension DownstreamConnection {
         let isFine = buffers.input.withBytes { session.receive($0, at: home.loop.now.nanoseconds) }
         buffers.input.removeAll()
         dispatch(multiplexer)
-        if !isFine || session.abuse != nil { return endSession(multiplexer, buffers) }
+        if !isFine || session.abuse != nil { return endSession(multiplexer) }
         allowance.spend(bytes: bytes, frames: session.frameCount - frames)
       }
       guard !allowance.isSpent, buffers.output.count < Self.outputLimit else { break }
@@ -77,10 +72,10 @@ extension DownstreamConnection {
       guard case .moved = receive(buffers) else { break }
     }
     if stream.channel.descriptor < 0 || hasEnded { return .lost }
-    note(multiplexer, buffers)
+    note(multiplexer)
     leave(multiplexer)
     if isCutOff { multiplexer.abandon() }
-    guard flush(multiplexer, buffers) else { return .lost }
+    guard flush(multiplexer) else { return .lost }
     let isServed = multiplexer.streams.isEmpty && buffers.output.isEmpty
     let mayEnd = multiplexer.times.ends(
       isServed: isServed, isAwaited: session.hasStreams && !mustEnd, limits, at: home.loop.now)
@@ -98,10 +93,10 @@ extension DownstreamConnection {
   }
 
   /// Writes frames as long as the socket takes them. False: the connection is lost.
-  private func flush(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> Bool {
+  private func flush(_ multiplexer: Multiplexer) -> Bool {
+    let buffers = multiplexer.buffers
     while true {
-      if !multiplexer.session.write(to: &buffers.output, limit: Self.outputLimit) { return false }
-      dispatch(multiplexer)
+      if !makeFrames(multiplexer) { return false }
       if buffers.output.isEmpty { return true }
       switch buffers.output.send(to: stream) {
       case .moved: multiplexer.times.moved()
@@ -111,10 +106,19 @@ extension DownstreamConnection {
     }
   }
 
+  /// Makes frames of what the streams have, which leave with the next turn. False: the connection is lost.
+  @discardableResult
+  func makeFrames(_ multiplexer: Multiplexer) -> Bool {
+    let session = multiplexer.session
+    if session.hasOutput, !session.write(to: &multiplexer.buffers.output, limit: Self.outputLimit) { return false }
+    dispatch(multiplexer)
+    return true
+  }
+
   /// Ends a session that cannot go on, and sends the reason as far as the socket takes it.
-  private func endSession(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> End {
+  private func endSession(_ multiplexer: Multiplexer) -> End {
     guard let abuse = multiplexer.session.abuse else {
-      _ = flush(multiplexer, buffers)
+      _ = flush(multiplexer)
       return .inOrder
     }
     let (state, peer) = (facts.state, String(decoding: facts.ingress.peer, as: UTF8.self))
@@ -122,8 +126,8 @@ extension DownstreamConnection {
     state.service.log.warning(
       "HTTP/2 connection ended for abuse",
       ["caller": .string(peer), "reason": .string(abuse.rawValue), "next": .next(.http2Abuse)])
-    multiplexer.session.writeCalm(to: &buffers.output)
-    _ = buffers.output.send(to: stream)
+    multiplexer.session.writeCalm(to: &multiplexer.buffers.output)
+    _ = multiplexer.buffers.output.send(to: stream)
     return .inOrder
   }
 
@@ -133,11 +137,11 @@ extension DownstreamConnection {
   }
 
   /// Watches the socket for what is needed, besides the streams.
-  private func beginPause(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) -> Pause {
-    note(multiplexer, buffers)
-    let times = multiplexer.times
-    if !buffers.output.isEmpty { waiter.watch(stream.channel, stream.sendInterest) }
-    if buffers.output.count < Self.outputLimit {
+  private func beginPause(_ multiplexer: Multiplexer) -> Pause {
+    note(multiplexer)
+    let (times, waitingBytes) = (multiplexer.times, multiplexer.buffers.output.count)
+    if waitingBytes > 0 { waiter.watch(stream.channel, stream.sendInterest) } else { multiplexer.giveBackBuffers() }
+    if waitingBytes < Self.outputLimit {
       // TLS may hold records of which the socket says nothing.
       if stream.mayReceive { waiter.signal() }
       waiter.watch(stream.channel, stream.receiveInterest)
@@ -157,11 +161,10 @@ extension DownstreamConnection {
     return Pause(until: times.deadline(limits, isEnding: isLeaving), isUnfinished: headSince != nil)
   }
 
-  private func note(_ multiplexer: Multiplexer, _ buffers: CallerBuffers) {
-    let session = multiplexer.session
+  private func note(_ multiplexer: Multiplexer) {
     multiplexer.times.note(
-      isUnused: multiplexer.streams.isEmpty, isInHead: session.isInHead, hasOutput: !buffers.output.isEmpty,
-      at: home.loop.now)
+      isUnused: multiplexer.streams.isEmpty, isInHead: multiplexer.session.isInHead,
+      hasOutput: !multiplexer.buffers.output.isEmpty, at: home.loop.now)
   }
 
   private func endPause(_ pause: Pause) {

@@ -163,6 +163,8 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
   @inline(__always)
   private func deliver(_ present: Present) async {
     isDelivering = true
+    // Most streams end with this, and need no further turn of the connection's task.
+    present.connection.makeFrames(present.multiplexer)
     let (loop, limits) = (present.connection.home.loop, present.connection.limits)
     var pace = CallerPace()
     while let (isOwed, sentBytes) = bytes.stream.map({ ($0.isOwed, $0.sentBytes) }), isOwed {

@@ -11,6 +11,21 @@ final class Multiplexer {
   /// The streams that are served, by their number.
   var streams: [Int32: DownstreamStream] = [:]
   var times: SessionTimes
+  private let lent: LentMemory
+  private var held: CallerBuffers?
+
+  /// The connection's buffers. A pause in which there is nothing to send gives them back.
+  var buffers: CallerBuffers {
+    if let held { return held }
+    let taken = lent.takeBuffers(session.limits.head)
+    held = taken
+    return taken
+  }
+
+  func giveBackBuffers() {
+    if let held { lent.giveBack(held) }
+    held = nil
+  }
 
   /// The time since when all streams would give up the connection's place; nil if one of them would not, or there is
   /// none.
@@ -32,8 +47,11 @@ final class Multiplexer {
     for stream in streams.values { stream.abandon() }
   }
 
-  init(_ session: CallerSession, at now: MonotonicTime) {
+  /// A session that begins with what is in `buffers`.
+  init(_ session: CallerSession, _ lent: LentMemory, _ buffers: CallerBuffers, at now: MonotonicTime) {
     self.session = session
+    self.lent = lent
+    held = buffers
     times = SessionTimes(at: now)
   }
 }
