@@ -116,17 +116,23 @@ package struct FieldBlock: ~Copyable {
     lines.append(ASCII.carriageReturn, ASCII.lineFeed)
   }
 
-  // RFC 9113 §8.3.1. Each of them once.
+  // RFC 9113 §8.3.1. Each of them once. The lengths of the names tell nearly all of them apart.
   private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-    if name.equalsIgnoringCase(":method") { return Self.isToken(value) && Self.take(value, into: &method) }
-    if name.equalsIgnoringCase(":protocol") { return Self.isToken(value) && Self.take(value, into: &tunnelled) }
-    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.target) { return false }
-    if name.equalsIgnoringCase(":path") { return Self.take(value, into: &path) }
-    if name.equalsIgnoringCase(":authority") { return Self.take(value, into: &authority) }
-    if name.equalsIgnoringCase(":scheme") {
+    switch name.count {
+    case 5 where name.equalsIgnoringCase(":path"): return Self.isTarget(value) && Self.take(value, into: &path)
+    case 7 where name.equalsIgnoringCase(":method"): return Self.isToken(value) && Self.take(value, into: &method)
+    case 7 where name.equalsIgnoringCase(":scheme"):
       return (value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https")) && Self.take(value, into: &scheme)
+    case 9 where name.equalsIgnoringCase(":protocol"): return Self.isToken(value) && Self.take(value, into: &tunnelled)
+    case 10 where name.equalsIgnoringCase(":authority"):
+      return Self.isTarget(value) && Self.take(value, into: &authority)
+    default: return false
     }
-    return false
+  }
+
+  private static func isTarget(_ value: Span<UInt8>) -> Bool {
+    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.target) { return false }
+    return true
   }
 
   private static func isToken(_ value: Span<UInt8>) -> Bool {
