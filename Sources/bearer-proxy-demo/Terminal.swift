@@ -75,25 +75,8 @@ extension OutputFile {
 }
 
 extension String {
-  /// The text in lines of at most `width` characters, broken between words. A longer word has a line of its own.
-  func inLines(of width: Int) -> [String] {
-    var lines = [""]
-    for word in split(separator: " ") {
-      let line = lines.removeLast()
-      if line.isEmpty || line.count + 1 + word.count <= width {
-        lines.append(line + (line.isEmpty ? "" : " ") + word)
-      } else {
-        lines += [line, String(word)]
-      }
-    }
-    return lines
-  }
-
   /// The text, or its beginning and an ellipsis if it is longer than `width` characters.
   func shortened(to width: Int) -> String { count <= width ? self : prefix(width - 1) + "…" }
-
-  /// The text with spaces behind it, up to `width` characters.
-  func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
 
   /// The text without line ends behind it.
   var trimmed: Substring { self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)] }

@@ -1,5 +1,7 @@
 // config/full.yaml: its values and names are examples, its comments come from the table.
 
+internal import Bytes
+
 /// An example with each key's description above its first use. Lines before the first blank one, blank lines and lines
 /// such as `#key: value`, a key in a comment without a space, stay.
 func commentedExample(_ present: String) -> String {
@@ -23,7 +25,8 @@ func commentedExample(_ present: String) -> String {
     let isNamed = rows[parent + String(word)] == nil
     let key = parent + (isNamed ? "*" : String(word))
     if let row = rows[key], described.insert(key).inserted {
-      lines += wrapped(row.sentences(withValue: true), behind: String(repeating: " ", count: indent(of: start)) + "# ")
+      let margin = "".padded(indent(of: start)) + "# "
+      lines += row.sentences(withValue: true).inLines(of: 120 - margin.count).map { margin + $0 }
     }
     lines.append(String(line))
     path.append((start.count, (isNamed ? "*" : String(word)) + (rows[key]?.kind.inner.map { step($0.step) } ?? ".")))

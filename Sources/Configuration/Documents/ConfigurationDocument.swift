@@ -82,16 +82,3 @@ extension Row {
     }
   }
 }
-
-/// Words with breaks at 120 columns, each line behind the same text.
-func wrapped(_ text: String, behind start: String) -> [String] {
-  var lines: [String] = []
-  for word in text.split(separator: " ") {
-    if let line = lines.last, line.count + 1 + word.count <= 120 {
-      lines[lines.count - 1] += " \(word)"
-    } else {
-      lines.append(start + word)
-    }
-  }
-  return lines
-}

@@ -1,5 +1,7 @@
 // config/schema.json: the JSON Schema by which editors complete and check a configuration.
 
+internal import Bytes
+
 /// A part of the schema, its members in their order.
 indirect enum SchemaNode {
   /// Text that is JSON already.
@@ -163,8 +165,8 @@ extension SchemaNode {
   private func text(indent: Int, column: Int) -> String {
     let line = self.line
     if indent > 0, column + line.utf8.count <= 118 { return line }
-    let inner = String(repeating: " ", count: indent + 2)
-    let end = "\n\(String(repeating: " ", count: indent))"
+    let inner = "".padded(indent + 2)
+    let end = "\n" + "".padded(indent)
     switch self {
     case .json(let text): return text
     case .object(let members):

@@ -137,7 +137,7 @@ package func statusText(_ report: JSONValue) -> String {
   rows.append(("(cache)", line(report.members?["cache"])))
   if let log = report.members?["access_log"] { rows.append(("(access log)", line(log))) }
   let width = rows.map(\.name.count).max() ?? 0
-  let lines = rows.map { "\($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.line)" }
+  let lines = rows.map { "\($0.name.padded(width))  \($0.line)" }
   return ([line(report)] + lines).joined(separator: "\n") + "\n"
 }
 

@@ -70,9 +70,7 @@ extension RunOptions {
 func configurationText(_ values: [ConfiguredValue]) -> String {
   let lines = values.map { (text: "\($0.key): \(plain($0.value))", source: $0.source.description) }
   let width = min(lines.map(\.text.count).max() ?? 0, 60)
-  return lines.map { line in
-    line.text + String(repeating: " ", count: max(width - line.text.count, 0)) + "  # \(line.source)\n"
-  }.joined()
+  return lines.map { "\($0.text.padded(width))  # \($0.source)\n" }.joined()
 }
 
 /// The same for programs.

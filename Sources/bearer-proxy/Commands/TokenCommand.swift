@@ -125,8 +125,6 @@ struct TokenReport {
     rows.append(("expires", "\(expiryDate) (in \(words(seconds: expiresIn)))"))
     rows.append(("source", origin.source == .cache ? "cache" : "identity provider"))
     if reveal { rows.append(("token", value.revealedToken())) }
-    return rows.map { name, fact in
-      name + ":" + String(repeating: " ", count: 12 - name.count) + fact.printable(limit: 65_536) + "\n"
-    }.joined()
+    return rows.map { name, fact in "\(name):".padded(13) + fact.printable(limit: 65_536) + "\n" }.joined()
   }
 }

@@ -39,7 +39,7 @@ func helpText(_ command: CommandName?) -> String {
 private func table(_ rows: [(String, String)]) -> String {
   let width = rows.map(\.0.count).max() ?? 0
   return rows.map { left, right in
-    "  \(left)\(String(repeating: " ", count: width - left.count))  \(right)".wrapped(indentation: width + 4)
+    "  \(left.padded(width))  \(right)".wrapped(indentation: width + 4)
   }.joined(separator: "\n")
 }
 

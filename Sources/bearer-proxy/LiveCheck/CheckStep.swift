@@ -143,8 +143,8 @@ struct LiveCheckReport: Equatable {
       for step in route.steps {
         let time = step.milliseconds.map { "\(Self.rounded($0)) ms" } ?? ""
         text +=
-          "  " + Self.padded(step.verdict.word, 8) + Self.padded(step.name.rawValue.replacing("_", with: " "), 21)
-          + String(repeating: " ", count: max(9 - time.count, 0)) + time + "  \(step.detail.printable(limit: 600))\n"
+          "  " + step.verdict.word.padded(8) + step.name.rawValue.replacing("_", with: " ").padded(21)
+          + "".padded(9 - time.count) + time + "  \(step.detail.printable(limit: 600))\n"
         if let advice = step.advice { text += "          → \(advice.printable(limit: 600))\n" }
       }
     }
@@ -158,10 +158,6 @@ struct LiveCheckReport: Equatable {
     case .interactionRequired: "a person has to sign in"
     case .failed: "something does not work"
     }
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(width - text.count, 0))
   }
 
   private static func rounded(_ milliseconds: Double) -> String {
