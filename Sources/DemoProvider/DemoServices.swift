@@ -1,17 +1,8 @@
 internal import Bytes
 internal import FoundationEssentials
 internal import HTTPServer
-package import Platform
+internal import Platform
 internal import Tokens
-
-/// A reason why the demonstration's services cannot start.
-package enum DemoError: Error, Sendable {
-  case crypto(CryptoError)
-  case tls(TLSConfigurationError)
-  case system(SystemError)
-  /// A file could not be written.
-  case file(path: String)
-}
 
 package struct DemoSettings: Sendable {
   /// An existing folder, for the files below.
@@ -34,6 +25,21 @@ package struct DemoSettings: Sendable {
   package var clientKeyPath: String { "\(directory)/client.key" }
 }
 
+/// A failure of the demonstration.
+package struct DemonstrationError: Error {
+  package let message: String
+
+  package init(_ message: String) { self.message = message }
+}
+
+/// Writes a file with this mode.
+package func writeFile(_ content: [UInt8], to path: String, mode: Int = 0o600) throws(DemonstrationError) {
+  let rights = [FileAttributeKey.posixPermissions: mode]
+  guard FileManager.default.createFile(atPath: path, contents: Data(content), attributes: rights) else {
+    throw DemonstrationError("cannot write to \(path)")
+  }
+}
+
 /// A running identity provider, the running sample APIs, over TLS on loopback, and a machine's service.
 package final class DemoServices: Sendable {
   /// Such as `https://localhost:8443`.
@@ -49,11 +55,9 @@ package final class DemoServices: Sendable {
 
   /// Makes keys, certificates and a client secret, writes the files that `settings` name, and starts the services.
   /// `log` hears of every exchange.
-  package init(
-    _ settings: DemoSettings, log: @escaping @Sendable (DemoExchange) -> Void = { _ in }
-  ) throws(DemoError) {
-    loop = try mapping(DemoError.system, EventLoop())
-    let sockets = try mapping(DemoError.system, settings.ports.map(BoundSocket.loopback(preferring:)))
+  package init(_ settings: DemoSettings, log: @escaping @Sendable (DemoExchange) -> Void = { _ in }) throws {
+    loop = try EventLoop()
+    let sockets = try settings.ports.map(BoundSocket.loopback(preferring:))
     let ports = sockets.map(\.address.port)
     // The name, not the address: the certificate is verified against it.
     (providerOrigin, apiOrigin) = ("https://localhost:\(ports[0])", "https://localhost:\(ports[1])")
@@ -96,49 +100,26 @@ package final class DemoServices: Sendable {
   }
 
   /// The provider and the services' TLS, from keys and certificates that are written to the files of `settings`.
-  private static func prepare(
-    _ settings: DemoSettings, origin: String
-  ) throws(DemoError) -> (IdentityProvider, TLSContext) {
+  private static func prepare(_ settings: DemoSettings, origin: String) throws -> (IdentityProvider, TLSContext) {
     let identity = TLSIdentity(
       certificatePath: "\(settings.directory)/demo-server.pem", keyPath: "\(settings.directory)/demo-server.key")
-    let (provider, files): (IdentityProvider, [(path: String, content: [UInt8], mode: Int)])
-    do throws(CryptoError) {
-      let authority = try DemoCertificateAuthority(name: "bearer-proxy demonstration root", days: 30)
-      let server = try authority.issue(
-        name: "bearer-proxy demonstration", .server(names: ["localhost", "127.0.0.1", "::1"]), days: 30)
-      let client = try authority.issue(name: "nightly job", .client, days: 30)
-      let secret = try Base64URL.encode(RandomBytes.make(24))
-      provider = try IdentityProvider(
-        origin: origin, key: .generate(), secret: Secret(secret), federated: settings.federated,
-        certificate: FederatedCredential(certificate: client, of: DemoDirectory.Sample.nightly),
-        behaviour: settings.behaviour)
-      files = [
-        (settings.authorityPath, try authority.certificate(), 0o644),
-        (identity.certificatePath, server.certificate, 0o644), (identity.keyPath, server.key, 0o600),
-        (settings.secretPath, Array(secret.utf8), 0o600),
-        (settings.clientCertificatePath, client.certificate, 0o644), (settings.clientKeyPath, client.key, 0o600),
-      ]
-    } catch {
-      throw .crypto(error)
+    let authority = try DemoCertificateAuthority(name: "bearer-proxy demonstration root", days: 30)
+    let server = try authority.issue(
+      name: "bearer-proxy demonstration", .server(names: ["localhost", "127.0.0.1", "::1"]), days: 30)
+    let client = try authority.issue(name: "nightly job", .client, days: 30)
+    let secret = try Base64URL.encode(RandomBytes.make(24))
+    for (path, content, mode) in [
+      (settings.authorityPath, try authority.certificate(), 0o644),
+      (identity.certificatePath, server.certificate, 0o644), (identity.keyPath, server.key, 0o600),
+      (settings.secretPath, Array(secret.utf8), 0o600),
+      (settings.clientCertificatePath, client.certificate, 0o644), (settings.clientKeyPath, client.key, 0o600),
+    ] {
+      try writeFile(content, to: path, mode: mode)
     }
-    for (path, content, mode) in files {
-      let rights = [FileAttributeKey.posixPermissions: mode]
-      guard FileManager.default.createFile(atPath: path, contents: Data(content), attributes: rights) else {
-        throw .file(path: path)
-      }
-    }
-    return (provider, try mapping(DemoError.tls, TLSContext.server(identity)))
-  }
-}
-
-extension BoundSocket {
-  /// A socket at `port` of 127.0.0.1, or at another one if that is in use.
-  package static func loopback(preferring port: UInt16) throws(SystemError) -> BoundSocket {
-    do throws(SystemError) {
-      return try bind(SocketAddress(.ipv4(0x7F00_0001, port: port)), count: 1)[0]
-    } catch {
-      if port == 0 { throw error }
-      return try loopback(preferring: 0)
-    }
+    let provider = try IdentityProvider(
+      origin: origin, key: .generate(), secret: Secret(secret), federated: settings.federated,
+      certificate: FederatedCredential(certificate: client, of: DemoDirectory.Sample.nightly),
+      behaviour: settings.behaviour)
+    return (provider, try .server(identity))
   }
 }

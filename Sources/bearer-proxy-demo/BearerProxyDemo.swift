@@ -1,3 +1,4 @@
+import DemoProvider
 import FoundationEssentials
 import Glibc
 import Platform

@@ -5,19 +5,12 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A failure that ends the demonstration.
-struct DemonstrationError: Error {
-  let message: String
-
-  init(_ message: String) { self.message = message }
-}
-
 /// The order of events: folder, services, proxies, tour, staying up, ending.
 final class Demonstration: Sendable {
   private let terminal: Terminal
   private let options: DemoOptions
   private let log: ExchangeLog
-  private let proxies = Locked<[String: ChildProcess]>([:])
+  private let proxies = Locked<[String: StartedProgram]>([:])
   private let isEnding = Atomic(false)
 
   init(_ options: DemoOptions, _ terminal: Terminal) {
@@ -33,10 +26,12 @@ final class Demonstration: Sendable {
     let services = try startServices(directory)
     let places = try startProxies(services, directory)
     introduce(places)
-    var tour = Tour(terminal, places, log) { () throws(DemonstrationError) in
-      self.proxies.withLock { $0["proxy"] }?.terminate()
-      try self.start("proxy", readiness: places.readiness)
-    }
+    var tour = Tour(
+      terminal: terminal, places: places, log: log,
+      restart: { () throws(DemonstrationError) in
+        self.proxies.withLock { $0["proxy"] }?.terminate()
+        try self.start("proxy", readiness: places.readiness)
+      }, waitsForReader: terminal.waitsForReader)
     try tour.walk()
     let hasFailed = tour.failures > 0
     terminal.line(
@@ -61,13 +56,10 @@ final class Demonstration: Sendable {
 
   /// Makes the folder the current one, with a link to the proxy in it. Another demonstration's folder is left alone.
   private func enterFolder() throws(DemonstrationError) -> String {
-    func absolute(_ path: String) -> String {
-      path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
-    }
     let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    let proxyPath = options.proxyPath.map(absolute) ?? own.appending(path: "bearer-proxy").path
+    let proxyPath = (options.proxyPath.map { URL(filePath: $0) } ?? own.appending(path: "bearer-proxy")).path
     let temporary = FileManager.default.temporaryDirectory.path + "/bearer-proxy-demo-\(getpid())"
-    var path = options.directory.map(absolute) ?? temporary
+    var path = options.directory.map { URL(filePath: $0).path } ?? temporary
     do {
       if try !takeFolder(path) {
         terminal.line("\(path) belongs to a demonstration that runs; this one's folder is \(temporary).")
@@ -100,7 +92,7 @@ final class Demonstration: Sendable {
     var settings = DemoSettings(directory: directory)
     settings.ports = [8443, 8444, 8445]
     let services = try mapping(
-      { (error: DemoError) in DemonstrationError("the sample services do not start: \(error)") },
+      { (error: any Error) in DemonstrationError("the sample services do not start: \(error)") },
       DemoServices(settings, log: log.append))
     // The platform of a machine with an identity tells the address of its service in this way.
     setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", services.identityOrigin, 1)
@@ -115,19 +107,19 @@ final class Demonstration: Sendable {
       ("branch", Sample.branch, "\(Sample.ordersURI)/Orders.Read"),
       ("gateway", Sample.gateway, "\(Sample.branchURI)/Branch.Access"),
     ] {
-      try write(
-        hopConfiguration(name, client: client, scope: scope, upstream: upstream, issuer: services.issuer),
-        to: "\(name).yaml")
+      let configuration = hopConfiguration(
+        name, client: client, scope: scope, upstream: upstream, issuer: services.issuer)
+      try writeFile(Array(configuration.utf8), to: "\(name).yaml")
       upstream = "http://\(try start(name))/"
     }
     var places = DemoPlaces(
       directory: directory, gatewayOrigin: String(upstream.dropLast()), services: services)
-    try write(demoProgram(places), to: "reports.sh")
-    try write(UUID().uuidString, to: "reports-secret")
+    try writeFile(Array(demoProgram(places).utf8), to: "reports.sh")
+    try writeFile(Array(UUID().uuidString.utf8), to: "reports-secret")
     // A port that was free a moment ago may be taken by the time the proxy asks for it.
     for isLastAttempt in [false, false, true] {
       (places.proxyPort, places.adminPort) = (try Self.freePort(places.proxyPort), try Self.freePort(places.adminPort))
-      try write(demoConfiguration(places), to: "proxy.yaml")
+      try writeFile(Array(demoConfiguration(places).utf8), to: "proxy.yaml")
       do throws(DemonstrationError) {
         try start("proxy", readiness: places.readiness)
         break
@@ -136,13 +128,6 @@ final class Demonstration: Sendable {
       }
     }
     return places
-  }
-
-  private func write(_ text: String, to file: String) throws(DemonstrationError) {
-    let rights = [FileAttributeKey.posixPermissions: 0o600]
-    guard FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: rights) else {
-      throw DemonstrationError("cannot write to \(file)")
-    }
   }
 
   /// `preferred`, or any other port if that is taken.
@@ -162,9 +147,9 @@ final class Demonstration: Sendable {
     guard log >= 0 else { throw DemonstrationError("cannot write to \(path)") }
     defer { close(log) }
     let start = lseek(log, 0, SEEK_END)
-    let child = try ChildProcess([DemoPlaces.program, "run", "-c", "\(name).yaml"], output: log)
+    let child = try StartedProgram.start([DemoPlaces.program, "run", "-c", "\(name).yaml"], output: log)
     proxies.withLock { $0[name] = child }
-    for _ in 0..<1500 where child.poll() == nil {
+    for _ in 0..<1500 where child.end == nil {
       let words = String(decoding: textOfFile(path).utf8.dropFirst(Int(start)), as: UTF8.self)
       if let address = words.between(#""message":"serving","address":""#, "\"") {
         guard let readiness else { return address }
@@ -180,23 +165,19 @@ final class Demonstration: Sendable {
 
   private func introduce(_ places: DemoPlaces) {
     let services = places.services
-    for (name, port, origin) in [
-      ("identity provider", 8443, services.providerOrigin), ("sample API", 8444, services.apiOrigin),
-      ("machine's identity service", 8445, services.identityOrigin), ("proxy", 8080, places.proxyOrigin),
-      ("admin listener", 9901, places.adminOrigin),
-    ] where !origin.hasSuffix(":\(port)") {
+    let addresses = [
+      ("identity provider", 8443, services.providerOrigin, "(as Microsoft Entra, with sample users)"),
+      ("sample API", 8444, services.apiOrigin, "(takes only that provider's tokens)"),
+      ("identity service", 8445, services.identityOrigin, "(of a machine, as Azure's)"),
+      ("proxy", 8080, places.proxyOrigin, ""), ("admin listener", 9901, places.adminOrigin, "(health and metrics)"),
+    ]
+    for (name, port, origin, _) in addresses where !origin.hasSuffix(":\(port)") {
       terminal.line("Port \(port) is in use: the \(name) is at \(origin).")
     }
-    terminal.line(
-      """
-        identity provider   \(services.providerOrigin)  (as Microsoft Entra, with sample users)
-        sample API          \(services.apiOrigin)  (takes only that provider's tokens)
-        identity service    \(services.identityOrigin)   (of a machine, as Azure's)
-        bearer-proxy        \(places.proxyOrigin)   health and metrics: \(places.adminOrigin)
-
-      All commands run in this folder, which has the configuration, the log and keys:
-
-      """)
+    for (name, _, origin, purpose) in addresses {
+      terminal.line("  \(name.padded(20))\(origin.padded(purpose.isEmpty ? 0 : 24))\(purpose)")
+    }
+    terminal.line("\nAll commands run in this folder, which has the configuration, the log and keys:\n")
     terminal.command(["cd", places.directory])
     terminal.command([DemoPlaces.program, "run", "-c", "proxy.yaml"])
     let exchanges = log.take()
@@ -212,7 +193,7 @@ final class Demonstration: Sendable {
     tryItYourself(places)
     OutputFile.standardOutput.flush()
     log.goLive()
-    while let child = proxies.withLock({ $0["proxy"] }), child.poll() == nil { usleep(100_000) }
+    while let child = proxies.withLock({ $0["proxy"] }), child.end == nil { usleep(100_000) }
     // The signal's handler ends the process.
     while isEnding.load(ordering: .relaxed) { usleep(100_000) }
     throw DemonstrationError("bearer-proxy ended by itself; its log is \(places.directory)/\(DemoPlaces.log)")

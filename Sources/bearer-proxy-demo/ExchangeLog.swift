@@ -57,11 +57,11 @@ struct AccessRecords {
     for _ in 0..<50 {
       // The text after the last line end is not complete yet.
       let lines = textOfFile(DemoPlaces.log).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      for line in lines.dropFirst(linesRead).reversed() where line.contains(#""message":"request""#) {
-        guard let record = JSONValue(json: Array(line.utf8))?.members, let method = record["method"]?.text,
-          let path = record["path"]?.text, let seen = record["status"]?.seconds, let time = record["total_ms"]?.seconds
-        else { preconditionFailure("the record of a request lacks fields: \(line)") }
-        if status != 0, seen != status { continue }
+      for line in lines.dropFirst(linesRead).reversed() {
+        guard let record = JSONValue(json: Array(line.utf8))?.members, record["message"]?.text == "request",
+          let method = record["method"]?.text, let path = record["path"]?.text, let time = record["total_ms"]?.seconds,
+          let seen = record["status"]?.seconds, status == 0 || seen == status
+        else { continue }
         linesRead = lines.count
         let source = record["token_source"]?.text?.replacing("_", with: " ")
         let token = source.map { $0 == "none" ? ", no token" : ", token from \($0)" } ?? ""

@@ -33,19 +33,16 @@ struct Terminal: Sendable {
     waitsForReader = isTerminal && isatty(STDIN_FILENO) == 1 && !options.endsAfterTour && !isVerbose
   }
 
-  func line(_ text: String = "", _ style: Style = .plain) {
+  /// Writes lines, each behind a margin.
+  func line(_ text: String = "", _ style: Style = .plain, margin: String = "") {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let part = part.isEmpty ? "" : margin + part
       let styled = isColourful && style != .plain && !part.isEmpty ? "\u{1B}[\(style.rawValue)m\(part)\u{1B}[0m" : part
       OutputFile.standardOutput.write(text: "\(styled)\n")
     }
   }
 
-  /// Writes lines, each behind a margin.
-  func indented(_ text: some StringProtocol, _ style: Style = .plain) {
-    for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      line(part.isEmpty ? "" : "    \(part)", style)
-    }
-  }
+  func indented(_ text: some StringProtocol, _ style: Style = .plain) { line(String(text), style, margin: "    ") }
 
   /// Writes text in lines that fit; those after the first begin behind a margin as wide as `start`.
   func wrapped(_ text: String, after start: String, _ style: Style = .plain) {
@@ -55,9 +52,7 @@ struct Terminal: Sendable {
   }
 
   /// Writes a command for a shell, whole: it may be pasted.
-  func command(_ words: [String]) {
-    line("    $ " + words.map(\.shellWord).joined(separator: " "), .command)
-  }
+  func command(_ words: [String]) { indented("$ " + words.map(\.shellWord).joined(separator: " "), .command) }
 
   /// Waits for Enter. Returns false if the reader wants the rest in one go, or has closed the input.
   func askForNext() -> Bool {
@@ -75,9 +70,6 @@ extension OutputFile {
 }
 
 extension String {
-  /// The text, or its beginning and an ellipsis if it is longer than `width` characters.
-  func shortened(to width: Int) -> String { count <= width ? self : prefix(width - 1) + "…" }
-
   /// The text without line ends behind it.
   var trimmed: Substring { self[..<(lastIndex { !$0.isNewline }.map { index(after: $0) } ?? startIndex)] }
 

@@ -8,14 +8,18 @@ extension Tour {
     let size = FileManager.default.contents(atPath: "proxy.yaml")?.count ?? -1
     let alice = "200 OK · API saw \(Sample.alice) with"
     let isQuiet = "exit status 0, no token is shown"
+    func curl(_ words: String...) -> Call { .command(["curl", "-sSi"] + words) }
     /// A call through the proxy.
     func get(_ path: String, _ words: String..., until status: Int? = nil) -> Call {
-      .request(words + [places.proxyOrigin + path], until: status)
+      .command(["curl", "-sSi"] + words + [places.proxyOrigin + path], until: status)
+    }
+    func program(_ name: String, _ words: String..., answers: [[String]] = []) -> Call {
+      .command([DemoPlaces.program, name, "-c", "proxy.yaml"] + words, answers: answers)
     }
     return [
       Step(
         part: "A token for an application", text: "Without the proxy, the API refuses a call that has no token.",
-        calls: [.request(["--cacert", DemoPlaces.authority, "\(places.services.apiOrigin)/api/me"])],
+        calls: [curl("--cacert", DemoPlaces.authority, "\(places.services.apiOrigin)/api/me")],
         expected: ["401 Unauthorized · WWW-Authenticate: Bearer "],
         result: "401, and a challenge that asks for a bearer token"),
       Step(
@@ -37,11 +41,12 @@ extension Tour {
         result: "200, and the API saw the application machine"),
       Step(
         text: "A program that connects by itself asks for a token as Azure's SDKs do.",
-        calls: [.program(["exec", "-c", "proxy.yaml", "--log-level", "error", "--", "sh", "reports.sh"])],
+        calls: [program("exec", "--log-level", "error", "--", "sh", "reports.sh")],
         expected: [isQuiet, Sample.portal], result: "the API saw the application Orders portal"),
       Step(
         part: "Streams, bodies and refusals", text: "Responses stream: each event arrives when the API sends it.",
-        calls: [.events("\(places.proxyOrigin)/orders/ticks?count=4&pause_ms=300")], expected: ["4 events, one by one"],
+        calls: [.command(["curl", "-sSN", "\(places.proxyOrigin)/orders/ticks?count=4&pause_ms=300"])],
+        expected: ["4 events, one by one"],
         result: "4 events, at least 600 ms from the first to the last"),
       Step(
         text: "Request bodies stream too. The API responds with the size that arrived.",
@@ -60,12 +65,12 @@ extension Tour {
         result: "403, from the proxy: neither the API nor the provider saw anything"),
       Step(
         text: "A command tells about the token and does not show it.",
-        calls: [.program(["token", "-c", "proxy.yaml", "--route", "orders", "--json"])],
+        calls: [program("token", "--route", "orders", "--json")],
         expected: [isQuiet, "expires"],
         result: "exit status 0, and no token is shown"),
       Step(
         text: "Health and metrics have a listener of their own. No person is signed in yet.",
-        calls: [.request([places.readiness])], expected: ["200 OK"],
+        calls: [curl(places.readiness)], expected: ["200 OK"],
         result: "200: the proxy serves; a person's routes wait for a sign-in (next part)"),
       Step(
         part: "A token for a person", text: "A route can act for a person. Alice has not signed in yet.",
@@ -74,12 +79,10 @@ extension Tour {
       Step(
         text: "She signs in once, in a browser anywhere, and consents for each API.",
         calls: [
-          .login(
-            [
-              "login", "-c", "proxy.yaml", "--route", "my-orders", "--device-code", "--extra-scope",
-              "\(Sample.ledgerURI)/Ledger.Read", "--extra-scope", "\(Sample.gatewayURI)/Gateway.Access",
-            ], at: "\(places.services.providerOrigin)/device",
-            [["user=\(Sample.alice)", "password=\(Sample.password)", "action=sign-in"], ["action=accept"]])
+          program(
+            "login", "--route", "my-orders", "--device-code", "--extra-scope", "\(Sample.ledgerURI)/Ledger.Read",
+            "--extra-scope", "\(Sample.gatewayURI)/Gateway.Access",
+            answers: [["user=\(Sample.alice)", "password=\(Sample.password)", "action=sign-in"], ["action=accept"]])
         ],
         expected: [
           isQuiet, "Sign in a device · Sign in · Orders desk asks for your permission · You are signed in",
@@ -109,17 +112,16 @@ extension Tour {
         ], result: "200, and the API saw Alice: each token is hers, is for the next hop, and names who asked"),
       Step(
         text: "A caller without a token is refused: these proxies do not call on in their own name.",
-        calls: [.request(["\(places.gatewayOrigin)/me"])], expected: ["401 Unauthorized", "services: ."],
+        calls: [curl("\(places.gatewayOrigin)/me")], expected: ["401 Unauthorized", "services: ."],
         result: "401, from the first of the two: neither the API nor the provider saw anything"),
       Step(
         part: "When an API demands more",
         text: "Alice's access changes, and the API refuses her old token. The proxy gets another one, "
           + "and the caller gets its response.",
         calls: [
-          .request([
+          curl(
             "--cacert", DemoPlaces.authority, "-d", #"{"user": "\#(Sample.alice)"}"#,
-            "\(places.services.providerOrigin)/testing/critical-event",
-          ]), get("/my/orders/list"),
+            "\(places.services.providerOrigin)/testing/critical-event"), get("/my/orders/list"),
         ], expected: ["\(alice) Orders.Read;", "services: api 401, provider 200, api 200."],
         result: "200: the proxy took the API's demand to the provider, and sent a new token"),
       Step(
@@ -138,7 +140,7 @@ extension Tour {
       Step(
         text: "Signing out removes the account from the cache. The running proxy notices.",
         calls: [
-          .program(["logout", "-c", "proxy.yaml", "--account", Sample.alice]), get("/my/orders/list", until: 401),
+          program("logout", "--account", Sample.alice), get("/my/orders/list", until: 401),
         ], expected: [isQuiet, "401 Unauthorized"], result: "exit status 0, and her route responds with 401 again"),
     ]
   }

@@ -14,14 +14,9 @@ struct Step {
 }
 
 enum Call {
-  /// One response by curl, with these words; repeated until it has the status, if one is given.
-  case request([String], until: Int? = nil)
-  /// An event stream by curl.
-  case events(String)
-  /// A command of bearer-proxy.
-  case program([String])
-  /// `login` with a device code, whose pages at this address a person fills in.
-  case login([String], at: String, [[String]])
+  /// A command, repeated until its response has the status, if one is given. If there are answers, a person types the
+  /// code that it shows at the provider's page for devices, and fills in the pages that follow.
+  case command([String], until: Int? = nil, answers: [[String]] = [])
   /// Pages from this address on, which a person fills in. `CODE` is the one-time code of the page.
   case pages(String, [[String]])
   /// The proxy ends, and starts again.
@@ -35,24 +30,16 @@ struct Tour {
   let log: ExchangeLog
   /// Ends the proxy and starts it again; throws if it is not ready then.
   let restart: () throws(DemonstrationError) -> Void
-  private(set) var steps = 0
-  private(set) var failures = 0
   /// True if the next part waits for Enter.
-  private(set) var waitsForReader: Bool
+  var waitsForReader: Bool
 
-  private var records = AccessRecords()
+  var steps = 0
+  var failures = 0
+  var records = AccessRecords()
   /// What the step's calls came to.
-  private var seen: [String] = []
+  var seen: [String] = []
   /// The step that first saw each token, by the token's identifier.
-  private var tokens: [String: Int] = [:]
-
-  init(
-    _ terminal: Terminal, _ places: DemoPlaces, _ log: ExchangeLog,
-    restart: @escaping () throws(DemonstrationError) -> Void
-  ) {
-    (self.terminal, self.places, self.log, self.restart) = (terminal, places, log, restart)
-    waitsForReader = terminal.waitsForReader
-  }
+  var tokens: [String: Int] = [:]
 
   /// Carries out every step, also after one that failed.
   mutating func walk() throws(DemonstrationError) {
@@ -84,100 +71,82 @@ struct Tour {
 
   private mutating func carryOut(_ call: Call) throws(DemonstrationError) {
     switch call {
-    case .request(let words, let status):
-      let words = ["curl", "-sSi"] + words
+    case .command(let words, let status, let answers):
       let deadline = MonotonicTime.now + .seconds(10)
       while let status, try CommandRun(words).httpStatus != status, MonotonicTime.now < deadline {}
       if status != nil { _ = log.take() }
-      let run = try run(words)
-      let brief = brief(run)
-      seen.append(brief)
-      report(run, brief, records.next(status: run.httpStatus))
-    case .events(let address):
-      let start = MonotonicTime.now
-      var times: [Duration] = []
-      let run = try run(["curl", "-sSN", address]) { [terminal] text in
-        times.append(Duration(MonotonicTime.now - start))
-        for event in text.split(separator: "\n") where event.hasPrefix("data: ") {
-          terminal.indented("after \(Int(times[times.count - 1] / .milliseconds(1))) ms".padded(16) + event)
-        }
-      }
-      let areSpread = (times.last ?? .zero) - (times.first ?? .zero) >= .milliseconds(600)
-      let count = run.text.split(separator: "\n").count { $0.hasPrefix("data: ") }
-      seen.append("\(count) events\(areSpread ? ", one by one" : ", all at once")")
-      report(run, nil, records.next(status: 0))
-    case .program(let words):
-      let run = try run([DemoPlaces.program] + words)
-      report(run, run.text, nil)
-    case .login(let words, let address, let answers):
-      try login(words, address, answers)
+      try run(words, answers)
     case .pages(let address, let answers):
       terminal.indented("her browser: \(address.prefix { $0 != "&" })")
-      let (headings, end, texts) = try browse(address, answers)
-      seen += texts
-      show(pages: "\(headings) · back at \(end.dropFirst(places.pagesOrigin.count))")
+      try browse(address, answers)
     case .restart:
       terminal.command([DemoPlaces.program, "run", "-c", "proxy.yaml"])
       try restart()
     }
   }
 
-  /// Shows a command, runs it, and keeps what it came to.
-  private mutating func run(
-    _ words: [String], hear: (String) -> Void = { _ in }
-  ) throws(DemonstrationError) -> CommandRun {
+  /// Shows a command, runs it, and shows and keeps what it came to: with --verbose all of it, otherwise what matters.
+  private mutating func run(_ words: [String], _ answers: [[String]]) throws(DemonstrationError) {
     terminal.command(words)
-    let run = try CommandRun(words, hear: hear)
-    seen += [run.text, "exit status \(run.status), \(run.text.contains("eyJ") ? "a" : "no") token is shown"]
-    return run
-  }
-
-  private mutating func login(
-    _ words: [String], _ address: String, _ answers: [[String]]
-  ) throws(DemonstrationError) {
-    var printed = ""
-    var pages: Result<(headings: String, end: String, texts: [String]), DemonstrationError>?
-    let run = try run([DemoPlaces.program] + words) { [self] piece in
-      if terminal.isVerbose { terminal.indented(piece.trimmed) }
+    let start = MonotonicTime.now
+    var (events, printed): ([Duration], String) = ([], "")
+    var code: Substring?
+    let run = try CommandRun(words) { piece throws(DemonstrationError) in
       printed += piece
-      guard pages == nil, let code = printed.firstMatch(of: /\b[B-Z]{4}-[B-Z]{4}\b/)?.0 else { return }
-      terminal.indented("code \(code), typed at \(address)")
-      do throws(DemonstrationError) {
-        pages = .success(try browse(address, [["user_code=\(code)"]] + answers))
-      } catch {
-        pages = .failure(error)
+      for line in piece.replacing("\r\n", with: "\n").trimmed.split(separator: "\n", omittingEmptySubsequences: false) {
+        if line.hasPrefix("data: ") {
+          events.append(Duration(MonotonicTime.now - start))
+          terminal.indented("after \(Int(events[events.count - 1] / .milliseconds(1))) ms".padded(16) + line)
+        } else if terminal.isVerbose {
+          terminal.indented(line)
+        }
       }
+      guard !answers.isEmpty, code == nil else { return }
+      code = printed.firstMatch(of: /\b[B-Z]{4}-[B-Z]{4}\b/)?.0
+      guard let code else { return }
+      let address = "\(places.services.providerOrigin)/device"
+      terminal.indented("code \(code), typed at \(address)")
+      try browse(address, [["user_code=\(code)"]] + answers)
     }
-    // The command asks again while the person fills in the pages.
-    show(log.take().filter { $0.status != 400 })
-    show(pages: try pages?.get().headings ?? "")
-    for line in run.text.split(separator: "\n") where line.contains("is signed in") {
-      terminal.indented(line.drop { $0 == " " })
+    seen += [run.text, "exit status \(run.status), \(run.text.contains("eyJ") ? "a" : "no") token is shown"]
+    if let first = events.first, let last = events.last {
+      seen.append("\(events.count) events\(last - first >= .milliseconds(600) ? ", one by one" : ", all at once")")
+    }
+    let isProxied = words.contains { $0.hasPrefix(places.proxyOrigin) }
+    let record = isProxied ? records.next(status: run.httpStatus) : nil
+    let exchanges = log.take()
+    let all = exchanges + [record].compactMap(\.self)
+    let tokens = exchanges.filter(\.isToken).enumerated().map { "\($0 + 1): \($1.note)" }
+    seen += tokens + all.map(\.words)
+    seen.append("services: \(exchanges.map { "\($0.service) \($0.status)" }.joined(separator: ", ")).")
+    let brief = brief(run)
+    seen.append(brief)
+    if terminal.isVerbose {
+      // A command asks again while the person fills in the pages.
+      for exchange in all where answers.isEmpty || exchange.status != 400 { terminal.indented(exchange.line, .quiet) }
+      return
+    }
+    for line in brief.split(separator: "\n") where answers.isEmpty || line.contains("is signed in") {
+      let width = Terminal.columns - 4
+      terminal.indented(line.count <= width ? line : line.prefix(width - 1) + "…")
+    }
+    if tokens.count > 1 {
+      for token in tokens { terminal.indented(token) }
+    } else if !all.isEmpty, answers.isEmpty {
+      terminal.wrapped(all.map(\.words).joined(separator: " · "), after: "    ", .quiet)
     }
   }
 
-  /// With --verbose, shows what the services and the proxy report, a line each.
-  private func show(_ exchanges: [DemoExchange]) {
-    if terminal.isVerbose { for exchange in exchanges { terminal.indented(exchange.line, .quiet) } }
-  }
-
-  private mutating func show(pages: String) {
-    seen.append(pages)
-    terminal.wrapped("her pages: \(pages)", after: "    ")
-  }
-
-  /// Fills in one page after the other, with curl as her browser. Returns the pages' headings, the last address and
-  /// the pages.
-  private func browse(
-    _ start: String, _ answers: [[String]]
-  ) throws(DemonstrationError) -> (headings: String, end: String, texts: [String]) {
-    var (address, headings, form, texts): (String, [String], [String], [String]) = (start, [], [], [])
+  /// Fills in one page after the other, with curl as her browser. Shows and keeps the pages' headings and the path at
+  /// the proxy that they lead back to.
+  private mutating func browse(_ start: String, _ answers: [[String]]) throws(DemonstrationError) {
+    var (address, headings, form): (String, [String], [String]) = (start, [], [])
     for answer in answers + [nil] {
       let words =
         ["curl", "-sSL", "--cacert", DemoPlaces.authority, "-c", DemoPlaces.cookies, "-b", DemoPlaces.cookies]
         + form.flatMap { ["--data-urlencode", $0] } + [address]
       let text = try CommandRun(words + ["-w", "\n%{url_effective}"]).text
-      texts.append(text)
+      seen.append(text)
       address = text.split(separator: "\n").last.map(String.init) ?? ""
       let heading = text.between("<h1>", "</h1>")
       if let heading { headings.append(heading) }
@@ -192,35 +161,17 @@ struct Tour {
       let origin = address.firstMatch(of: /^https?:\/\/[^\/]*/)?.0 ?? ""
       address = "\(origin)\(page.between("action=\"", "\"") ?? "/")"
     }
-    return (headings.joined(separator: " · "), address, texts)
+    if address.hasPrefix(places.pagesOrigin) {
+      headings.append("back at \(address.dropFirst(places.pagesOrigin.count))")
+    }
+    seen.append(headings.joined(separator: " · "))
+    terminal.wrapped("her pages: \(seen[seen.count - 1])", after: "    ")
   }
 
-  /// Shows a call's output, and what the services and the proxy report of it: with --verbose all of it, otherwise
-  /// `brief` and a line for the rest. No brief: its output is shown already.
-  private mutating func report(_ run: CommandRun, _ brief: String?, _ record: DemoExchange?) {
-    let exchanges = log.take()
-    let all = exchanges + (record.map { [$0] } ?? [])
-    let tokens = exchanges.filter(\.isToken).enumerated().map { "\($0 + 1): \($1.note)" }
-    seen += tokens + all.map(\.words)
-    seen.append("services: \(exchanges.map { "\($0.service) \($0.status)" }.joined(separator: ", ")).")
-    show(all)
-    if terminal.isVerbose {
-      if brief != nil { terminal.indented(run.text.replacing("\r\n", with: "\n").trimmed) }
-      return
-    }
-    for line in (brief ?? "").trimmed.split(separator: "\n") {
-      terminal.indented(String(line).shortened(to: Terminal.columns - 4))
-    }
-    if tokens.count > 1 {
-      for token in tokens { terminal.indented(token) }
-    } else if !all.isEmpty {
-      terminal.wrapped(all.map(\.words).joined(separator: " · "), after: "    ", .quiet)
-    }
-  }
-
-  /// The status, and what matters of the rest: the API's view of its caller, the proxy's explanation or a challenge
-  /// without the address for signing in.
+  /// What matters of a response: the status, and the API's view of its caller, the proxy's explanation, or a challenge
+  /// without the address for signing in. Other output is shown whole, and events are shown already.
   private mutating func brief(_ run: CommandRun) -> String {
+    guard run.httpStatus != 0 else { return run.text.contains("data: ") ? "" : run.text }
     let challenge = run.challenge?.replacing(/\ realm=.*authorization_uri="[^"]*",?/, with: " …")
     let words =
       run.body.between("\"bytes\": ", ",").map { "API saw \($0) bytes" } ?? view(run.body)

@@ -30,9 +30,9 @@ package struct ExternalCommand: Sendable, Hashable {
 
   private func result(within limit: TimeSpan, _ outputLimit: Int) -> Result<[UInt8], ExternalCommandError> {
     let deadline = MonotonicTime.now + limit
-    var process: StartedProcess
+    var process: RunningCommand
     do throws(SystemError) {
-      process = try StartedProcess(self)
+      process = try RunningCommand(self)
     } catch {
       return .failure(.notStarted(error))
     }
@@ -67,13 +67,12 @@ package enum ExternalCommandError: Error, Sendable, Hashable {
 }
 
 /// A running program with our ends of its pipes.
-private struct StartedProcess {
-  private let identifier: pid_t
+private struct RunningCommand {
+  private let program: StartedProgram
   /// Its output and its errors; -1 for one that is closed.
   private var ends: [Int32]
 
   init(_ command: ExternalCommand) throws(SystemError) {
-    guard let program = command.words.first else { throw SystemError("posix_spawn", ENOENT) }
     var output: [Int32] = [-1, -1]
     var errors: [Int32] = [-1, -1]
     guard csystem_pipe(&output) == 0 else { throw SystemError("pipe") }
@@ -82,46 +81,24 @@ private struct StartedProcess {
       for end in output { close(end) }
       throw error
     }
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
+    ends = [output[0], errors[0]]
+    let theirs = [output[1], errors[1]]
+    defer { for end in theirs { close(end) } }
     // Our own descriptors are not inherited; those that we were started with might be.
     csystem_inherit_no_descriptors()
-    // Ignored and blocked signals are inherited.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD] { sigaddset(&signals, signal) }
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
-    let arguments = command.words.map { strdup($0) } + [nil]
-    let variables = command.environment.map { strdup($0) } + [nil]
-    defer { for text in arguments + variables { free(text) } }
-    var process = pid_t()
-    let number = posix_spawn(&process, program, &actions, &attributes, arguments, variables)
-    for end in [output[1], errors[1]] { close(end) }
-    guard number == 0 else {
-      for end in [output[0], errors[0]] { close(end) }
-      throw SystemError("posix_spawn", number)
+    do throws(SystemError) {
+      program = try StartedProgram(command.words, environment: command.environment, outputs: theirs, group: .own)
+    } catch {
+      for end in ends { close(end) }
+      throw error
     }
-    identifier = process
-    ends = [output[0], errors[0]]
   }
 
   /// True if the program itself has ended. Its children may still run and hold the pipes.
   var hasEnded: Bool {
     var found = siginfo_t()
-    return waitid(P_PID, id_t(identifier), &found, WEXITED | WNOHANG | WNOWAIT) == 0 && found.si_signo == SIGCHLD
+    let result = waitid(P_PID, id_t(program.identifier), &found, WEXITED | WNOHANG | WNOWAIT)
+    return result == 0 && found.si_signo == SIGCHLD
   }
 
   /// Passes on the bytes that are ready, and true for those of the output. Returns true if there are no more now.
@@ -147,10 +124,10 @@ private struct StartedProcess {
   /// Kills the rest of the group, and returns the program's own end.
   mutating func end() -> ProgramEnd {
     // Before the program is waited for: until then no other process can get its number.
-    kill(-identifier, SIGKILL)
+    kill(-program.identifier, SIGKILL)
     for end in ends where end >= 0 { close(end) }
     var status: Int32 = 0
-    while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+    while waitpid(program.identifier, &status, 0) < 0, errno == EINTR {}
     return ProgramEnd(status)
   }
 }

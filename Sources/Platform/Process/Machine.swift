@@ -50,7 +50,7 @@ package enum Machine {
     // The runtime's crash reporter is another program, which shows memory. Without it, the runtime would wait for ever
     // instead of ending.
     for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
-    if !LaunchedProgram.takesSignals { signal(SIGQUIT, SIG_DFL) }
+    if !StartedProgram.takesSignals { signal(SIGQUIT, SIG_DFL) }
     let paths = writableDirectories.map { strdup($0) }
     let executables = programs.map { strdup($0) }
     defer { for path in paths + executables { free(path) } }

@@ -49,6 +49,16 @@ public struct BoundSocket: Sendable {
     return sockets
   }
 
+  /// A socket at `port` of 127.0.0.1, or at another one if that is in use.
+  package static func loopback(preferring port: UInt16 = 0) throws(SystemError) -> BoundSocket {
+    do throws(SystemError) {
+      return try bind(SocketAddress(.ipv4(0x7F00_0001, port: port)), count: 1)[0]
+    } catch {
+      if port == 0 { throw error }
+      return try loopback()
+    }
+  }
+
   private static func bound(_ address: SocketAddress, sharing: Bool) throws(SystemError) -> BoundSocket {
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.family, type, 0)

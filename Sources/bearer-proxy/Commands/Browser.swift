@@ -1,6 +1,7 @@
 // The program that opens a browser, and its start. It gets an address and nothing else; nothing waits for its end.
 
 import Glibc
+import Platform
 
 /// True if this process has every right on the machine.
 func isRoot() -> Bool { geteuid() == 0 }
@@ -37,28 +38,17 @@ struct Browser: Equatable, Sendable {
     }
   }
 
-  /// `POSIX_SPAWN_SETSID`, which glibc's headers show to GNU sources only.
-  private static let newSession: Int16 = 0x80
-
   /// Starts the command in a session of its own, so that an interrupt of ours does not close the browser, and without a
   /// terminal. False if it cannot be started.
   func open(_ url: String) -> Bool {
-    let arguments = words.map { $0 == Self.address ? url : $0 }
-    var attributes = posix_spawnattr_t()
-    var actions = posix_spawn_file_actions_t()
-    guard posix_spawnattr_init(&attributes) == 0, posix_spawn_file_actions_init(&actions) == 0 else { return false }
-    defer {
-      posix_spawnattr_destroy(&attributes)
-      posix_spawn_file_actions_destroy(&actions)
+    let nowhere = Glibc.open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(nowhere) }
+    do throws(SystemError) {
+      _ = try StartedProgram(
+        words.map { $0 == Self.address ? url : $0 }, outputs: [nowhere, nowhere], group: .ownSession)
+      return true
+    } catch {
+      return false
     }
-    posix_spawnattr_setflags(&attributes, Self.newSession)
-    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-      posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-    }
-    var vector: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
-    vector.append(nil)
-    defer { for pointer in vector { free(pointer) } }
-    var process = pid_t()
-    return posix_spawnp(&process, arguments[0], &actions, &attributes, vector, environ) == 0
   }
 }

@@ -39,7 +39,7 @@ final class ProgramLaunch: Sendable {
   private let secret: Secret
   private let words: [String]
   private let environment: [String: String]
-  private let running = Locked<LaunchedProgram?>(nil)
+  private let running = Locked<StartedProgram?>(nil)
 
   init(_ options: ExecOptions, _ context: CommandContext) throws(CommandError) {
     let settings = try context.settings(options.configuration)
@@ -57,8 +57,7 @@ final class ProgramLaunch: Sendable {
       .failed("no secret can be made: \(error)")
     }
     secret = Secret(Base64URL.encode(random))
-    let address = SocketAddress(.ipv4(0x7F00_0001, port: 0))
-    socket = try attempt(try BoundSocket.bind(address, count: 1)[0]) { (error: SystemError) in
+    socket = try attempt(try BoundSocket.loopback()) { (error: SystemError) in
       .failed("cannot listen on 127.0.0.1: \(error.reason)")
     }
     var environment = context.environment
@@ -85,7 +84,7 @@ final class ProgramLaunch: Sendable {
   /// Starts the program. It waits for its first token until the proxy accepts connections.
   func start() throws(CommandError) {
     do throws(SystemError) {
-      let program = try LaunchedProgram(words, environment: variables)
+      let program = try StartedProgram.launch(words, environment: variables)
       running.withLock { $0 = program }
     } catch {
       writeError("bearer-proxy: error: cannot start \(words.first ?? ""): \(error.reason)\n")
@@ -96,7 +95,7 @@ final class ProgramLaunch: Sendable {
 
   var end: ProgramEnd? { running.withLock { $0 }?.end }
 
-  func send(_ signal: ProcessSignal.Name) { running.withLock { $0 }?.send(signal) }
+  func send(_ signal: ProcessSignal.Name) { running.withLock { $0 }?.pass(signal) }
 
   /// The variables of this process with those of the shape, and without those that Azure's SDKs prefer and those of the
   /// configuration's secrets.

@@ -235,7 +235,7 @@ struct ProcessEvents {
         if [.terminate, .interrupt, .quit].contains(name) { tell.yield(.endSignal) }
       }
       signals =
-        LaunchedProgram.passedOn.map { name in ProcessSignal(name) { take(name) } }
+        StartedProgram.passedOn.map { name in ProcessSignal(name) { take(name) } }
         + [ProcessSignal(.childEnded, handler: ended)]
       // It may have ended before it was listened to.
       ended()
