@@ -39,6 +39,11 @@ public enum JSONValue: Sendable, Hashable {
     if case .string(let text) = self { text } else { nil }
   }
 
+  /// The texts of an array's strings; none of everything else.
+  public var texts: [String] {
+    if case .array(let values) = self { values.compactMap(\.text) } else { [] }
+  }
+
   /// Whole seconds: a number, its fraction dropped, or a string with a number (token endpoints send both).
   public var seconds: Int64? {
     switch self {
@@ -55,4 +60,19 @@ public enum JSONValue: Sendable, Hashable {
     writer.append(self)
     return String(decoding: writer.bytes, as: UTF8.self)
   }
+}
+
+/// A type whose values are JSON.
+package protocol JSONMember { var json: JSONValue { get } }
+
+extension String: JSONMember { package var json: JSONValue { .string(self) } }
+extension Int64: JSONMember { package var json: JSONValue { .integer(self) } }
+extension Bool: JSONMember { package var json: JSONValue { .bool(self) } }
+extension UnixTime: JSONMember { package var json: JSONValue { .integer(seconds) } }
+extension JSONValue: JSONMember { package var json: JSONValue { self } }
+extension Array: JSONMember where Element: JSONMember { package var json: JSONValue { .array(map(\.json)) } }
+
+extension JSONValue {
+  /// An object of the members that have a value.
+  package init(_ members: [String: (any JSONMember)?]) { self = .object(members.compactMapValues { $0?.json }) }
 }

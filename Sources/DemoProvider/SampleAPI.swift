@@ -38,27 +38,6 @@ struct SampleAPI: Sendable {
     Operation(path: "/statements", maximumAge: 600),
   ]
 
-  /// A challenge, and the words of the content.
-  private struct Denial: Error {
-    var status = 401
-    var parameters = ""
-    var words: String
-
-    static func error(_ code: String, _ parameters: String = "", status: Int = 401, _ words: String) -> Denial {
-      Denial(status: status, parameters: ", error=\"\(code)\"\(parameters)", words: "\(code): \(words)")
-    }
-
-    static func invalid(_ reason: String) -> Denial {
-      error("invalid_token", ", error_description=\"\(reason)\"", reason)
-    }
-
-    /// The token must be replaced by one with this claim.
-    static func claims(_ name: String, _ value: String) -> Denial {
-      let claims = ClaimsAsked.demand(name, value)
-      return error("insufficient_claims", ", claims=\"\(Base64.encode(Array(claims.utf8)))\"", claims)
-    }
-  }
-
   let kind: Kind
   /// The API trusts its tenants.
   let provider: IdentityProvider
@@ -70,13 +49,32 @@ struct SampleAPI: Sendable {
     guard let operation = operation(request) else {
       return DemoAnswer(["error": "there is nothing here"], status: 404)
     }
-    do throws(Denial) {
+    do throws(DemoAnswer) {
       return answer(operation, request, try judge(request, operation, now: now), now: now)
     } catch {
-      let page = provider.origin + Endpoint.authorize.path(DemoDirectory.Sample.tenant)
-      return DemoAnswer(["error": error.words], status: error.status, note: error.words).adding(
-        "www-authenticate", "Bearer realm=\"\(kind)\", authorization_uri=\"\(page)\"\(error.parameters)")
+      return error
     }
+  }
+
+  /// A refusal with a challenge. Nothing about an error if no credentials were sent (RFC 6750 §3.1).
+  private func denial(
+    _ error: String?, _ reason: String, _ parameters: String = "", status: Int = 401
+  ) -> DemoAnswer {
+    let words = (error.map { "\($0): " } ?? "") + reason
+    let page = provider.origin + Endpoint.authorize.path(DemoDirectory.Sample.tenant)
+    let challenge = "Bearer realm=\"\(kind)\", authorization_uri=\"\(page)\""
+    return DemoAnswer(["error": words], status: status, note: words)
+      .adding("www-authenticate", challenge + (error.map { ", error=\"\($0)\"" } ?? "") + parameters)
+  }
+
+  private func invalid(_ reason: String) -> DemoAnswer {
+    denial("invalid_token", reason, ", error_description=\"\(reason)\"")
+  }
+
+  /// The token must be replaced by one with this claim.
+  private func insufficient(_ name: String, _ value: String) -> DemoAnswer {
+    let claims = ClaimsAsked.demand(name, value)
+    return denial("insufficient_claims", claims, ", claims=\"\(Base64.encode(Array(claims.utf8)))\"")
   }
 
   private func operation(_ request: DemoRequest) -> Operation? {
@@ -84,10 +82,9 @@ struct SampleAPI: Sendable {
   }
 
   /// The token of a request that is allowed.
-  private func judge(_ request: DemoRequest, _ operation: Operation, now: UnixTime) throws(Denial) -> SignedJWT {
+  private func judge(_ request: DemoRequest, _ operation: Operation, now: UnixTime) throws(DemoAnswer) -> SignedJWT {
     let field = request[field: "authorization"] ?? ""
-    // Nothing about an error if no credentials were sent (RFC 6750 §3.1).
-    guard field.lowercased().hasPrefix("bearer ") else { throw Denial(words: "a bearer token is needed") }
+    guard field.lowercased().hasPrefix("bearer ") else { throw denial(nil, "a bearer token is needed") }
     let api = provider.directory.apis.first { $0.uri == "api://\(kind)" } ?? API.openID
     let token: SignedJWT
     do throws(JWTRefusal) {
@@ -95,33 +92,33 @@ struct SampleAPI: Sendable {
         field.dropFirst("bearer ".count), of: provider.directory.tenants, for: [api.client, api.uri], now: now)
     } catch {
       switch error {
-      case .audience: throw .invalid("the token is for another audience")
-      case .expired(let time): throw .invalid("the token expired \(now - time) seconds ago")
-      default: throw .invalid("the token is no valid JWT of the issuer")
+      case .audience: throw invalid("the token is for another audience")
+      case .expired(let time): throw invalid("the token expired \(now - time) seconds ago")
+      default: throw invalid("the token is no valid JWT of the issuer")
       }
     }
     let (claims, members) = (token.claims, token.members(1))
     // Only an application that can answer a demand for claims is told which; another one is not asked to try.
     let isCapable = (members["xms_cc"]?.texts ?? []).contains { $0.lowercased() == "cp1" }
     if let since = claims.object.flatMap(provider.tokensCountFrom), claims.notBefore ?? since - 1 < since {
-      throw isCapable ? .claims("nbf", "\(since.seconds)") : .invalid("the token was revoked")
+      throw isCapable ? insufficient("nbf", "\(since.seconds)") : invalid("the token was revoked")
     }
     if let permission = operation.permission[kind], !(claims.roles + claims.scopes).contains(permission) {
-      throw .error(
-        "insufficient_scope", ", scope=\"\(api.uri)/\(permission)\"", status: 403, "\(permission) is needed")
+      throw denial(
+        "insufficient_scope", "\(permission) is needed", ", scope=\"\(api.uri)/\(permission)\"", status: 403)
     }
     if let context = operation.context, members["acrs"]?.texts.contains(context) != true {
       throw isCapable
-        ? .claims("acrs", context)
-        : .error("insufficient_claims", status: 403, "the application has no capability cp1")
+        ? insufficient("acrs", context)
+        : denial("insufficient_claims", "the application has no capability cp1", status: 403)
     }
     if let limit = operation.maximumAge {
       let (level, age) = (Authentication.twofold, claims.authenticatedAt.map { now - $0 } ?? .max)
       guard members["acr"]?.text == level, age <= limit else {
         let description = "error_description=\"a more recent or stronger sign-in is needed\""
-        throw .error(
-          "insufficient_user_authentication", ", \(description), acr_values=\"\(level)\", max_age=\"\(limit)\"",
-          "\(level), at most \(limit) seconds old")
+        throw denial(
+          "insufficient_user_authentication", "\(level), at most \(limit) seconds old",
+          ", \(description), acr_values=\"\(level)\", max_age=\"\(limit)\"")
       }
     }
     return token
@@ -136,7 +133,8 @@ struct SampleAPI: Sendable {
     var document: Members = [
       "caller": JSONValue([
         "kind": claims.scopes.isEmpty ? "application" : "user", "user": user, "application": claims.application,
-        "object": claims.object, "tenant": claims.tenant, "roles": claims.roles, "scopes": claims.scopes,
+        "object": claims.object, "tenant": claims.tenant, "roles": claims.roles.nonEmpty,
+        "scopes": claims.scopes.nonEmpty,
       ]),
       "token": JSONValue([
         "issuer": claims.issuer, "audience": claims.audiences, "identifier": claims.tokenIdentifier,

@@ -57,9 +57,6 @@ extension DemoDirectory {
     let fabrikam = Tenant(identifier: Sample.fabrikam, name: "Fabrikam", domain: "fabrikam.example")
     let readsOrders = [Sample.ordersAPI: ["Orders.Read"]]
     func proof(by subject: String) -> [FederatedCredential] { [.init(issuer: issuer, subject: subject, keys: keys)] }
-    func person(_ userName: String, _ name: String, _ home: Tenant, _ objects: [String: String]) -> Person {
-      Person(userName: userName, name: name, password: Secret(Sample.password), home: home, objects: objects)
-    }
     func api(_ client: String, _ uri: String, _ name: String, _ scopes: (name: String, text: String)...) -> API {
       API(client: client, uri: uri, name: name, scopes: scopes)
     }
@@ -67,13 +64,14 @@ extension DemoDirectory {
     return DemoDirectory(
       tenants: [contoso, fabrikam],
       people: [
-        person(Sample.alice, "Alice Arden", contoso, [Sample.tenant: Sample.id("d1")]),
-        person(Sample.bob, "Bob Birch", contoso, [Sample.tenant: Sample.id("d2")]),
-        person(
-          Sample.fay, "Fay Fielding", fabrikam,
-          [Sample.fabrikam: "fab71ca0-0000-4000-8000-0000000000d1", Sample.tenant: Sample.id("d3")]),
         Person(
-          userName: Sample.agentUser, name: "Order helper", home: contoso,
+          userName: Sample.alice, name: "Alice Arden", home: contoso, objects: [Sample.tenant: Sample.id("d1")]),
+        Person(userName: Sample.bob, name: "Bob Birch", home: contoso, objects: [Sample.tenant: Sample.id("d2")]),
+        Person(
+          userName: Sample.fay, name: "Fay Fielding", home: fabrikam,
+          objects: [Sample.fabrikam: "fab71ca0-0000-4000-8000-0000000000d1", Sample.tenant: Sample.id("d3")]),
+        Person(
+          userName: Sample.agentUser, name: "Order helper", password: nil, home: contoso,
           objects: [Sample.tenant: Sample.agentUserObject], agent: Sample.agent),
       ],
       applications: [

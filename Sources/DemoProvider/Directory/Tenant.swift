@@ -51,7 +51,7 @@ struct Person: Sendable {
   /// `preferred_username`, in lower case, and `name`.
   let userName, name: String
   /// Nil for the account of an agent: it has no sign-in.
-  var password: Secret?
+  var password: Secret? = Secret(DemoDirectory.Sample.password)
   var home: Tenant
   /// The `oid` in each tenant that knows the person: at home, and as a guest.
   var objects: [String: String]

@@ -45,18 +45,14 @@ struct DemoRequest: Sendable {
 
 extension DemoRequest {
   fileprivate init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
-    let path = Self.text(head.target.path, bytes)
+    let path = bytes.extracting(head.target.path).text
     self.init(
-      method: Self.text(head.methodName, bytes), path: path.isEmpty ? "/" : path,
-      query: Self.text(head.target.query, bytes))
+      method: bytes.extracting(head.methodName).text, path: path.isEmpty ? "/" : path,
+      query: bytes.extracting(head.target.query).text)
     for index in 0..<head.fields.count {
       let line = head.fields[index]
-      fields.append((Self.text(line.name, bytes).lowercased(), Self.text(line.value, bytes)))
+      fields.append((bytes.extracting(line.name).text.lowercased(), bytes.extracting(line.value).text))
     }
-  }
-
-  private static func text(_ range: ByteRange, _ bytes: Span<UInt8>) -> String {
-    bytes.extracting(range).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
   }
 }
 
@@ -71,7 +67,7 @@ extension ReplyForm {
 }
 
 /// An answer, and a few words for the demonstration's log: never a token or a secret.
-struct DemoAnswer: Sendable {
+struct DemoAnswer: Error {
   var response: ServerResponse
   var note = ""
 
@@ -92,23 +88,11 @@ extension DemoAnswer {
   }
 }
 
-/// Members of a JSON object. Those without a value, and empty lists, are left out.
+/// Members of a JSON object. Those without a value are left out.
 typealias Members = [String: (any JSONMember)?]
 
-/// A type whose values JSON has.
-protocol JSONMember { var json: JSONValue { get } }
-
-extension String: JSONMember { var json: JSONValue { .string(self) } }
-extension Int64: JSONMember { var json: JSONValue { .integer(self) } }
-extension JSONValue: JSONMember { var json: JSONValue { self } }
-extension Array: JSONMember where Element: JSONMember { var json: JSONValue { .array(map(\.json)) } }
-
-extension JSONValue {
-  init(_ members: Members) {
-    self = .object(members.compactMapValues { $0?.json }.filter { $0.value != .array([]) })
-  }
-
-  var texts: [String] { if case .array(let values) = self { values.compactMap(\.text) } else { [] } }
+extension Array {
+  var nonEmpty: Self? { isEmpty ? nil : self }
 }
 
 /// One finished exchange, for the demonstration's log.

@@ -67,12 +67,6 @@ struct ClaimsAsked {
     guard contexts.allSatisfy(Authentication.contexts.contains) else { throw .unsupportedParameter("claims") }
   }
 
-  /// The beginning of the token's life: now, or the requested moment if that is at most a minute ahead.
-  func start(now: UnixTime) -> UnixTime {
-    guard let notBefore, now < notBefore, notBefore - now <= 60 else { return now }
-    return notBefore
-  }
-
   /// The claims of a sign-in that answers a challenge.
   static func demand(_ name: String, _ value: String) -> String {
     #"{"access_token":{"\#(name)":{"essential":true,"value":"\#(value)"}}}"#

@@ -41,30 +41,35 @@ final class IdentityProvider: Sendable {
 
   func answer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
     var isForPeople = false
+    let answer: DemoAnswer
     do throws(Refusal) {
       let (endpoint, segment) = try Endpoint.find(request.path)
       isForPeople = endpoint.isForPeople
-      let answer = try state.withLock { state throws(Refusal) in
+      answer = try state.withLock { state throws(Refusal) in
         state.requests["\(endpoint)", default: 0] += 1
         let tenant = endpoint.hasTenant ? try directory.tenant(segment) : nil
         let call = ProviderCall(provider: self, request: request, tenant: tenant, now: now, state: state)
         return try call.answer(endpoint, segment)
       }
-      return isForPeople ? answer : answer.adding("cache-control", "no-store")
     } catch {
-      if isForPeople {
-        let detail = "AADSTS\(error.code)"
-        return .message("That did not work", error.message, detail: detail, error.status, note: error.note)
-      }
-      return DemoAnswer(error.document(now: now), status: error.status, note: error.note)
-        .adding("cache-control", "no-store")
+      answer =
+        isForPeople
+        ? .message("That did not work", error.message, detail: "AADSTS\(error.code)", error.status, note: error.note)
+        : DemoAnswer(error.document(now: now), status: error.status, note: error.note)
     }
+    return isForPeople ? answer : answer.adding("cache-control", "no-store")
   }
 
   /// Answers a request to the service of the sample machine.
   func machineAnswer(_ request: DemoRequest, now: UnixTime) -> DemoAnswer {
-    state.withLock { state in
-      ProviderCall(provider: self, request: request, tenant: directory.tenants[0], now: now, state: state).machine()
+    do throws(Refusal) {
+      return try state.withLock { state throws(Refusal) in
+        try ProviderCall(provider: self, request: request, tenant: directory.tenants[0], now: now, state: state)
+          .machine()
+      }
+    } catch {
+      let document: Members = ["error": error.error, "error_description": error.message]
+      return DemoAnswer(document, status: error.status, note: error.note)
     }
   }
 
@@ -99,7 +104,7 @@ struct ProviderCall {
     switch endpoint {
     case .root: rootPage()
     case .discovery: DemoAnswer(discovery(tenant?.identifier ?? segment))
-    case .keys: DemoAnswer(["keys": [JSONValue(publicKey)]])
+    case .keys: DemoAnswer(["keys": provider.keySet.keys.map(published)])
     case .authorize: try authorize()
     case .interaction: try interaction()
     case .token: try token()
@@ -128,12 +133,11 @@ struct ProviderCall {
     ]
   }
 
-  private var publicKey: Members {
-    let key = provider.keySet.keys[0]
-    return [
+  private func published(_ key: JWK) -> JSONValue {
+    JSONValue([
       "kty": "RSA", "use": key.use, "alg": key.algorithm, "kid": key.identifier, "n": Base64URL.encode(key.modulus),
       "e": Base64URL.encode(key.exponent),
-    ]
+    ])
   }
 
   /// Does a task of a demonstration or a test. The provider listens on loopback alone; pages of browsers, even its own,
@@ -143,18 +147,14 @@ struct ProviderCall {
     if task == .requests { return DemoAnswer(state.requests) }
     guard request.method == "POST" else { throw .postOnly }
     guard let document = JSONValue(json: request.body.bytes)?.members else { throw .malformed }
-    if task == .behaviour {
-      state.behaviour = ProviderBehaviour(document)
-      return DemoAnswer(["done": "\(task)"])
-    }
-    guard let person = (document["user"]?.text).flatMap(directory.person(userName:)) else {
-      throw .unsupportedParameter("user")
-    }
-    switch task {
-    case .revoke: state.revokeSessions(of: person)
-    case .withdraw: state.consents = state.consents.filter { $0.person != person.object }
+    let person = (document["user"]?.text).flatMap(directory.person(userName:))
+    switch (task, person) {
+    case (.behaviour, _): state.behaviour = ProviderBehaviour(document)
+    case (.revoke, let person?): state.revokeSessions(of: person)
+    case (.withdraw, let person?): state.consents = state.consents.filter { $0.person != person.object }
     // A token of this very second is older than the event, one of the next is not.
-    default: for object in person.objects.values { state.tokensCountFrom[object] = now + 1 }
+    case (_, let person?): for object in person.objects.values { state.tokensCountFrom[object] = now + 1 }
+    case (_, nil): throw .unsupportedParameter("user")
     }
     return DemoAnswer(["done": "\(task)"])
   }

@@ -124,7 +124,9 @@ extension ProviderCall {
     }
     interaction.browser = try Random.name()
     state.browsers[interaction.browser] = Browser()
-    return try proceed(interaction, Random.name()).adding("set-cookie", Browser.cookie(interaction.browser))
+    // Lax: a sign-in begins by a navigation from elsewhere.
+    let cookie = "\(Browser.cookieName)=\(interaction.browser); Path=/; Secure; HttpOnly; SameSite=Lax"
+    return try proceed(interaction, Random.name()).adding("set-cookie", cookie)
   }
 
   /// The next page of a sign-in, or its end.

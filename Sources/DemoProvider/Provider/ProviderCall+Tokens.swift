@@ -46,7 +46,13 @@ extension ProviderCall {
     let tenant = tenant ?? authorization.tenant
     guard let object = person.objects[tenant.identifier] else { throw .notInTenant(person.userName, tenant.name) }
     let (openID, api, names, scope) = try granted(authorization, tenant, scopes)
-    try checkSecondFactor(authorization, asked)
+    // With the claims of a sign-in that brings the code that is demanded.
+    if !proof.isTwofold, let context = asked.contexts.first {
+      throw .stepUp(claims: ClaimsAsked.demand("acrs", context))
+    }
+    if !proof.isTwofold, state.behaviour.secondFactorUsers.contains(person.userName) {
+      throw .stepUp(claims: IdentityProvider.policyClaims)
+    }
     // A sign-in is newer than any event before it, be it of the same second.
     if isSignIn, let since = state.tokensCountFrom[object] { asked.notBefore = max(asked.notBefore ?? since, since) }
     func claims(for audience: String) throws(Refusal) -> Members {
@@ -62,7 +68,7 @@ extension ProviderCall {
     var access = try claims(for: api?.client ?? origin)
     access["azp"] = application.client
     access["scp"] = names.joined(separator: " ")
-    access["acrs"] = proof.isTwofold ? Authentication.contexts : []
+    access["acrs"] = proof.isTwofold ? Authentication.contexts : nil
     var document = try document(access, asked, tenant)
     document["scope"] = scope
     if openID.contains("openid") {
@@ -205,19 +211,11 @@ extension ProviderCall {
     return (openID, api, names, names.map { "\(resource.prefix)/\($0)" }.joined(separator: " "))
   }
 
-  /// Refuses tokens to an application whose person did not type the code that is demanded, with the claims of a sign-in
-  /// that brings it.
-  private func checkSecondFactor(_ authorization: Authorization, _ asked: ClaimsAsked) throws(Refusal) {
-    if authorization.authentication.isTwofold { return }
-    if let context = asked.contexts.first { throw .stepUp(claims: ClaimsAsked.demand("acrs", context)) }
-    if state.behaviour.secondFactorUsers.contains(authorization.person.userName) {
-      throw .stepUp(claims: IdentityProvider.policyClaims)
-    }
-  }
-
   /// A token reply with an access token.
   private func document(_ claims: Members, _ asked: ClaimsAsked, _ tenant: Tenant) throws(Refusal) -> Members {
-    let own: Members = ["xms_cc": asked.capabilities, "nbf": asked.start(now: now).seconds]
+    // Now, or the requested moment if that is at most a minute ahead.
+    let start = asked.notBefore.map { (0...60).contains($0 - now) ? $0 : now } ?? now
+    let own: Members = ["xms_cc": asked.capabilities.nonEmpty, "nbf": start.seconds]
     let lifetime = state.behaviour.accessTokenLifetime
     return [
       "token_type": "Bearer", "expires_in": lifetime, "ext_expires_in": lifetime,
@@ -301,37 +299,28 @@ extension ProviderCall {
 
   /// Answers a request to the service of the sample machine, which hands out its identity's tokens as Azure's instance
   /// metadata service does.
-  func machine() -> DemoAnswer {
+  func machine() throws(Refusal) -> DemoAnswer {
     typealias Sample = DemoDirectory.Sample
-    func refusal(_ words: String, error: String = "invalid_request") -> DemoAnswer {
-      DemoAnswer(["error": error, "error_description": words], status: 400, note: "\(error): \(words)")
-    }
-    guard request.path == "/metadata/identity/oauth2/token" else {
-      return DemoAnswer(["error": "not_found"], status: 404)
-    }
+    guard request.path == "/metadata/identity/oauth2/token" else { throw .unknownPath }
     guard request[field: "metadata"] == "true" else {
-      return refusal("Required metadata header not specified", error: "bad_request_102")
+      throw .request(0, "Required metadata header not specified", error: "bad_request_102")
     }
-    do throws(Refusal) {
-      let query = try request.form()
-      guard request[field: "x-forwarded-for"] == nil, query["api-version"] == "2018-02-01" else {
-        return refusal("A proxied request, or an unknown api-version")
-      }
-      for (name, own) in [("client_id", Sample.machine), ("object_id", Sample.machineObject), ("msi_res_id", "")] {
-        if let asked = query[name], asked.lowercased() != own { return refusal("Identity not found") }
-      }
-      let (resource, lifetime) = (query["resource"] ?? "", state.behaviour.accessTokenLifetime)
-      let machine = try directory.application(Sample.machine, in: tenant)
-      let claims = try applicationClaims(of: machine, for: resource)
-      // Numbers are strings here, as the original has them.
-      return DemoAnswer(
-        [
-          "access_token": try signed(claims, directory.tenants[0], lifetime: lifetime), "client_id": machine.client,
-          "expires_in": "\(lifetime)", "expires_on": "\((now + lifetime).seconds)", "not_before": "\(now.seconds)",
-          "resource": resource, "token_type": "Bearer",
-        ], note: "token for the machine at \(resource)")
-    } catch {
-      return refusal("The resource principal was not found in the tenant", error: "invalid_resource")
+    let query = try request.form()
+    guard request[field: "x-forwarded-for"] == nil, query["api-version"] == "2018-02-01" else {
+      throw .request(0, "A proxied request, or an unknown api-version")
     }
+    for (name, own) in [("client_id", Sample.machine), ("object_id", Sample.machineObject), ("msi_res_id", "")] {
+      if let asked = query[name], asked.lowercased() != own { throw .request(0, "Identity not found") }
+    }
+    let (resource, lifetime) = (query["resource"] ?? "", state.behaviour.accessTokenLifetime)
+    let machine = try directory.application(Sample.machine, in: tenant)
+    let claims = try applicationClaims(of: machine, for: resource)
+    // Numbers are strings here, as the original has them.
+    return DemoAnswer(
+      [
+        "access_token": try signed(claims, directory.tenants[0], lifetime: lifetime), "client_id": machine.client,
+        "expires_in": "\(lifetime)", "expires_on": "\((now + lifetime).seconds)", "not_before": "\(now.seconds)",
+        "resource": resource, "token_type": "Bearer",
+      ], note: "token for the machine at \(resource)")
   }
 }

@@ -50,9 +50,6 @@ struct Browser {
     (field ?? "").split(separator: ";").map { $0.drop { $0 == " " } }.first { $0.hasPrefix("\(cookieName)=") }
       .map { String($0.dropFirst(cookieName.count + 1)) }
   }
-
-  /// The `Set-Cookie` field's value that names it. Lax: a sign-in begins by a navigation from elsewhere.
-  static func cookie(_ name: String) -> String { "\(cookieName)=\(name); Path=/; Secure; HttpOnly; SameSite=Lax" }
 }
 
 /// A person's proof.
