@@ -66,6 +66,7 @@ public enum JSONValue: Sendable, Hashable {
 package protocol JSONMember { var json: JSONValue { get } }
 
 extension String: JSONMember { package var json: JSONValue { .string(self) } }
+extension Int: JSONMember { package var json: JSONValue { .integer(Int64(self)) } }
 extension Int64: JSONMember { package var json: JSONValue { .integer(self) } }
 extension Bool: JSONMember { package var json: JSONValue { .bool(self) } }
 extension UnixTime: JSONMember { package var json: JSONValue { .integer(seconds) } }
@@ -75,4 +76,9 @@ extension Array: JSONMember where Element: JSONMember { package var json: JSONVa
 extension JSONValue {
   /// An object of the members that have a value.
   package init(_ members: [String: (any JSONMember)?]) { self = .object(members.compactMapValues { $0?.json }) }
+}
+
+extension Array {
+  /// The array; nil if it has no element.
+  package var nonEmpty: Self? { isEmpty ? nil : self }
 }

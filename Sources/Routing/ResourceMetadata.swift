@@ -24,13 +24,11 @@ extension CallerRules.Bearer {
   ///   - issuer: the issuer of callers' tokens, as it spells itself.
   ///   - name: the route's name.
   package func metadata(of path: String, at publicURL: HTTPURL, issuer: String, name: String?) -> [UInt8] {
-    var members: [String: JSONValue] = [
-      "resource": .string(publicURL.origin + path), "authorization_servers": .array([.string(issuer)]),
-      "bearer_methods_supported": .array([.string("header")]),
-    ]
-    if !scopes.isEmpty { members["scopes_supported"] = .array(scopes.words.map(JSONValue.string)) }
-    members["resource_name"] = name.map(JSONValue.string)
-    return Array(JSONValue.object(members).canonicalText().utf8)
+    let document = JSONValue([
+      "resource": publicURL.origin + path, "authorization_servers": [issuer], "bearer_methods_supported": ["header"],
+      "scopes_supported": scopes.words.nonEmpty, "resource_name": name,
+    ])
+    return Array(document.canonicalText().utf8)
   }
 
   /// The parameters of a challenge that name the source and the scopes of a token, each behind a comma.

@@ -91,10 +91,6 @@ extension DemoAnswer {
 /// Members of a JSON object. Those without a value are left out.
 typealias Members = [String: (any JSONMember)?]
 
-extension Array {
-  var nonEmpty: Self? { isEmpty ? nil : self }
-}
-
 /// One finished exchange, for the demonstration's log.
 package struct DemoExchange: Sendable {
   /// `provider`, `api` or `identity`.

@@ -27,10 +27,9 @@ extension AdminServer {
         "token given to a command", ["program": .string(taker.name), "route": .string(route.name)])
       let now = UnixTime(WallClock.now.seconds)
       return .json(
-        JSONValue.object([
-          "access_token": .string(value.revealedToken()), "token_type": .string("Bearer"),
-          "expires_on": .integer(value.lifetime.expiresAt.seconds),
-          "expires_in": .integer(value.lifetime.expiresAt - now),
+        JSONValue([
+          "access_token": value.revealedToken(), "token_type": "Bearer", "expires_on": value.lifetime.expiresAt,
+          "expires_in": value.lifetime.expiresAt - now,
         ]).canonicalText() + "\n")
     } catch {
       var next: String?
@@ -45,8 +44,7 @@ extension AdminServer {
 
   private static func refusal(_ status: Int, _ reason: String, _ detail: String, next: String? = nil) -> ServerResponse
   {
-    var members: [String: JSONValue] = ["error": .string(reason), "detail": .string(detail)]
-    members["next"] = next.map(JSONValue.string)
-    return .admin(status, "application/json", Array((JSONValue.object(members).canonicalText() + "\n").utf8))
+    let document = JSONValue(["error": reason, "detail": detail, "next": next])
+    return .admin(status, "application/json", Array((document.canonicalText() + "\n").utf8))
   }
 }

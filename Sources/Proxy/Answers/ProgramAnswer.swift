@@ -55,13 +55,10 @@ struct ProgramAnswer {
   static func metadata(origin: String, _ programs: ProgramTable) -> [UInt8] {
     let exchanges = programs.programs.contains { $0.tokens.contains(where: \.isForCallers) }
     let grants = ["client_credentials"] + (exchanges ? ["urn:ietf:params:oauth:grant-type:token-exchange"] : [])
-    let document = JSONValue.object([
-      "issuer": .string(origin), "token_endpoint": .string("\(origin)\(ProgramEndpoint.tokenPath)"),
-      "grant_types_supported": .array(grants.map(JSONValue.string)),
-      "response_types_supported": .array([.string("none")]),
-      "token_endpoint_auth_methods_supported": .array([
-        .string("client_secret_basic"), .string("client_secret_post"),
-      ]),
+    let document = JSONValue([
+      "issuer": origin, "token_endpoint": "\(origin)\(ProgramEndpoint.tokenPath)", "grant_types_supported": grants,
+      "response_types_supported": ["none"],
+      "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
     ])
     return Array(document.canonicalText().utf8)
   }
@@ -105,9 +102,9 @@ extension ProxyResponse {
     status = error.status
     fields = Self.tokenFields
     if error.asksForBasic { fields.append(("WWW-Authenticate", #"Basic realm="bearer-proxy""#)) }
-    let document = JSONValue.object([
-      "error": .string(error.code), "error_description": .string(error.description),
-      "message": .string(error.description), "statusCode": .integer(Int64(error.status)),
+    let document = JSONValue([
+      "error": error.code, "error_description": error.description, "message": error.description,
+      "statusCode": Int64(error.status),
     ])
     body = Array(document.canonicalText().utf8)
   }

@@ -102,63 +102,51 @@ struct RouteStatus {
 
   /// The same for programs; deploy/operations.md describes it.
   var json: JSONValue {
-    var members: [String: JSONValue] = [
-      "name": .string(route.name), "state": .string(condition.state.rawValue), "line": .string(line),
+    var members: [String: (any JSONMember)?] = [
+      "name": route.name, "state": condition.state.rawValue, "line": line, "field": route.fixedCredential?.name.text,
+      "token_file": file.map { JSONValue(["path": $0.path, "expires_on": $0.expiresAt, "reason": $0.reason]) },
+      "upstream": upstream.map {
+        JSONValue(["reason": $0.reason, "since": $0.since, "failures": Int64($0.count)])
+      },
     ]
-    if let file {
-      var described: [String: JSONValue] = ["path": .string(file.path)]
-      described["expires_on"] = file.expiresAt.map { .integer($0.seconds) }
-      described["reason"] = file.reason.map(JSONValue.string)
-      members["token_file"] = .object(described)
-    }
-    members["field"] = route.fixedCredential.map { .string($0.name.text) }
     if let token {
-      members["application"] = .string(token.application)
-      members["as"] = .string(subject(token))
-      members["agent"] = token.agent.map(JSONValue.string)
-      members["account"] = accountName.map(JSONValue.string)
-      members["scopes"] = .array(token.scopes.words.map(JSONValue.string))
-      var held: [String: JSONValue] = ["held": .bool(isServing), "refreshing": .bool(token.isRefreshing)]
-      if isServing, let end = token.expiresAt {
-        held["expires_on"] = .integer(end.seconds)
-        held["expires_in"] = .integer(end - now)
-        held["former_credential"] = .bool(isOfFormerCredential)
-      }
-      members["token"] = .object(held)
+      members["application"] = token.application
+      members["as"] = subject(token)
+      members["agent"] = token.agent
+      members["account"] = accountName
+      members["scopes"] = token.scopes.words
+      let end = isServing ? token.expiresAt : nil
+      members["token"] = JSONValue([
+        "held": isServing, "refreshing": token.isRefreshing, "expires_on": end, "expires_in": end.map { $0 - now },
+        "former_credential": end.map { _ in isOfFormerCredential },
+      ])
       members["sign_in"] = signIn
       switch token.failure?.error.kind {
       case nil, .interactionRequired, .cacheUnavailable, .assertionRefused: break
       case .providerUnavailable, .rejected, .unusableMetadata:
         guard let failure = token.failure else { break }
-        members["provider"] = .object([
-          "reason": .string(failure.error.reason), "detail": .string(failure.error.detail),
-          "since": .integer(failure.since.seconds), "retry_in": .integer(max(failure.retryAt - now, 0)),
+        members["provider"] = JSONValue([
+          "reason": failure.error.reason, "detail": failure.error.detail, "since": failure.since,
+          "retry_in": max(failure.retryAt - now, 0),
         ])
       }
     }
-    members["upstream"] = upstream.map { failure in
-      .object([
-        "reason": .string(failure.reason), "since": .integer(failure.since), "failures": .integer(Int64(failure.count)),
-      ])
-    }
-    return .object(members)
+    return JSONValue(members)
   }
 
   /// The reason and address of a required sign-in.
   private var signIn: JSONValue? {
-    var members: [String: JSONValue] = [:]
-    members["command"] = command.map(JSONValue.string)
-    members["link"] = link.map(JSONValue.string)
+    var members: [String: (any JSONMember)?] = ["command": command, "link": link]
     switch condition {
     case .signInNeeded(let reason):
-      members["reason"] = .string(reason.rawValue)
-      members["claims"] = token?.failure?.error.interactionRequired?.claims.map { .string($0.text) }
-      return .object(members)
+      members["reason"] = reason.rawValue
+      members["claims"] = token?.failure?.error.interactionRequired?.claims?.text
     case .moreProofNeeded(let need):
-      members["reason"] = .string("upstream_challenge")
-      return .object(members.merging(need.json.members ?? [:]) { own, _ in own })
+      members["reason"] = "upstream_challenge"
+      members.merge(need.json.members ?? [:]) { own, _ in own }
     default: return nil
     }
+    return JSONValue(members)
   }
 }
 

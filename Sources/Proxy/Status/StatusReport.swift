@@ -27,41 +27,29 @@ struct StatusReport {
 
   var json: JSONValue {
     let cache = description.cache()
-    var kept: [String: JSONValue] = [
-      "kind": .string(cache.kind.rawValue), "line": .string(Self.line(cache, now)),
-      "usable": .bool(cache.trouble == nil), "unwritten_changes": .integer(Int64(cache.unwrittenChanges)),
+    var kept: [String: (any JSONMember)?] = [
+      "kind": cache.kind.rawValue, "line": Self.line(cache, now), "usable": cache.trouble == nil,
+      "unwritten_changes": cache.unwrittenChanges, "trouble": cache.trouble, "since": cache.troubleSince,
     ]
-    if cache.kind != .memory { kept[cache.kind.rawValue] = cache.path.map(JSONValue.string) }
-    kept["trouble"] = cache.trouble.map(JSONValue.string)
-    kept["since"] = cache.troubleSince.map { .integer($0.seconds) }
-    var members: [String: JSONValue] = [
-      "version": .string(description.version), "ready": .bool(isReady), "draining": .bool(isDraining),
-      "line": .string(line), "started_on": .integer(startedAt.seconds), "uptime": .integer(max(now - startedAt, 0)),
-      "configuration": .string(description.commands.configuration), "cache": .object(kept),
-      "routes": .array(routes.map(\.json)),
-    ]
-    if !programs.isEmpty { members["programs"] = .array(programs.map(\.json)) }
-    if !description.certificates.isEmpty {
-      members["certificates"] = .array(description.certificates.map { Self.json($0, now) })
-    }
-    if lostRecords > 0 || accessLogFailure != nil {
-      var log: [String: JSONValue] = ["lines_lost": .integer(Int64(clamping: lostRecords))]
-      log["trouble"] = accessLogFailure.map { .string($0.reason) }
-      log["line"] = .string(
-        "\(lostRecords) records lost" + (accessLogFailure.map { ", cannot be written: \($0.reason)" } ?? ""))
-      members["access_log"] = .object(log)
-    }
-    members["callers"] = .object([
-      "connections": .integer(callers.connections), "http2_connections": .integer(callers.sessions),
-      "http2_streams": .integer(callers.streams),
-      "line": .string(
-        "\(callers.connections) connections, \(callers.sessions) of them with HTTP/2, on which \(callers.streams) "
-          + "requests are served"),
+    if cache.kind != .memory { kept[cache.kind.rawValue] = cache.path }
+    let accessLog = JSONValue([
+      "lines_lost": Int64(clamping: lostRecords), "trouble": accessLogFailure?.reason,
+      "line": "\(lostRecords) records lost" + (accessLogFailure.map { ", cannot be written: \($0.reason)" } ?? ""),
     ])
-    if !upstreams.isEmpty { members["upstream_connections"] = .array(upstreams.map(Self.json)) }
-    members["reload"] = reload.json(at: now)
-    members["commit"] = description.commit.map(JSONValue.string)
-    return .object(members)
+    let callerCounts = JSONValue([
+      "connections": callers.connections, "http2_connections": callers.sessions, "http2_streams": callers.streams,
+      "line": "\(callers.connections) connections, \(callers.sessions) of them with HTTP/2, on which "
+        + "\(callers.streams) requests are served",
+    ])
+    return JSONValue([
+      "version": description.version, "commit": description.commit, "ready": isReady, "draining": isDraining,
+      "line": line, "started_on": startedAt, "uptime": max(now - startedAt, 0),
+      "configuration": description.commands.configuration, "cache": JSONValue(kept), "routes": routes.map(\.json),
+      "programs": programs.map(\.json).nonEmpty,
+      "certificates": description.certificates.map { Self.json($0, now) }.nonEmpty,
+      "access_log": lostRecords > 0 || accessLogFailure != nil ? accessLog : nil, "callers": callerCounts,
+      "upstream_connections": upstreams.map(Self.json).nonEmpty, "reload": reload.json(at: now),
+    ])
   }
 
   private var line: String {
@@ -81,23 +69,21 @@ struct StatusReport {
       case .notYetValid: "not valid before \(words(validity.notBefore))"
       case .expired: "ended \(words(since: validity.notAfter, now: now))"
       }
-    return .object([
-      "name": .string(certificate.name), "file": .string(certificate.file),
-      "thumbprint": .string(certificate.thumbprint),
-      "not_before": .integer(validity.notBefore.seconds), "not_after": .integer(validity.notAfter.seconds),
-      "state": .string(state.word), "line": .string("\(line), thumbprint \(certificate.thumbprint)"),
+    return JSONValue([
+      "name": certificate.name, "file": certificate.file, "thumbprint": certificate.thumbprint,
+      "not_before": validity.notBefore, "not_after": validity.notAfter, "state": state.word,
+      "line": "\(line), thumbprint \(certificate.thumbprint)",
     ])
   }
 
   private static func json(_ connection: SharedConnectionReport) -> JSONValue {
     let (streams, all) = (connection.streams, Int64(clamping: connection.streamsInAll))
     let age = Int64(clamping: connection.age.nanoseconds / 1_000_000_000)
-    return .object([
-      "host": .string(connection.host), "port": .integer(Int64(connection.port)),
-      "http2_streams": .integer(Int64(streams)), "http2_streams_in_all": .integer(all), "age": .integer(age),
-      "line": .string(
-        "connection with HTTP/2 on which \(streams) requests are in progress, \(all) in all, open for "
-          + words(seconds: age)),
+    return JSONValue([
+      "host": connection.host, "port": Int(connection.port), "http2_streams": Int(streams),
+      "http2_streams_in_all": all, "age": age,
+      "line": "connection with HTTP/2 on which \(streams) requests are in progress, \(all) in all, open for "
+        + words(seconds: age),
     ])
   }
 
@@ -167,26 +153,19 @@ struct ProgramStatus {
 
   /// The same for programs; deploy/operations.md describes it.
   var json: JSONValue {
-    var members: [String: JSONValue] = [
-      "name": .string(program.name), "shape": .string(program.shape.rawValue), "line": .string(line),
-      "tokens": .array(tokens.map(JSONValue.string)),
-    ]
-    if !waits.isEmpty { members["waits_for"] = .array(waits.map(JSONValue.string)) }
-    return .object(members)
+    JSONValue([
+      "name": program.name, "shape": program.shape.rawValue, "line": line, "tokens": tokens,
+      "waits_for": waits.nonEmpty,
+    ])
   }
 }
 
 extension ReloadReport {
   func json(at now: UnixTime) -> JSONValue {
-    var members: [String: JSONValue] = [
-      "line": .string(line(at: now)), "generation": .integer(Int64(generation)),
-      "in_force_since": .integer(inForceSince.seconds), "current": .bool(refusal == nil),
-      "need_restart": .array(needRestart.map(JSONValue.string)),
-    ]
-    members["refused"] = refusal.map { refusal in
-      .object(["at": .integer(refusal.at.seconds), "issues": .array(refusal.issues.map(JSONValue.string))])
-    }
-    return .object(members)
+    JSONValue([
+      "line": line(at: now), "generation": Int64(generation), "in_force_since": inForceSince, "current": refusal == nil,
+      "need_restart": needRestart, "refused": refusal.map { JSONValue(["at": $0.at, "issues": $0.issues]) },
+    ])
   }
 
   private func line(at now: UnixTime) -> String {

@@ -66,11 +66,11 @@ package struct ProviderMetadata: Sendable, Hashable {
     keysURL = Self.optionalEndpoint("jwks_uri", of: members, authority: authority)
     endpoints = Self.endpoints(of: members, authority: authority)
     mutualTLSAliases = Self.endpoints(of: members["mtls_endpoint_aliases"]?.members ?? [:], authority: authority)
-    responseModes = Set(members.texts("response_modes_supported"))
+    responseModes = Set(members["response_modes_supported"]?.texts ?? [])
     namesIssuerInReplies = members["authorization_response_iss_parameter_supported"] == .bool(true)
     requiresPushedAuthorization = members["require_pushed_authorization_requests"] == .bool(true)
-    supportsPKCE = members.texts("code_challenge_methods_supported").contains("S256")
-    prompts = members["prompt_values_supported"].map { _ in Set(members.texts("prompt_values_supported")) }
+    supportsPKCE = members["code_challenge_methods_supported"]?.texts.contains("S256") ?? false
+    prompts = members["prompt_values_supported"].map { Set($0.texts) }
     offlineAccess = OfflineAccess(issuer: issuer)
     let methods = members["token_endpoint_auth_methods_supported"]
     secretPlacements = ClientSecretPlacement.offered(supported: methods, authority: authority)
@@ -141,13 +141,5 @@ extension ScopeSet {
     case .scope: decorated
     case .parameter, .declined: decorated.filtered { $0 != "offline_access" }
     }
-  }
-}
-
-extension [String: JSONValue] {
-  /// The texts of an array; none if there is no array.
-  fileprivate func texts(_ member: String) -> [String] {
-    guard case .array(let values) = self[member] else { return [] }
-    return values.compactMap(\.text)
   }
 }

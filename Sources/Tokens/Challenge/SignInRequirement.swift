@@ -98,15 +98,11 @@ extension SignInRequirement {
   }
 
   package var json: JSONValue {
-    var members: [String: JSONValue] = ["since": .integer(since.seconds)]
-    members["claims"] = claims.map { .string($0.text) }
-    if !scopes.isEmpty { members["scopes"] = .array(scopes.words.map(JSONValue.string)) }
-    if !authenticationContexts.isEmpty {
-      members["acr_values"] = .array(authenticationContexts.map(JSONValue.string))
-    }
-    members["max_age"] = maxAge.map(JSONValue.integer)
-    members["refused"] = refused.map { .string(String($0, radix: 16)) }
-    return .object(members)
+    JSONValue([
+      "since": since, "claims": claims?.text, "scopes": scopes.words.nonEmpty,
+      "acr_values": authenticationContexts.nonEmpty, "max_age": maxAge,
+      "refused": refused.map { String($0, radix: 16) },
+    ])
   }
 }
 
@@ -156,7 +152,6 @@ extension SignInRequirement {
   }
 
   private static func words(_ value: JSONValue) -> [String] {
-    if case .array(let values) = value { return values.compactMap(\.text) }
-    return value.text.map { [$0] } ?? []
+    value.text.map { [$0] } ?? value.texts
   }
 }

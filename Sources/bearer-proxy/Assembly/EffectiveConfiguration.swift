@@ -75,12 +75,8 @@ func configurationText(_ values: [ConfiguredValue]) -> String {
 
 /// The same for programs.
 func configurationJSON(_ values: [ConfiguredValue], file: String) -> JSONValue {
-  let members = values.map { value in
-    JSONValue.object([
-      "key": .string(value.key), "value": .string(value.value), "source": .string(value.source.description),
-    ])
-  }
-  return .object(["file": .string(file), "values": .array(members)])
+  let members = values.map { JSONValue(["key": $0.key, "value": $0.value, "source": $0.source.description]) }
+  return JSONValue(["file": file, "values": members])
 }
 
 /// A value on one line: as it is, or as a JSON string if it has more lines.

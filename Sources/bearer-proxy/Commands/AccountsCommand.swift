@@ -126,21 +126,17 @@ struct AccountsList {
   }
 
   private func json(_ account: SignedInAccount, at now: UnixTime) -> JSONValue {
-    .object([
-      "username": .string(account.account.username), "name": .string(account.account.name),
-      "home_account_id": .string(account.account.homeAccountID),
-      "local_account_ids": .array(account.account.localAccountIDs.sorted().map(JSONValue.string)),
-      "environment": .string(account.account.environment),
-      "tenants": .array(account.account.tenants.sorted().map(JSONValue.string)),
-      "can_refresh": .bool(account.canRefresh),
-      "tokens": .array(
-        account.tokens.map { token in
-          .object([
-            "tenant": token.tenant.map(JSONValue.string) ?? .null, "scopes": .array(token.scopes.map(JSONValue.string)),
-            "expires_on": .integer(token.expiresAt.seconds), "expires_in": .integer(max(token.expiresAt - now, 0)),
-            "usable": .bool(token.isUsable(at: now)),
-          ])
-        }),
+    JSONValue([
+      "username": account.account.username, "name": account.account.name,
+      "home_account_id": account.account.homeAccountID,
+      "local_account_ids": account.account.localAccountIDs.sorted(), "environment": account.account.environment,
+      "tenants": account.account.tenants.sorted(), "can_refresh": account.canRefresh,
+      "tokens": account.tokens.map { token in
+        JSONValue([
+          "tenant": token.tenant.map(JSONValue.string) ?? .null, "scopes": token.scopes, "expires_on": token.expiresAt,
+          "expires_in": max(token.expiresAt - now, 0), "usable": token.isUsable(at: now),
+        ])
+      },
     ])
   }
 }

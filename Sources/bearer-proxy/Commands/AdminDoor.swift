@@ -51,7 +51,7 @@ struct AdminDoor {
     url.target = target
     var fields = [(name: "accept", value: "application/json")]
     if let secret {
-      let value = secret.value.bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+      let value = secret.value.bytes.text
       fields.append((secret.name.lowercased(), value))
     }
     return FetchRequest(.get, url, fields: fields)

@@ -40,7 +40,7 @@ struct TokenCommand {
       return CommandAnswer(text: options.form == .json ? report.json : report.text, status: .done)
     } catch {
       if options.form == .json {
-        let object = JSONValue.object(members(error, subscription)).canonicalText() + "\n"
+        let object = refusal(error, subscription).canonicalText() + "\n"
         return CommandAnswer(text: object, status: error.exitStatus, stream: .output)
       }
       throw .failed(
@@ -53,20 +53,14 @@ struct TokenCommand {
     }
   }
 
-  private func members(_ error: AcquisitionError, _ subscription: TokenSubscription) -> [String: JSONValue] {
-    var members: [String: JSONValue] = [
-      "route": .string(options.route), "application": .string(subscription.application.name),
-      "authority": .string(subscription.key.authority.description), "error": .string(error.reason),
-      "detail": .string(error.detail), "retry_after": .integer(error.retryAfter ?? 1),
-    ]
-    members["agent"] = subscription.key.agent.map(JSONValue.string)
-    if let required = error.interactionRequired {
-      members["reason"] = .string(required.reason.rawValue)
-      members["scopes"] = .array(required.scopes.words.map(JSONValue.string))
-      members["claims"] = required.claims.map { .string($0.text) }
-      members["account"] = required.accountName.map(JSONValue.string)
-    }
-    return members
+  private func refusal(_ error: AcquisitionError, _ subscription: TokenSubscription) -> JSONValue {
+    let required = error.interactionRequired
+    return JSONValue([
+      "route": options.route, "application": subscription.application.name,
+      "authority": subscription.key.authority.description, "agent": subscription.key.agent, "error": error.reason,
+      "detail": error.detail, "retry_after": error.retryAfter ?? 1, "reason": required?.reason.rawValue,
+      "scopes": required?.scopes.words, "claims": required?.claims?.text, "account": required?.accountName,
+    ])
   }
 }
 
@@ -90,28 +84,22 @@ struct TokenReport {
   private var expiryDate: String {
     var buffer = ByteBuffer(capacity: HTTPDate.byteCount)
     HTTPDate.write(value.lifetime.expiresAt.seconds, into: &buffer)
-    return String(decoding: buffer.bytes.withUnsafeBufferPointer { Array($0) }, as: UTF8.self)
+    return buffer.bytes.text
   }
 
   /// One JSON object on a line.
   var json: String {
-    var members: [String: JSONValue] = [
-      "route": .string(route), "application": .string(subscription.application.name),
-      "authority": .string(subscription.key.authority.description), "token_type": .string("Bearer"),
-      "scopes": .array(value.scopes.words.map(JSONValue.string)),
-      "expires_on": .integer(value.lifetime.expiresAt.seconds), "expires_in": .integer(expiresIn),
-      "token_source": .string(origin.source.rawValue),
-    ]
-    members["agent"] = subscription.key.agent.map(JSONValue.string)
-    members["tenant"] = origin.tenant.map(JSONValue.string)
-    members["account"] = origin.account.map { account in
-      .object([
-        "username": .string(account.username), "home_account_id": .string(account.homeAccountID),
-        "environment": .string(account.environment),
-      ])
+    let account = origin.account.map {
+      JSONValue(["username": $0.username, "home_account_id": $0.homeAccountID, "environment": $0.environment])
     }
-    if reveal { members["access_token"] = .string(value.revealedToken()) }
-    return JSONValue.object(members).canonicalText() + "\n"
+    let report = JSONValue([
+      "route": route, "application": subscription.application.name,
+      "authority": subscription.key.authority.description, "token_type": "Bearer", "scopes": value.scopes.words,
+      "expires_on": value.lifetime.expiresAt, "expires_in": expiresIn, "token_source": origin.source.rawValue,
+      "agent": subscription.key.agent, "tenant": origin.tenant, "account": account,
+      "access_token": reveal ? value.revealedToken() : nil,
+    ])
+    return report.canonicalText() + "\n"
   }
 
   /// A line for each fact.

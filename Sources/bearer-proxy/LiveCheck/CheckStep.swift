@@ -167,25 +167,20 @@ struct LiveCheckReport: Equatable {
 
   /// One JSON object on a line.
   var json: String {
-    let routes = routes.map { route in
-      JSONValue.object(["name": .string(route.name), "steps": .array(route.steps.map(\.json))])
-    }
-    var members: [String: JSONValue] = [
-      "file": .string(file), "verdict": .string(verdict.rawValue), "routes": .array(routes),
-    ]
-    if !cache.isEmpty { members["cache"] = .array(cache.map(\.json)) }
-    if !certificates.isEmpty { members["certificates"] = .array(certificates.map(\.json)) }
-    return JSONValue.object(members).canonicalText() + "\n"
+    let report = JSONValue([
+      "file": file, "verdict": verdict.rawValue,
+      "routes": routes.map { JSONValue(["name": $0.name, "steps": $0.steps.map(\.json)]) },
+      "cache": cache.map(\.json).nonEmpty, "certificates": certificates.map(\.json).nonEmpty,
+    ])
+    return report.canonicalText() + "\n"
   }
 }
 
 extension CheckStep {
   fileprivate var json: JSONValue {
-    var members: [String: JSONValue] = [
-      "step": .string(name.rawValue), "verdict": .string(verdict.rawValue), "detail": .string(detail),
-    ]
-    members["ms"] = milliseconds.map { .number(($0 * 1000).rounded() / 1000) }
-    members["advice"] = advice.map(JSONValue.string)
-    return .object(members)
+    JSONValue([
+      "step": name.rawValue, "verdict": verdict.rawValue, "detail": detail, "advice": advice,
+      "ms": milliseconds.map { JSONValue.number(($0 * 1000).rounded() / 1000) },
+    ])
   }
 }

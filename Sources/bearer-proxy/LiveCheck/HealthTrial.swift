@@ -84,6 +84,6 @@ extension BearerValue {
   /// The field that carries it, in lower case, and its value.
   var field: (String, String) {
     let name = otherField.map { String(decoding: $0, as: UTF8.self).lowercased() }
-    return (name ?? "authorization", bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
+    return (name ?? "authorization", bytes.text)
   }
 }
