@@ -120,7 +120,8 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
   package init(
     _ chosen: ManagedIdentitySource?, environment: [String: String], hasArcAgent: Bool
   ) throws(ManagedIdentityMistake) {
-    func has(_ names: String...) -> Bool { names.allSatisfy { environment[$0]?.isEmpty == false } }
+    let environment = EnvironmentVariables(environment)
+    func has(_ names: String...) -> Bool { names.allSatisfy { environment[$0] != nil } }
     let found: ManagedIdentitySource =
       if has("IDENTITY_ENDPOINT", "IDENTITY_HEADER") {
         has("IDENTITY_SERVER_THUMBPRINT") ? .serviceFabric : .appService
@@ -142,7 +143,7 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
     case .azureML:
       host = .azureML(
         try variables.url("MSI_ENDPOINT"), secret: try variables.secret("MSI_SECRET"),
-        defaultID: environment["DEFAULT_IDENTITY_CLIENT_ID"].flatMap { $0.isEmpty ? nil : $0 })
+        defaultID: environment["DEFAULT_IDENTITY_CLIENT_ID"])
     case .cloudShell: host = .cloudShell(try variables.url("MSI_ENDPOINT"))
     case .arc:
       let standard = "http://127.0.0.1:40342/metadata/identity/oauth2/token"
@@ -164,19 +165,18 @@ package struct ManagedIdentityDetection: Sendable, Equatable {
   /// Reads variables, and records which.
   private struct Variables {
     let source: ManagedIdentitySource
-    let environment: [String: String]
+    let environment: EnvironmentVariables
     var used: [String] = []
 
     mutating func text(_ name: String) throws(ManagedIdentityMistake) -> String {
-      guard let text = environment[name], !text.isEmpty else { throw .variableMissing(source, name) }
+      guard let text = environment[name] else { throw .variableMissing(source, name) }
       used.append(name)
       return text
     }
 
     mutating func url(_ name: String, standard: String? = nil) throws(ManagedIdentityMistake) -> HTTPURL {
-      let isGiven = environment[name]?.isEmpty == false
       let text: String
-      if let standard, !isGiven { text = standard } else { text = try self.text(name) }
+      if let standard, environment[name] == nil { text = standard } else { text = try self.text(name) }
       guard let url = HTTPURL(ifValid: text) else { throw .url(variable: name) }
       return url
     }
