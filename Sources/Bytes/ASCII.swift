@@ -38,6 +38,11 @@ package enum ASCII {
   @inlinable @inline(__always)
   package static func hexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
 
+  /// The digits of bytes, in lower case.
+  package static func hexadecimalDigits(of bytes: [UInt8]) -> [UInt8] {
+    bytes.flatMap { [hexadecimalDigit($0 >> 4), hexadecimalDigit($0 & 0xF)] }
+  }
+
   /// The eight digits of a number in lower case, the first one in the highest byte: all of them at once.
   package static func hexadecimalDigits(_ value: UInt32) -> UInt64 {
     var digits = UInt64(value)

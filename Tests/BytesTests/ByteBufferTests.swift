@@ -60,6 +60,10 @@ import Testing
     #expect(text(buffer) == "-Name: \(String(decoding: value, as: UTF8.self))\r\n.")
   }
 
+  @Test func `a byte has two hexadecimal digits`() {
+    #expect(ASCII.hexadecimalDigits(of: [0x00, 0x0F, 0xA5, 0xFF]) == Array("000fa5ff".utf8))
+  }
+
   @Test func `numbers are written in decimal and hexadecimal`() {
     var buffer = ByteBuffer(capacity: 1)
     for number in [0, 9, 10, 255, 1_000_000, UInt64.max] {

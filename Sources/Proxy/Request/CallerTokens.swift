@@ -73,9 +73,7 @@ extension RecordedIdentities {
     guard let name, self != .none else { return [] }
     if self == .plain { return Array(name.utf8) }
     do throws(CryptoError) {
-      return try SHA256.digest(of: Array(name.utf8)).flatMap { byte in
-        [ASCII.hexadecimalDigit(byte >> 4), ASCII.hexadecimalDigit(byte & 0xF)]
-      }
+      return ASCII.hexadecimalDigits(of: try SHA256.digest(of: Array(name.utf8)))
     } catch {
       // No name is better than one that was to be hidden.
       return []

@@ -19,8 +19,8 @@ package struct ManagedIdentityChallenge: Sendable {
   fileprivate func write(into query: inout FormBody) {
     if !capabilities.isEmpty { query.append("xms_cc", capabilities.joined(separator: ",")) }
     if let refused {
-      let digits = refused.flatMap { [ASCII.hexadecimalDigit($0 >> 4), ASCII.hexadecimalDigit($0 & 0xF)] }
-      query.append("token_sha256_to_refresh", String(decoding: digits, as: UTF8.self))
+      query.append(
+        "token_sha256_to_refresh", String(decoding: ASCII.hexadecimalDigits(of: refused), as: UTF8.self))
     }
   }
 }

@@ -30,10 +30,7 @@ package struct AuthorizationSession: Sendable {
   ) throws(Failure) {
     self.state = state
     self.proof = proof
-    let digits = try digest(Array(nonceSeed.utf8)).flatMap {
-      [ASCII.hexadecimalDigit($0 >> 4), ASCII.hexadecimalDigit($0 & 15)]
-    }
-    nonce = String(decoding: digits, as: UTF8.self)
+    nonce = String(decoding: ASCII.hexadecimalDigits(of: try digest(Array(nonceSeed.utf8))), as: UTF8.self)
   }
 }
 
