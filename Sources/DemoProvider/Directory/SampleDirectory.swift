@@ -7,13 +7,10 @@ extension DemoDirectory {
     /// Contoso: the tenant of everything below, unless it says otherwise.
     package static let tenant = "c0a7050d-0000-4000-8000-000000000001"
     package static let fabrikam = "fab71ca0-0000-4000-8000-000000000001"
-    /// Confidential, with the roles `Orders.Read` and `Orders.Write`.
     package static let portal = id("a1")
-    /// Confidential, without roles.
     package static let visitor = id("a2")
     /// Public, known in both tenants: people sign in to it.
     package static let desk = id("a3")
-    /// It proves itself with a certificate.
     package static let nightly = id("a7")
     /// The sample machine's identity, for which a service hands out tokens.
     package static let machine = id("a8")
