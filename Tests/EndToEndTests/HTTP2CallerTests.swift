@@ -129,7 +129,8 @@ struct HTTP2CallerTests {
 
   @Test func `status shows connections with HTTP 2 and their requests in progress`() async throws {
     let stage = try await Stage()
-    async let slow = stage.get("/slow/15")
+    let slow = try ChildProcess(
+      "slow", ["curl", "-s", "--http2-prior-knowledge", stage.proxy.url("/slow/60")], in: stage.directory)
     let isShown = try await eventually {
       let report = try await stage.proxy.admin("/status?format=json").body
       return report.contains(#""http2_connections":1,"http2_streams":1"#)
@@ -138,7 +139,7 @@ struct HTTP2CallerTests {
     let text = try await stage.proxy.admin("/status").body
     let line = #/\(callers\) +\d connections, 1 of them with HTTP/2, on which 1 requests are served/#
     #expect(text.contains(line), "\(text)")
-    _ = try await slow
+    slow.send(SIGKILL)
     #expect(
       try await eventually { try await !stage.proxy.admin("/status").body.contains("(callers)") })
   }
