@@ -252,7 +252,7 @@ struct BodyPumpTests {
       let chunk = Array("2345\r\n".utf8) + [UInt8](repeating: 0x61, count: 0x2345) + Array("\r\n".utf8)
       let sent =
         isChunked
-        ? Array(repeatElement(chunk, count: 440).joined()) + Array("0\r\n\r\n".utf8)
+        ? (0..<440).reduce(into: []) { all, _ in all += chunk } + Array("0\r\n\r\n".utf8)
         : [UInt8](repeating: 0x61, count: 4_000_000)
       let (source, sink) = (rig.source.far, rig.sink.far)
       async let feeding: Void = {
