@@ -4,7 +4,7 @@
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .serialized, .timeLimit(.minutes(4)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(4)))
 struct ChaosTests {
   /// A fault, and how each exchange with it ends: `broken`, `whole`, `left`, or with a status.
   private static let rows: [(fault: String, end: String)] = [

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 import TestSupport
 
-@Suite(.keepsSecrets, .serialized, .timeLimit(.minutes(4)))
+@Suite(.keepsSecrets, .timeLimit(.minutes(4)))
 struct ExhaustionTests {
   /// A kind of flood, the status each of its connections is to get, and the limit that is to be counted.
   struct Attack: Sendable, CustomTestStringConvertible {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Tokens
 
-@Suite(.timeLimit(.minutes(30)), .serialized)
+@Suite(.timeLimit(.minutes(30)))
 struct KilledWriterTests {
   /// One of several people whose tokens a process renews until it is killed, and again.
   fileprivate struct Victim {

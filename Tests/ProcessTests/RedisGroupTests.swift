@@ -12,7 +12,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedisGroupTests {
   static let now = UnixTime(1_700_000_000)
   let loop: EventLoop

@@ -12,7 +12,7 @@ import Tokens
 @testable import Identity
 
 @Suite(
-  .serialized, .timeLimit(.minutes(10)),
+  .timeLimit(.minutes(10)),
   .enabled(if: geteuid() == 0, "not run: takes root, to cut networks from each other"))
 struct RedisPartitionTests {
   static let now = UnixTime(1_700_000_000)

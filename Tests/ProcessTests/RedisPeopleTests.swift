@@ -10,7 +10,7 @@ import Tokens
 
 @testable import Identity
 
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)))
 struct RedisPeopleTests {
   static let now = UnixTime(1_700_000_000)
   static let count = 12

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Tokens
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(5)))
 struct SharedCacheTests {
   let directory: TemporaryDirectory
   let path: String

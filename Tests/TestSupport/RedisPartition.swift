@@ -95,7 +95,13 @@ package final class RedisPartition: Sendable {
     let isReady = try await eventually {
       let state = try await cli(primary, 0, "info", "replication")
       guard state.contains("role:master"), state.contains("state=online") else { return false }
-      if form == .cluster { return try await cli(others, 1, "cluster", "info").contains("cluster_state:ok") }
+      if form == .cluster {
+        for index in 0..<count {
+          let info = try await cli(index == 0 ? primary : others, index, "cluster", "info")
+          guard info.contains("cluster_state:ok") else { return false }
+        }
+        return true
+      }
       let quorum = try await sentinel("ckquorum")
       let replicas = try await sentinel("replicas")
       return quorum.contains("OK 3 usable") && replicas.contains("slave")
