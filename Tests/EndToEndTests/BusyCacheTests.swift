@@ -45,7 +45,7 @@ struct BusyCacheTests {
       Called.self,
       from: Data(
         try await succeed(
-          ["python3", testsDirectory + "/peers/busy_callers.py"] + arguments + peer
+          [pinnedPython(), testsDirectory + "/peers/busy_callers.py"] + arguments + peer
             + ["rewrite", scene.cache, "writer", "\(count)"], within: .seconds(240)
         ).utf8))
     #expect(called.status == 0 && called.output.contains("written \(count)"), "\(called.output)")

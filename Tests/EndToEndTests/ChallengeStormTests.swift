@@ -32,7 +32,8 @@ struct ChallengeStormTests {
   private func storm(_ paths: [String], _ requests: Int, _ proxy: ProxyUnderTest) async throws -> Storm {
     let output = try await succeed(
       [
-        "python3", testsDirectory + "/peers/storm.py", paths.joined(separator: ","), "\(requests)", "\(proxy.port)",
+        pinnedPython(), testsDirectory + "/peers/storm.py", paths.joined(separator: ","), "\(requests)",
+        "\(proxy.port)",
       ], within: .seconds(90))
     return try JSONDecoder().decode(Storm.self, from: Data(output.utf8))
   }

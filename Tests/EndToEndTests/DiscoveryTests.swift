@@ -53,7 +53,7 @@ struct DiscoveryTests {
       """
     let bodies = String(decoding: try JSONEncoder().encode(answers), as: UTF8.self)
     let process = try ChildProcess(
-      "api-\(UUID().uuidString.prefix(4))", ["python3", "-c", script, challenge, bodies], in: directory)
+      "api-\(UUID().uuidString.prefix(4))", [pinnedPython(), "-c", script, challenge, bodies], in: directory)
     return (process, "http://127.0.0.1:\(try await announcedPort(of: process))")
   }
 

@@ -235,7 +235,8 @@ struct EngineTests {
     #expect(try await engine.get("valid").status == 200)
     stage.api.revoke()
     let told = try await succeed(
-      ["python3", testsDirectory + "/peers/storm.py", "/orders/valid", "1000", "\(engine.port)"], within: .seconds(120))
+      [pinnedPython(), testsDirectory + "/peers/storm.py", "/orders/valid", "1000", "\(engine.port)"],
+      within: .seconds(120))
     #expect(told.contains(#""statuses": {"200": 1000}"#), "\(told)")
     #expect(try await engine.get("valid").status == 200)
     #expect(stage.api.asked.count == 2)

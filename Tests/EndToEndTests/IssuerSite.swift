@@ -20,7 +20,7 @@ struct IssuerSite {
       """, to: ".well-known/openid-configuration")
     _ = try documents.write(String(decoding: try JSONEncoder().encode(issuer.keys), as: UTF8.self), to: "keys")
     server = try ChildProcess(
-      "issuer", ["python3", "-m", "http.server", "--bind", "127.0.0.1", "-d", documents.file("."), "\(port)"],
+      "issuer", [pinnedPython(), "-m", "http.server", "--bind", "127.0.0.1", "-d", documents.file("."), "\(port)"],
       in: documents)
     try await waitForPort(port, of: server)
   }

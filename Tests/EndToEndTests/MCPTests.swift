@@ -212,7 +212,7 @@ struct MCPTests {
     let personal = try await adding("as: account, scopes: [mcp.use]", to: server, provider.issuer)
     let login = try Login(personal.configuration, ["--route", "tools"], in: directory)
     try await succeed([
-      "python3", testsDirectory + "/peers/peer_person.py", "authlib", "--user", "ann", "--password", Self.password,
+      pinnedPython(), testsDirectory + "/peers/peer_person.py", "authlib", "--user", "ann", "--password", Self.password,
       "authorize", try await login.address(),
     ])
     #expect(try await login.result().status == 0)

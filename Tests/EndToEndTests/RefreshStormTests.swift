@@ -13,7 +13,7 @@ struct RefreshStormTests {
 
   private func storm(_ requests: Int, _ proxies: [ProxyUnderTest]) async throws -> Storm {
     let output = try await succeed(
-      ["python3", testsDirectory + "/peers/storm.py", "/orders/all", "\(requests)"] + proxies.map { "\($0.port)" },
+      [pinnedPython(), testsDirectory + "/peers/storm.py", "/orders/all", "\(requests)"] + proxies.map { "\($0.port)" },
       within: .seconds(90))
     return try JSONDecoder().decode(Storm.self, from: Data(output.utf8))
   }

@@ -127,7 +127,8 @@ struct TokenHelperTests {
     let server = try ChildProcess(
       "git-server",
       [
-        "python3", testsDirectory + "/peers/git_server.py", "--provider", provider.issuer, "--root", directory.path,
+        pinnedPython(), testsDirectory + "/peers/git_server.py", "--provider", provider.issuer, "--root",
+        directory.path,
       ], in: directory)
     let address = "http://127.0.0.1:\(try await announcedPort(of: server))"
     let text = textOfFile(file).replacing("http://127.0.0.1:\(self.server)/", with: address + "/")
@@ -148,7 +149,7 @@ struct TokenHelperTests {
     let quiet = ["GIT_TERMINAL_PROMPT": "0"]
     // The helper in the protocol of a git that knows Bearer, if this machine has an older one.
     let spoken = try await succeed([
-      "python3", testsDirectory + "/peers/git_bearer.py", "\(address)/repo.git",
+      pinnedPython(), testsDirectory + "/peers/git_bearer.py", "\(address)/repo.git",
       "\(try binary()) token -c \(file) --route git --format git",
     ])
     #expect(spoken == "status 200\n")

@@ -257,7 +257,7 @@ struct WebSocketHTTP2Tests {
         - {name: page, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
       """)
     let seen = try await succeed(
-      ["python3", testsDirectory + "/peers/websocket_browser.py", "https://localhost:\(port)/seen"],
+      [pinnedPython(), testsDirectory + "/peers/websocket_browser.py", "https://localhost:\(port)/seen"],
       within: .seconds(240))
     #expect(seen == "none|from the page|1000\n")
     #expect(

@@ -66,8 +66,9 @@ package struct PeerProvider: Sendable {
     // glewlwyd compares redirect URIs with their port, so its people type a code.
     let options = ["--route", route] + (kind == .glewlwyd ? ["--device-code"] : [])
     let login = try Login(configuration, options, in: directory)
-    let person = [
-      "python3", testsDirectory + "/peers/peer_person.py", kind.rawValue, "--user", "ann", "--password", Self.password,
+    let person = try [
+      pinnedPython(), testsDirectory + "/peers/peer_person.py", kind.rawValue, "--user", "ann", "--password",
+      Self.password,
     ]
     if kind == .glewlwyd {
       let (address, code) = try await login.deviceCode()

@@ -120,7 +120,7 @@ package struct EchoingProvider: Sendable {
   /// Starts it.
   package init(in directory: TemporaryDirectory) async throws {
     process = try ChildProcess(
-      "echoing-provider", ["python3", testsDirectory + "/peers/echoing_provider.py"], in: directory)
+      "echoing-provider", [pinnedPython(), testsDirectory + "/peers/echoing_provider.py"], in: directory)
     port = try await announcedPort(of: process)
   }
 
@@ -146,7 +146,7 @@ package struct ConnectionUpstream: Sendable {
   /// Starts it.
   package init(in directory: TemporaryDirectory) async throws {
     process = try ChildProcess(
-      "connection-upstream", ["python3", testsDirectory + "/peers/connection_upstream.py"], in: directory)
+      "connection-upstream", [pinnedPython(), testsDirectory + "/peers/connection_upstream.py"], in: directory)
     port = try await announcedPort(of: process)
   }
 
@@ -183,7 +183,7 @@ package struct OutboundProxy: Sendable {
   package init(in directory: TemporaryDirectory, _ arguments: [String] = []) async throws {
     process = try ChildProcess(
       "outbound-proxy-\(UUID().uuidString.prefix(4))",
-      ["python3", testsDirectory + "/peers/connect_proxy.py"] + arguments, in: directory)
+      [pinnedPython(), testsDirectory + "/peers/connect_proxy.py"] + arguments, in: directory)
     port = try await announcedPort(of: process)
   }
 

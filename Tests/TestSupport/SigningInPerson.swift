@@ -12,7 +12,7 @@ package struct SigningInPerson: Sendable {
     discards: Bool = false
   ) {
     words =
-      ["python3", testsDirectory + "/peers/person.py", "--user", user]
+      ["/usr/bin/python3", testsDirectory + "/peers/person.py", "--user", user]
       + (trust.map { ["--ca", $0] } ?? []) + (password.map { ["--password", $0] } ?? [])
       + (declines ? ["--decline"] : []) + (discards ? ["--discard"] : [])
   }
