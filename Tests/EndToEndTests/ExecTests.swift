@@ -127,7 +127,7 @@ struct ExecTests {
     let command = try directory.write(
       """
       #!/bin/sh
-      while [ ! -e \(directory.file("ended")) ]; do sleep 0.1; done
+      until [ -e \(directory.file("ended")) ] || [ ! -e "$0" ]; do sleep 0.1; done
       echo eyJhbGciOiJub25lIn0.eyJleHAiOjk5OTk5OTk5OTl9.x
 
       """, to: "assertion.sh")
