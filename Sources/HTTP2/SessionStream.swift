@@ -97,6 +97,9 @@ package final class SessionStream {
     head.removeAll()
   }
 
+  /// Bytes of the outgoing message that were not given to frames.
+  package var waitingCount: Int { outgoing.waitingCount }
+
   /// Bytes of the outgoing content that were given to frames.
   package var sentBytes: UInt64 { outgoing.sentBytes }
 }

@@ -159,12 +159,18 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
     return buffers.input.withBytes { request.parser.parse($0, into: &request.head, limits: limits) }
   }
 
+  /// Bytes of a response that are made frames of at once.
+  private static let shortRest = 8 * 1024
+
   /// Waits until the end of the response is with the connection, as long as the caller takes enough of it.
   @inline(__always)
   private func deliver(_ present: Present) async {
     isDelivering = true
-    // Most streams end with this, and need no further turn of the connection's task.
-    present.connection.makeFrames(present.multiplexer)
+    // Most streams end with this, and need no further turn of the connection's task. Longer content would only wait in
+    // another buffer for that.
+    if let stream = bytes.stream, stream.waitingCount <= Self.shortRest {
+      present.connection.makeFrames(present.multiplexer)
+    }
     let (loop, limits) = (present.connection.home.loop, present.connection.limits)
     var pace = CallerPace()
     while let (isOwed, sentBytes) = bytes.stream.map({ ($0.isOwed, $0.sentBytes) }), isOwed {
