@@ -30,6 +30,7 @@ extension Session {
   /// use.
   final func writeFrames(to output: UnsafeMutablePointer<ByteBuffer>, limit: Int) -> Bool {
     guard let handle, !hasFailed else { return false }
+    if !hasOutput { return true }
     (self.output, outputLimit) = (output, limit)
     defer { self.output = nil }
     while output.pointee.count < limit {

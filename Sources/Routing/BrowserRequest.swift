@@ -118,10 +118,7 @@ enum BrowserRequest {
   private static func isBelowFetch(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
     guard !head.fields.contains(.accept), let agent = head.fields.first(.userAgent) else { return false }
     let value = bytes.extracting(agent.value)
-    return value.indices.contains {
-      ASCII.lowered(value[$0]) == UInt8(ascii: "a")
-        && value.extracting(droppingFirst: $0).startsIgnoringCase(with: "applewebkit/")
-    }
+    return value.indices.contains { value.extracting(droppingFirst: $0).startsIgnoringCase(with: "applewebkit/") }
   }
 
   /// True if no other field supports the browser's claim that the listener's own page is behind a request: Chromium

@@ -109,8 +109,7 @@ extension DownstreamConnection {
   /// Makes frames of what the streams have, which leave with the next turn. False: the connection is lost.
   @discardableResult
   func makeFrames(_ multiplexer: Multiplexer) -> Bool {
-    let session = multiplexer.session
-    if session.hasOutput, !session.write(to: &multiplexer.buffers.output, limit: Self.outputLimit) { return false }
+    if !multiplexer.session.write(to: &multiplexer.buffers.output, limit: Self.outputLimit) { return false }
     dispatch(multiplexer)
     return true
   }
