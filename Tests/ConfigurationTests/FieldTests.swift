@@ -9,12 +9,14 @@ import Testing
 @Suite struct FieldTests {
   private static let secret = "0123456789abcdef"
 
-  private static func text(_ token: String, _ more: String = "", listener: String = "") -> String {
+  private static func text(_ token: String, _ more: String = "") -> String { text(route: "token: \(token)\(more)") }
+
+  private static func text(route: String) -> String {
     """
-    listeners: [{address: 127.0.0.1:8080\(listener)}]
+    listeners: [{address: 127.0.0.1:8080}]
     applications: {generic: {authority: https://id.example, client_id: c, client_secret: s3cret}}
     routes:
-      - {name: r, path: /r/, upstream: 'https://api.example', token: \(token)\(more)}
+      - {name: r, path: /r/, upstream: 'https://api.example', \(route)}
 
     """
   }
@@ -53,55 +55,39 @@ import Testing
   }
 
   @Test(
-    arguments: [
-      ("{header: X-API-Key}", "", ["routes[0].token needs 'value'"]),
-      ("{value: abcdefgh}", ", application: generic", ["routes[0].token.value needs 'header', the name of the field"]),
-      (
-        "{header: X-API-Key, value: 0123456789abcdef}", ", application: generic",
-        ["routes[0].application has no meaning beside 'header': no provider gives that credential"]
-      ),
-      (
-        "{header: X-API-Key, value: 0123456789abcdef, scopes: [a], as: application, replay_limit: 1KiB}", "",
-        [
-          "routes[0].token.as has no meaning beside 'header'", "routes[0].token.scopes has no meaning beside 'header'",
-          "routes[0].token.replay_limit has no meaning beside 'header'",
-        ]
-      ),
-      (
-        "{header: X-API-Key, value: 0123456789abcdef, basic: {username: a, password: b}}", "",
-        ["routes[0].token.basic has no meaning beside 'header'"]
-      ),
-      (
-        "{header: Cookie, value: 0123456789abcdef}", "",
-        [
-          "routes[0].token.header: 'Cookie' has another meaning already; an API's key is in Authorization or in a "
-            + "field of its own, such as X-API-Key"
-        ]
-      ),
-      ("{header: 'X Key', value: 0123456789abcdef}", "", ["routes[0].token.header: 'X Key' is not a field name"]),
-      (
-        "{header: X-API-Key, value: short}", "",
-        ["routes[0].token: the value of 'X-API-Key' is 8 to 4096 ASCII characters without a blank at an end"]
-      ),
-      (
-        "{basic: {username: 'a:b', password: c}}", "",
-        [
-          "routes[0].token.basic: Basic credentials are a user name without ':' and a password, both without control "
-            + "characters, together at most 3000 bytes (RFC 7617)"
-        ]
-      ),
-      ("{basic: {username: a}}", "", ["routes[0].token.basic needs 'password'"]),
-      ("{basic: {password: c}}", "", ["routes[0].token.basic needs 'username'"]),
-      (
-        "{header: X.Key, value: 0123456789abcdef}", ", hand_out: proxies",
-        [
-          "routes[0].hand_out: not every proxy can copy the field 'X.Key': its name has more than letters, digits and "
-            + "'-'"
-        ]
-      ),
-    ] as [(String, String, [String])])
-  func `mistakes about it are named`(token: String, more: String, expected: [String]) {
-    #expect(messages(Self.text(token, more)).sorted() == expected.sorted())
+    arguments: issueTable(
+      """
+      token: {header: X-API-Key}
+        routes[0].token needs 'value'
+      token: {value: abcdefgh}, application: generic
+        routes[0].token.value needs 'header', the name of the field
+      token: {header: X-API-Key, value: 0123456789abcdef}, application: generic
+        routes[0].application has no meaning beside 'header': no provider gives that credential
+      token: {header: X-API-Key, value: 0123456789abcdef, scopes: [a], as: application, replay_limit: 1KiB}
+        routes[0].token.as has no meaning beside 'header'
+        routes[0].token.scopes has no meaning beside 'header'
+        routes[0].token.replay_limit has no meaning beside 'header'
+      token: {header: X-API-Key, value: 0123456789abcdef, basic: {username: a, password: b}}
+        routes[0].token.basic has no meaning beside 'header'
+      token: {header: Cookie, value: 0123456789abcdef}
+        routes[0].token.header: 'Cookie' has another meaning already; an API's key is in Authorization or in a field of
+          its own, such as X-API-Key
+      token: {header: 'X Key', value: 0123456789abcdef}
+        routes[0].token.header: 'X Key' is not a field name
+      token: {header: X-API-Key, value: short}
+        routes[0].token: the value of 'X-API-Key' is 8 to 4096 ASCII characters without a blank at an end
+      token: {basic: {username: 'a:b', password: c}}
+        routes[0].token.basic: Basic credentials are a user name without ':' and a password, both without control
+          characters, together at most 3000 bytes (RFC 7617)
+      token: {basic: {username: a}}
+        routes[0].token.basic needs 'password'
+      token: {basic: {password: c}}
+        routes[0].token.basic needs 'username'
+      token: {header: X.Key, value: 0123456789abcdef}, hand_out: proxies
+        routes[0].hand_out: not every proxy can copy the field 'X.Key': its name has more than letters, digits and '-'
+      """))
+  func `mistakes about it are named`(route: String, expected: [String]) {
+    #expect(messages(Self.text(route: route)).sorted() == expected.sorted())
   }
 
   @Test func `a token file has a route with a token of its own, and a path of its own`() throws {
@@ -131,33 +117,27 @@ import Testing
     #expect(!settings.given.contains { $0.value.contains("from-the-environment") })
   }
 
-  @Test(arguments: [
-    ("{}", "none", "routes[0].request_headers needs 'set' or 'remove'"),
-    (
-      "{set: {Host: a}}", "none",
-      "routes[0].request_headers.set: 'Host' is not for a route to set or remove: framing, identity, path or the proxy "
-        + "itself depend on it"
-    ),
-    (
-      "{remove: [Via]}", "none",
-      "routes[0].request_headers.remove[0]: 'Via' is not for a route to set or remove: framing, identity, path or the "
-        + "proxy itself depend on it"
-    ),
-    (
-      "{set: {X-A: a}, remove: [x_a]}", "none",
-      "routes[0].request_headers: 'X-A' and 'x_a' are one field to most programs; keep one"
-    ),
-    ("{set: {'X A': a}}", "none", "routes[0].request_headers.set: 'X A' is not a field name"),
-    (
-      "{set: {X-A: \"a\\u00e9\"}}", "none",
-      "routes[0].request_headers: the value of 'X-A' has a character that is not ASCII, or a blank at an end"
-    ),
-    (
-      "{remove: [x-api-key]}", "{header: X-API-Key, value: 0123456789abcdef}",
-      "routes[0].request_headers.remove[0]: 'x-api-key' is the field of the route's 'token'"
-    ),
-  ])
-  func `mistakes about them are named`(fields: String, token: String, expected: String) {
-    #expect(messages(Self.text(token, ", request_headers: \(fields)")) == [expected])
+  @Test(
+    arguments: issueTable(
+      """
+      token: none, request_headers: {}
+        routes[0].request_headers needs 'set' or 'remove'
+      token: none, request_headers: {set: {Host: a}}
+        routes[0].request_headers.set: 'Host' is not for a route to set or remove: framing, identity, path or the proxy
+          itself depend on it
+      token: none, request_headers: {remove: [Via]}
+        routes[0].request_headers.remove[0]: 'Via' is not for a route to set or remove: framing, identity, path or the
+          proxy itself depend on it
+      token: none, request_headers: {set: {X-A: a}, remove: [x_a]}
+        routes[0].request_headers: 'X-A' and 'x_a' are one field to most programs; keep one
+      token: none, request_headers: {set: {'X A': a}}
+        routes[0].request_headers.set: 'X A' is not a field name
+      token: none, request_headers: {set: {X-A: "a\\u00e9"}}
+        routes[0].request_headers: the value of 'X-A' has a character that is not ASCII, or a blank at an end
+      token: {header: X-API-Key, value: 0123456789abcdef}, request_headers: {remove: [x-api-key]}
+        routes[0].request_headers.remove[0]: 'x-api-key' is the field of the route's 'token'
+      """))
+  func `mistakes about them are named`(route: String, expected: [String]) {
+    #expect(messages(Self.text(route: route)) == expected)
   }
 }
