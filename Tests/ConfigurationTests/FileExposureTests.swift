@@ -6,6 +6,28 @@ import Testing
 @testable import Configuration
 
 @Suite struct FileExposureTests {
+  /// The issues and warnings of a part of a configuration, on its fourth line, whose files all have one content.
+  private static func outcome(
+    of fragment: String, allows: Bool = false, content: String = "",
+    findExposure: @escaping FindExposure = { _ in nil }, findWriters: @escaping FindWriters = { _ in nil }
+  ) -> (issues: [ConfigurationIssue], warnings: [String]) {
+    let text = """
+      listeners: [{address: '127.0.0.1:80'}]
+      routes: [{name: a, path: /, upstream: 'http://[::1]', token: none}]
+      allow_readable_secrets: \(allows)
+      \(fragment)
+      """
+    do throws(ConfigurationError) {
+      let settings = try Settings.decode(
+        yaml: Array(text.utf8), file: "dir/f.yaml", environment: ["KEY": "from-the-environment"],
+        readFile: { _, _ throws(UnreadableFile) in Array(content.utf8) }, findExposure: findExposure,
+        findWriters: findWriters)
+      return ([], settings.warnings.map(\.warning))
+    } catch {
+      return (error.issues, [])
+    }
+  }
+
   @Test(arguments: [
     (
       "applications: {x: {authority: 'https://id.example', client_id: x, client_secret_file: open-secret}}",
@@ -14,13 +36,10 @@ import Testing
     ("defaults: {tls: {certificate_file: cert.pem, key_file: open.key}}", "defaults.tls.key_file: dir/open.key"),
   ])
   func `such a file is refused with its place, unless that is allowed`(fragment: String, beginning: String) throws {
-    let text =
-      "listeners: [{address: '127.0.0.1:80'}]\nroutes:\n  - {name: a, path: /, upstream: 'http://[::1]', token: none}\n"
-      + fragment
-    let issues = messages(text)
+    let issues = messages(beside: fragment)
     #expect(issues.count == 1)
     #expect(issues.first?.hasPrefix("\(beginning) can be read by everybody on this machine (mode 0644)") == true)
-    #expect(messages(text + "\nallow_readable_secrets: true").isEmpty)
+    #expect(messages(beside: fragment + "\nallow_readable_secrets: true").isEmpty)
   }
 
   /// `secret` is in the configuration's own text, below its application or rule.
@@ -33,17 +52,10 @@ import Testing
     fragment: String
   ) throws {
     func problems(_ secret: String, mode: UInt32?, allows: Bool = false) -> [ConfigurationIssue] {
-      let text =
-        "listeners: [{address: '127.0.0.1:80'}]\nroutes: [{name: a, path: /, upstream: 'http://[::1]', token: none}]\n"
-        + "allow_readable_secrets: \(allows)\n" + fragment.replacing("SECRET", with: secret)
-      do throws(ConfigurationError) {
-        _ = try Settings.decode(
-          yaml: Array(text.utf8), file: "dir/f.yaml", environment: ["KEY": "from-the-environment"],
-          findExposure: { $0 == "dir/f.yaml" ? mode : nil })
-        return []
-      } catch {
-        return error.issues
-      }
+      Self.outcome(
+        of: fragment.replacing("SECRET", with: secret), allows: allows,
+        findExposure: { $0 == "dir/f.yaml" ? mode : nil }
+      ).issues
     }
     let plain = "a-secret-in-its-place"
     let issue = try #require(problems(plain, mode: 0o644).first)
@@ -80,20 +92,11 @@ import Testing
   {
     let path = key == nil ? "dir/f.yaml" : "dir/secret"
     func outcome(_ writers: FileWriters?, allows: Bool = false) -> (issues: [String], warnings: [String]) {
-      let text =
-        "listeners: [{address: '127.0.0.1:80'}]\nroutes: [{name: a, path: /, upstream: 'http://[::1]', token: none}]\n"
-        + "allow_readable_secrets: \(allows)\n" + fragment.replacing("FILE", with: "secret")
-      do throws(ConfigurationError) {
-        let settings = try Settings.decode(
-          yaml: Array(text.utf8), file: "dir/f.yaml", environment: [:],
-          readFile: { _, _ throws(UnreadableFile) in
-            Array((key == "cache.key_file" ? Self.key : "s3cret-s3cret-s3cret").utf8)
-          },
-          findWriters: { $0 == path ? writers : nil })
-        return ([], settings.warnings.map(\.warning))
-      } catch {
-        return (error.issues.map(\.description), [])
-      }
+      let (issues, warnings) = Self.outcome(
+        of: fragment.replacing("FILE", with: "secret"), allows: allows,
+        content: key == "cache.key_file" ? Self.key : "s3cret-s3cret-s3cret",
+        findWriters: { $0 == path ? writers : nil })
+      return (issues.map(\.description), warnings)
     }
     let everybody = FileWriters("can be written by everybody", areEverybody: true)
     let some = FileWriters("belongs to another user", areEverybody: false)
@@ -115,18 +118,8 @@ import Testing
   ])
   func `a private key beside a certificate that everybody can read is refused`(fragment: String) {
     func issues(_ content: String, mode: UInt32?) -> [String] {
-      let text =
-        "listeners: [{address: '127.0.0.1:80'}]\nroutes: [{name: a, path: /, upstream: 'http://[::1]', token: none}]\n"
-        + fragment
-      do throws(ConfigurationError) {
-        _ = try Settings.decode(
-          yaml: Array(text.utf8), file: "dir/f.yaml", environment: [:],
-          readFile: { _, _ throws(UnreadableFile) in Array(content.utf8) },
-          findExposure: { $0 == "dir/both.pem" ? mode : nil })
-        return []
-      } catch {
-        return error.issues.map(\.message)
-      }
+      Self.outcome(of: fragment, content: content, findExposure: { $0 == "dir/both.pem" ? mode : nil })
+        .issues.map(\.message)
     }
     let certificate = "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n"
     let key = "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\n"
