@@ -33,24 +33,15 @@ extension `Decoded settings` {
   func `tokens are kept on the Redis server that the file names`(
     yaml: String, address: String, user: String?, password: String?
   ) throws {
-    let settings = try decoded(
-      Self.smallest + "\ncache: " + yaml,
-      environment: ["SECRET": "s%2F3%40", "URL": "redis://:whole@127.0.0.9"])
-    guard case .redis(let redis) = settings.cache else {
-      Issue.record("\(settings.cache)")
-      return
-    }
+    let environment = ["SECRET": "s%2F3%40", "URL": "redis://:whole@127.0.0.9"]
+    let redis = try #require(try decoded(Self.smallest + "\ncache: " + yaml, environment: environment).redis)
     #expect(redis.server.value.description == address)
     #expect((redis.server.value.user, redis.server.value.password?.revealed()) == (user, password))
   }
 
   @Test func `an application's token leaves in clear to no node that is found at run time`() throws {
-    let settings = try decoded(
-      "cache: {redis: redis://127.0.0.1, cluster: true, allow_plaintext: true, entra: job}\n" + Self.job)
-    guard case .redis(let redis) = settings.cache else {
-      Issue.record("\(settings.cache)")
-      return
-    }
+    let text = "cache: {redis: redis://127.0.0.1, cluster: true, allow_plaintext: true, entra: job}\n" + Self.job
+    let redis = try #require(try decoded(text).redis)
     let place = RedisPlace(host: "10.0.0.5", port: 6379)
     #expect(redis.server.value.exposed([place]) == place)
   }
@@ -75,4 +66,9 @@ extension `Decoded settings` {
     case .redis: Issue.record("no row names a server")
     }
   }
+}
+
+extension Settings {
+  /// The server that keeps tokens, if one does.
+  var redis: RedisSettings? { if case .redis(let server) = cache { server } else { nil } }
 }

@@ -1,17 +1,10 @@
 // The values in force and their sources, without any secret.
 
-import FoundationEssentials
 import Testing
 
 @testable import Configuration
 
 @Suite struct `Effective values` {
-  static func settings(_ yaml: String, environment: [String: String] = [:]) throws -> Settings {
-    try Settings.decode(
-      yaml: Array(yaml.utf8), file: "/etc/p.yaml", environment: environment,
-      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
-  }
-
   private static let yaml = """
     listeners:
       - address: 127.0.0.1:8080
@@ -36,17 +29,18 @@ import Testing
   private static let environment = ["KEY": "a-key-of-more-than-16", "HOST": "id.example"]
 
   static let rows: [(key: String, value: String, source: String)] = [
-    ("listeners[0].address", "127.0.0.1:8080", "/etc/p.yaml:2:14"),
-    ("listeners[0].callers.header.value", "[secret]", "/etc/p.yaml:3:44, environment KEY"),
+    ("listeners[0].address", "127.0.0.1:8080", "/etc/bearer-proxy/p.yaml:2:14"),
+    ("listeners[0].callers.header.value", "[secret]", "/etc/bearer-proxy/p.yaml:3:44, environment KEY"),
     ("log.level", "error", "--log-level"), ("log.format", "text", "environment BEARER_PROXY_LOG_FORMAT"),
     ("log.access", "true", "default"), ("loops", "one for each core", "default"),
-    ("applications.contoso.authority", "https://id.example/realm", "/etc/p.yaml:7:16, environment HOST"),
-    ("applications.contoso.client_secret", "[secret]", "/etc/p.yaml:9:20"),
-    ("defaults.timeouts.idle", "90s", "/etc/p.yaml:11:20"), ("defaults.timeouts.connect", "5s", "default"),
+    ("applications.contoso.authority", "https://id.example/realm", "/etc/bearer-proxy/p.yaml:7:16, environment HOST"),
+    ("applications.contoso.client_secret", "[secret]", "/etc/bearer-proxy/p.yaml:9:20"),
+    ("defaults.timeouts.idle", "90s", "/etc/bearer-proxy/p.yaml:11:20"), ("defaults.timeouts.connect", "5s", "default"),
     ("routes[0].timeouts.idle", "90s", "default from defaults.timeouts.idle"),
-    ("routes[0].token.scopes[0]", "a.b", "/etc/p.yaml:17:39"), ("routes[0].token.existing", "replace", "default"),
-    ("routes[0].tls.ca_file", "/etc/ca.pem", "/etc/p.yaml:18:20"),
-    ("routes[1].token", "none", "/etc/p.yaml:19:67"), ("cache.memory", "true", "default"),
+    ("routes[0].token.scopes[0]", "a.b", "/etc/bearer-proxy/p.yaml:17:39"),
+    ("routes[0].token.existing", "replace", "default"),
+    ("routes[0].tls.ca_file", "/etc/bearer-proxy/ca.pem", "/etc/bearer-proxy/p.yaml:18:20"),
+    ("routes[1].token", "none", "/etc/bearer-proxy/p.yaml:19:67"), ("cache.memory", "true", "default"),
     ("limits.head_bytes", "32KiB", "default"), ("limits.body_bytes", "none", "default"),
     ("listeners[0].sign_in", "false", "default"), ("listeners[0].callers.anyone", "false", "default"),
     ("applications.contoso.offline_access", "true", "default"), ("shutdown.limit", "30s", "default"),
@@ -57,7 +51,8 @@ import Testing
 
   @Test(arguments: rows)
   func `a value has its source`(key: String, value: String, source: String) throws {
-    let values = try Self.settings(Self.yaml, environment: Self.environment).effectiveValues(above: [
+    let settings = try decodedExample(Self.yaml, file: "p.yaml", environment: Self.environment)
+    let values = settings.effectiveValues(above: [
       ConfiguredValue("log.level", "error", .option("--log-level")),
       ConfiguredValue("log.format", "text", .variable("BEARER_PROXY_LOG_FORMAT")),
     ])
@@ -69,7 +64,7 @@ import Testing
   }
 
   @Test func `of an absent section the defaults that have a meaning are listed`() throws {
-    let values = try Self.settings(
+    let values = try decodedExample(
       """
       listeners: [{address: 127.0.0.1:1}]
       applications:
@@ -77,7 +72,7 @@ import Testing
         a: {credential: {managed_identity: {}}}
       routes: [{name: a, path: /, upstream: "http://127.0.0.1", token: none}]
       limits: {head_bytes: 4KiB}
-      """
+      """, file: "p.yaml"
     ).effectiveValues().map { "\($0.key): \($0.value)" }
     #expect(values.contains("applications.a.b.offline_access: true"))
     // A machine's identity has no refresh tokens.
@@ -93,27 +88,14 @@ import Testing
       routes: [{name: a, path: /, upstream: "http://127.0.0.1", token: none}]
       cache: {redis: "${URL}"}
       """
-    let settings = try Settings.decode(
-      yaml: Array(text.utf8), file: "f.yaml", environment: ["URL": "rediss://alice:hush%2Dhush@c.example:7/3"])
-    let values = settings.effectiveValues()
+    let values = try decoded(text, environment: ["URL": "rediss://alice:hush%2Dhush@c.example:7/3"]).effectiveValues()
     #expect(values.first { $0.key == "cache.redis" }?.value == "rediss://c.example:7/3")
     #expect(values.first { $0.key == "cache.key_prefix" }?.value == "bearer-proxy:")
     #expect(!values.contains { $0.value.contains("hush") || $0.value.contains("alice") })
   }
 
   @Test func `everything that the full example gives is there, and no secret`() throws {
-    let file = testFile("../../config/full.yaml")
-    let settings = try Settings.decode(
-      yaml: Array(Data(contentsOf: URL(filePath: file))), file: "full.yaml",
-      environment: [
-        "HOME": "/home/alice",
-        "CONTOSO_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush", "PROXY_LOGIN": "u:hush-hush",
-        "LEDGER_PASSPHRASE": "hush-hush", "ARCHIVE_SECRET": "hush-hush",
-        "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "hush-hush",
-        "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
-      ],
-      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
-    let values = settings.effectiveValues()
+    let values = try decodedExample(contents("full.yaml"), file: "full.yaml").effectiveValues()
     let shapes = Set(values.map { Self.shape($0.key) })
     // Of two keys that exclude one another, one is in use.
     let absent = Set(SectionShape.file.paths().filter { $0.row.kind.inner == nil }.map(\.path)).subtracting(shapes)
@@ -150,10 +132,4 @@ import Testing
     if let last = parts.last, last.hasSuffix("[]") { parts[parts.count - 1] = String(last.dropLast(2)) }
     return parts.joined(separator: ".")
   }
-}
-
-private func testFile(_ path: String) -> String {
-  var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-  parts.removeLast()
-  return parts.joined(separator: "/") + "/" + path
 }

@@ -2,6 +2,7 @@
 
 import Bytes
 import FoundationEssentials
+import TestSupport
 import Testing
 import Tokens
 
@@ -10,10 +11,9 @@ import Tokens
 @Suite struct `Published configuration` {
   /// Whatever is there: each is run by a test of its own elsewhere.
   static let recipes: [String] = {
-    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     // Beside the engines' own files there.
     return [("recipes", ""), ("recipes/engines", "proxies")].flatMap { folder, prefix in
-      let names = try? FileManager.default.contentsOfDirectory(atPath: "/\(root)/config/\(folder)")
+      let names = try? FileManager.default.contentsOfDirectory(atPath: testsDirectory + "/../config/\(folder)")
       return (names ?? []).filter { $0.hasSuffix(".yaml") && $0.hasPrefix(prefix) }.sorted().map { "\(folder)/\($0)" }
     }
   }()
@@ -26,34 +26,22 @@ import Tokens
   @Test(arguments: ["minimal.yaml", "full.yaml", "../deploy/kubernetes/tokens/proxy.yaml"] + recipes)
   func `the example has no issues`(name: String) throws {
     #expect(!Self.recipes.isEmpty, "config/recipes is missing")
-    let settings = try Settings.decode(
-      yaml: try contents(name), file: "/etc/bearer-proxy/\(name)",
-      environment: [
-        "CONTOSO_SECRET": "s3cret", "SERVICE_SECRET": "s3cret", "HOME": "/home/alice", "FABRIKAM_SECRET": "s3cret",
-        "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s3cret",
-        "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s",
-        "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
-      ],
-      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
-    #expect(!settings.routes.isEmpty)
+    #expect(try !decodedExample(contents(name), file: name).routes.isEmpty)
   }
 
   @Test(arguments: ["../README.md", "cache.md"])
   func `the configurations that a page shows have no issues`(page: String) throws {
-    let text = String(decoding: try contents(page), as: UTF8.self)
+    let text = try contents(page)
     let blocks = text.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "\n```").first }
     let whole = blocks.filter { $0.contains("listeners:") && $0.contains("routes:") }
     #expect(!whole.isEmpty)
     for block in whole {
-      let settings = try Settings.decode(
-        yaml: Array(block.utf8), file: "/etc/bearer-proxy/proxy.yaml", environment: ["HOME": "/home/alice"],
-        readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
-      #expect(!settings.routes.isEmpty)
+      #expect(try !decodedExample(block, file: "proxy.yaml", environment: ["HOME": "/home/alice"]).routes.isEmpty)
     }
   }
 
   @Test func `the example's Redis server has no issues in the place of the file`() throws {
-    var text = String(decoding: try contents("full.yaml"), as: UTF8.self)
+    var text = try contents("full.yaml")
     let others: [Key] = [.password, .sentinelPassword, .entra]
     for row in SectionShape.cache.rows
     where row.companion == .redis && !others.contains(row.key) || row.key == .redis {
@@ -63,19 +51,7 @@ import Tokens
       text = text.replacing("\n    #\(row.key.rawValue):", with: "\n    \(row.key.rawValue):")
     }
     text = text.replacing("\n  file: /var/lib/", with: "\n  #file: /var/lib/")
-    let settings = try Settings.decode(
-      yaml: Array(text.utf8), file: "/etc/full.yaml",
-      environment: [
-        "FABRIKAM_SECRET": "s3cret", "PROXY_LOGIN": "u:p", "LEDGER_PASSPHRASE": "p", "ARCHIVE_SECRET": "s3cret",
-        "HOME": "/home/alice",
-        "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "s",
-        "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
-      ],
-      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
-    guard case .redis(let redis) = settings.cache else {
-      Issue.record("\(settings.cache)")
-      return
-    }
+    let redis = try #require(try decodedExample(text, file: "full.yaml").redis)
     #expect(redis.server.value.description == "rediss://cache.internal.example:6379/0")
     guard case .sentinels(let sentinels) = redis.server.value.arrangement else {
       Issue.record("no sentinels")
@@ -84,12 +60,12 @@ import Tokens
     #expect((sentinels.primary, sentinels.user) == ("main", "bearer-proxy"))
     #expect((redis.server.value.user, redis.server.value.keyPrefix) == ("bearer-proxy", "bearer-proxy:"))
     #expect(redis.server.value.password?.revealed() == "contents-of-a-file")
-    #expect(redis.clientCertificate?.keyFile.value == "/etc/tls/redis.key")
+    #expect(redis.clientCertificate?.keyFile.value == "/etc/bearer-proxy/tls/redis.key")
   }
 
   @Test(arguments: ConfigurationDocument.allCases)
   func `the committed file is what the table of settings gives`(document: ConfigurationDocument) throws {
-    let committed = String(decoding: try contents(document.rawValue), as: UTF8.self)
+    let committed = try contents(document.rawValue)
     let lines = committed.split(separator: "\n", omittingEmptySubsequences: false)
     let expected = document.text(present: committed).split(separator: "\n", omittingEmptySubsequences: false)
     let different = zip(lines, expected).first { $0 != $1 }
@@ -98,7 +74,7 @@ import Tokens
   }
 
   @Test func `the full example has every key, some of them in a comment`() throws {
-    let text = String(decoding: try contents("full.yaml"), as: UTF8.self)
+    let text = try contents("full.yaml")
     var issues: [ConfigurationIssue] = []
     // A key in a comment has no space behind the '#'.
     let uncommented = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -131,11 +107,6 @@ import Tokens
     }
   }
 
-  private func contents(_ name: String) throws -> [UInt8] {
-    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    return Array(try Data(contentsOf: URL(filePath: "/\(root)/config/\(name)")))
-  }
-
   /// The paths of keys in a tree, as `SectionShape.paths` spells them.
   private func collect(_ node: YAMLNode, shape: SectionShape, prefix: String, into paths: inout Set<String>) {
     guard case .mapping(let members) = node.content else { return }
@@ -152,6 +123,27 @@ import Tokens
       for node in below { collect(node, shape: inner.shape, prefix: path + inner.step, into: &paths) }
     }
   }
+}
+
+/// The text of a file of config/.
+func contents(_ name: String) throws -> String {
+  try String(contentsOfFile: testsDirectory + "/../config/\(name)", encoding: .utf8)
+}
+
+/// Decodes what is published, beside the variables and files that it names.
+func decodedExample(
+  _ text: some StringProtocol, file: String,
+  environment: [String: String] = [
+    "CONTOSO_SECRET": "hush-hush", "SERVICE_SECRET": "hush-hush", "FABRIKAM_SECRET": "hush-hush",
+    "ARCHIVE_SECRET": "hush-hush", "LEDGER_PASSPHRASE": "hush-hush", "PROXY_LOGIN": "u:hush-hush",
+    "HOME": "/home/alice",
+    "ACTIONS_ID_TOKEN_REQUEST_URL": "https://actions.example/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "hush-hush",
+    "AZURE_FEDERATED_TOKEN_FILE": "/t", "AZURE_CLIENT_ID": "c", "AZURE_TENANT_ID": "t",
+  ]
+) throws(ConfigurationError) -> Settings {
+  try Settings.decode(
+    yaml: Array(text.utf8), file: "/etc/bearer-proxy/\(file)", environment: environment,
+    readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
 }
 
 /// A row for the table of a test.
