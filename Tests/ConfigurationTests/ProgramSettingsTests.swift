@@ -30,15 +30,6 @@ import Tokens
 
   private static let secret = "secret: 0123456789abcdef"
 
-  private static func messages(_ programs: String, _ listener: String = "address: 127.0.0.1:8081") -> [String] {
-    do throws(ConfigurationError) {
-      _ = try decoded(text(programs, listener))
-      return []
-    } catch {
-      return error.issues.map(\.message)
-    }
-  }
-
   @Test func `programs have a shape, a secret and tokens`() throws {
     let settings = try decoded(
       Self.text(
@@ -94,7 +85,7 @@ import Tokens
       ),
     ])
   func `mistakes are named`(programs: String, words: String) {
-    let messages = Self.messages(programs)
+    let messages = messages(Self.text(programs))
     #expect(messages.count == 1 && messages[0].contains(words), "\(messages)")
   }
 
@@ -132,7 +123,7 @@ import Tokens
       ),
     ] as [(String, String, String?)])
   func `a listener for programs has rules of its own`(programs: String, listener: String, words: String?) {
-    let messages = Self.messages(programs, listener)
+    let messages = messages(Self.text(programs, listener))
     if let words {
       #expect(messages.count == 1 && messages[0].contains(words), "\(messages)")
     } else {
