@@ -108,6 +108,8 @@ import Testing
     (["run", "--loops", "two"], "--loops is a whole number from 1 to 256, not 'two'"),
     (["run", "--log-level=loud"], "--log-level is one of debug, info, warning, error, not 'loud'"),
     (["check", "--json"], "--json means nothing without --live"),
+    (["check", "--probe", "me"], "--probe means nothing without --live"),
+    (["login", "-c", "f"], "neither application nor route given: use --application or --route"),
     (["check", "--live", "--probe", "../up"], "--probe is a path without '..', blanks and fragment, not '../up'"),
     (["status", "--wait", "5"], "unexpected argument '5'"), (["status", "--wait="], "option '--wait' needs a value"),
     (["status", "--wait=soon"], "--wait is a whole number of seconds up to 86400, not 'soon'"),

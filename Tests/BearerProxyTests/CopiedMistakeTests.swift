@@ -8,127 +8,84 @@ import Testing
 @testable import bearer_proxy
 
 @Suite struct `Copied mistakes` {
-  /// A wrong text in place of a part of `Likely mistakes`'s configuration, and the message of `check`.
-  struct Mistake: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let part: String
-    let wrong: String
-    /// The content of the file `secret` beside the configuration.
-    let secret: String
-    let environment: [String: String]
-    /// Every line of what `check` says, without the file's name; the verdict aside.
-    let messages: [String]
-
-    init(
-      _ name: String, _ part: String, _ wrong: String, secret: String = "s3cret-of-the-app",
-      environment: [String: String] = [:], _ messages: [String]
-    ) {
-      (testDescription, self.part, self.wrong, self.secret) = (name, part, wrong, secret)
-      (self.environment, self.messages) = (environment, messages)
-    }
-
-    /// A secret's file.
-    static func secret(_ name: String, _ secret: String, _ message: String) -> Mistake {
-      Mistake(
-        name, "client_secret: s3cret-of-the-app", "client_secret_file: secret", secret: secret,
-        ["7:25: \(message.replacing("SECRET", with: "applications.app.client_secret_file: secret"))"])
-    }
+  /// A secret's file.
+  private static func secret(_ name: String, _ secret: String, _ message: String) -> Mistake {
+    Mistake(
+      testDescription: name, part: "client_secret: s3cret-of-the-app", wrong: "client_secret_file: secret",
+      secret: secret,
+      messages: ["7:25: \(message.replacing("SECRET", with: "applications.app.client_secret_file: secret"))"])
   }
 
-  private static let meant = "; if it is meant, write"
+  static let texts = Mistake.table(
+    """
+    a no-break space in the indentation |     client_id: | \u{A0}\u{A0}\u{A0}\u{A0}client_id:
+      6:1: error: here is U+00A0 (no-break space), which looks like a space: type the character again; if it is meant,
+        write "\\u00A0" in double quotes
+    a no-break space behind a key | path: /orders/ | path:\u{A0}/orders/
+      10:10: error: here is U+00A0 (no-break space), which looks like a space: type the character again; if it is meant,
+        write "\\u00A0" in double quotes
+    a no-break space behind a value | client_id: orders-proxy | client_id: orders-proxy\u{A0}
+      6:28: error: here is U+00A0 (no-break space), which looks like a space: type the character again; if it is meant,
+        write "\\u00A0" in double quotes
+    typographic quotes | client_id: orders-proxy | client_id: \u{201C}orders-proxy\u{201D}
+      6:16: error: here is U+201C (left double quotation mark), which looks like ": type the character again; if it is
+        meant, write "\\u201C" in double quotes
+    typographic quotes around what needs quotes | "127.0.0.1:0" | \u{2018}127.0.0.1:0\u{2019}
+      1:23: error: here is U+2018 (left single quotation mark), which looks like ': type the character again; if it is
+        meant, write "\\u2018" in double quotes
+    a typographic dash before an element |   - name: orders |   \u{2013} name: orders
+      9:3: error: here is U+2013 (en dash), which looks like -: type the character again; if it is meant, write
+        "\\u2013" in double quotes
+    a typographic dash in an id | orders-proxy | orders\u{2010}proxy
+      6:22: error: here is U+2010 (hyphen), which looks like -: type the character again; if it is meant, write
+        "\\u2010" in double quotes
+    a zero-width space | orders.read | orders.\u{200B}read
+      13:46: error: here is U+200B (zero width space), which is invisible: delete it; if it is meant, write "\\u200B" in
+        double quotes
+    a Cyrillic letter in a key | client_id: | \u{441}lient_id:
+      6:5: error: here is U+0441 (cyrillic small letter es), which looks like the letter c: type the character again; if
+        it is meant, write "\\u0441" in double quotes
+    a Cyrillic letter in a host | https://orders.example/ | https://\u{43E}rders.example/
+      11:23: error: here is U+043E (cyrillic small letter o), which looks like the letter o: type the character again;
+        if it is meant, write "\\u043E" in double quotes
+    a wide colon | path: /orders/ | path\u{FF1A} /orders/
+      10:9: error: here is U+FF1A (fullwidth colon), which looks like :: type the character again; if it is meant, write
+        "\\uFF1A" in double quotes
+    a byte order mark in the middle | routes:⏎ | \u{FEFF}routes:⏎
+      8:1: error: here is U+FEFF (zero width no-break space), which is invisible: delete it; if it is meant, write
+        "\\uFEFF" in double quotes
+    a template that was not filled in | client_id: orders-proxy | client_id: {{ client_id }}
+      6:16: error: applications.app.client_id takes one value
+      6:17: error: a key must be a word; '{{…}}' is a template's: fill it in, or write '${NAME}'
+    an API's URI as the client's id | client_id: orders-proxy | client_id: api://orders-proxy
+      6:16: warning: applications.app.client_id is a URL, such as an API's: write the id under which the application is
+        registered
+    a number as the authority's host | https://id.example/tenant | https://2852039166/
+      5:16: error: applications.app.authority: 'https://2852039166/' has a number as its host: write an address as four
+        decimal numbers, or the host's name
+    """)
 
-  static let characters: [Mistake] = [
+  static let filesAndVariables: [Mistake] = [
     Mistake(
-      "a no-break space in the indentation", "    client_id:", "\u{A0}\u{A0}\u{A0}\u{A0}client_id:",
-      [
-        "6:1: error: here is U+00A0 (no-break space), which looks like a space: type the character again\(meant) "
-          + "\"\\u00A0\" in double quotes"
-      ]),
-    Mistake(
-      "a no-break space behind a key", "path: /orders/", "path:\u{A0}/orders/",
-      [
-        "10:10: error: here is U+00A0 (no-break space), which looks like a space: type the character again\(meant) "
-          + "\"\\u00A0\" in double quotes"
-      ]),
-    Mistake(
-      "a no-break space behind a value", "client_id: orders-proxy", "client_id: orders-proxy\u{A0}",
-      [
-        "6:28: error: here is U+00A0 (no-break space), which looks like a space: type the character again\(meant) "
-          + "\"\\u00A0\" in double quotes"
-      ]),
-    Mistake(
-      "typographic quotes", "client_id: orders-proxy", "client_id: \u{201C}orders-proxy\u{201D}",
-      [
-        "6:16: error: here is U+201C (left double quotation mark), which looks like \": type the character "
-          + "again\(meant) \"\\u201C\" in double quotes"
-      ]),
-    Mistake(
-      "typographic quotes around what needs quotes", "\"127.0.0.1:0\"", "\u{2018}127.0.0.1:0\u{2019}",
-      [
-        "1:23: error: here is U+2018 (left single quotation mark), which looks like ': type the character "
-          + "again\(meant) \"\\u2018\" in double quotes"
-      ]),
-    Mistake(
-      "a typographic dash before an element", "  - name: orders", "  \u{2013} name: orders",
-      [
-        "9:3: error: here is U+2013 (en dash), which looks like -: type the character again\(meant) \"\\u2013\" in "
-          + "double quotes"
-      ]),
-    Mistake(
-      "a typographic dash in an id", "orders-proxy", "orders\u{2010}proxy",
-      [
-        "6:22: error: here is U+2010 (hyphen), which looks like -: type the character again\(meant) \"\\u2010\" in "
-          + "double quotes"
-      ]),
-    Mistake(
-      "a zero-width space", "orders.read", "orders.\u{200B}read",
-      [
-        "13:46: error: here is U+200B (zero width space), which is invisible: delete it\(meant) \"\\u200B\" in double "
-          + "quotes"
-      ]),
-    Mistake(
-      "a Cyrillic letter in a key", "client_id:", "\u{441}lient_id:",
-      [
-        "6:5: error: here is U+0441 (cyrillic small letter es), which looks like the letter c: type the character "
-          + "again\(meant) \"\\u0441\" in double quotes"
-      ]),
-    Mistake(
-      "a Cyrillic letter in a host", "https://orders.example/", "https://\u{43E}rders.example/",
-      [
-        "11:23: error: here is U+043E (cyrillic small letter o), which looks like the letter o: type the character "
-          + "again\(meant) \"\\u043E\" in double quotes"
-      ]),
-    Mistake(
-      "a wide colon", "path: /orders/", "path\u{FF1A} /orders/",
-      [
-        "10:9: error: here is U+FF1A (fullwidth colon), which looks like :: type the character again\(meant) "
-          + "\"\\uFF1A\" in double quotes"
-      ]),
-    Mistake(
-      "a byte order mark in the middle", "routes:\n", "\u{FEFF}routes:\n",
-      [
-        "8:1: error: here is U+FEFF (zero width no-break space), which is invisible: delete it\(meant) \"\\uFEFF\" in "
-          + "double quotes"
-      ]),
-    Mistake(
-      "a variable with a no-break space", "orders-proxy", "${ID}", environment: ["ID": "orders-proxy\u{A0}"],
-      [
+      testDescription: "a variable with a no-break space", part: "orders-proxy", wrong: "${ID}",
+      environment: ["ID": "orders-proxy\u{A0}"],
+      messages: [
         "6:16: error: applications.app.client_id: what its variable holds contains U+00A0 (no-break space), which "
           + "looks like a space: set the variable again"
       ]),
-    .secret(
+    secret(
       "a byte order mark in a secret", "\u{FEFF}s3cret-of-the-app\n",
       "error: SECRET begins with a byte order mark, which an editor put there: save it as UTF-8 without one"),
-    .secret(
+    secret(
       "typographic quotes around a secret", "\u{201C}s3cret-of-the-app\u{201D}\n",
       "error: SECRET contains U+201C (left double quotation mark), which looks like \": copy the secret again"),
-    .secret(
+    secret(
       "a no-break space behind a secret", "s3cret-of-the-app\u{A0}\n",
       "error: SECRET contains U+00A0 (no-break space), which looks like a space: copy the secret again"),
-    .secret(
+    secret(
       "a control character in a secret", "s3cret\u{1B}-of-the-app",
       "error: SECRET contains a control character: copy the secret again"),
-    .secret(
+    secret(
       "a secret of PowerShell's", "s\0003\0c\0r\0e\0t\0",
       "error: SECRET is UTF-16, as PowerShell's '>' writes it: save it as UTF-8 without a byte order mark"),
   ]
@@ -136,8 +93,8 @@ import Testing
   /// An authority, and what was meant.
   private static func authority(_ name: String, _ url: String, _ what: String, _ meant: String?) -> Mistake {
     Mistake(
-      name, "https://id.example/tenant", url,
-      [
+      testDescription: name, part: "https://id.example/tenant", wrong: url,
+      messages: [
         "5:16: error: applications.app.authority: '\(url)' is \(what), not the authority"
           + (meant.map { "; did you mean '\($0)'?" } ?? "")
       ])
@@ -188,62 +145,45 @@ import Testing
     authority(
       "authentik's token endpoint", "https://id.example/application/o/token/", "the token endpoint", nil),
     Mistake(
-      "a variable inside braces", "{as: application, scopes: [orders.read]}", "{as: ${KIND}, scopes: [orders.read]}",
-      environment: ["KIND": "application"],
-      ["13:17: error: a variable inside braces or brackets needs quotes: write \"${NAME}\""]),
+      testDescription: "a variable inside braces", part: "{as: application, scopes: [orders.read]}",
+      wrong: "{as: ${KIND}, scopes: [orders.read]}", environment: ["KIND": "application"],
+      messages: ["13:17: error: a variable inside braces or brackets needs quotes: write \"${NAME}\""]),
     Mistake(
-      "a variable inside brackets", "[orders.read]", "[${SCOPE}]", environment: ["SCOPE": "orders.read"],
-      ["13:39: error: a variable inside braces or brackets needs quotes: write \"${NAME}\""]),
+      testDescription: "a variable inside brackets", part: "[orders.read]", wrong: "[${SCOPE}]",
+      environment: ["SCOPE": "orders.read"],
+      messages: ["13:39: error: a variable inside braces or brackets needs quotes: write \"${NAME}\""]),
     Mistake(
-      "a template that was not filled in", "client_id: orders-proxy", "client_id: {{ client_id }}",
-      [
-        "6:16: error: applications.app.client_id takes one value",
-        "6:17: error: a key must be a word; '{{…}}' is a template's: fill it in, or write '${NAME}'",
-      ]),
-    Mistake(
-      "an API's URI as the client's id", "client_id: orders-proxy", "client_id: api://orders-proxy",
-      [
-        "6:16: warning: applications.app.client_id is a URL, such as an API's: write the id under which the "
-          + "application is registered"
-      ]),
-    Mistake(
-      "a number as the authority's host", "https://id.example/tenant", "https://2852039166/",
-      [
-        "5:16: error: applications.app.authority: 'https://2852039166/' has a number as its host: write an address as "
-          + "four decimal numbers, or the host's name"
-      ]),
-    Mistake(
-      "the id of a secret", entra.part, entra.wrong,
+      testDescription: "the id of a secret", part: entra.part, wrong: entra.wrong,
       secret: "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0",
-      [
+      messages: [
         "5:16: warning: applications.app.authority: the client secret of application 'app' has the form of an id: the "
           + "portal lists 'Secret ID' beside 'Value', and the value is the secret"
       ]),
-    .secret(
+    secret(
       "a secret of two lines", "s3cret-of-the-app\nanother\n",
       "error: SECRET has 2 lines, and a secret is one: keep the secret alone"),
-    .secret(
+    secret(
       "a key in the place of a secret", "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n",
       "error: SECRET holds a PEM block, which is a certificate or a key: name its file under 'credential: "
         + "{certificate: …}'"),
-    .secret(
+    secret(
       "a line of a .env file", "CLIENT_SECRET=s3cret-of-the-app\n",
       "warning: SECRET looks like NAME=VALUE: keep the value alone"),
-    .secret(
+    secret(
       "quotes of a .env file", "\"s3cret-of-the-app\"\n",
       "warning: SECRET begins and ends with a quotation mark, which is part of it: remove both if the secret has none"),
-    .secret(
+    secret(
       "a provider's JSON", "{\"password\": \"s3cret-of-the-app\"}\n",
       "warning: SECRET looks like JSON: keep the secret's value alone"),
-    .secret(
+    secret(
       "a blank behind a secret", "s3cret-of-the-app \n",
       "warning: SECRET begins or ends with a blank, which is part of it: remove the blank if the secret has none"),
-    .secret(
+    secret(
       "the example's words", "THE CLIENT SECRET\n",
       "warning: SECRET is a placeholder: put the secret in its place"),
   ]
 
-  @Test(arguments: characters + values)
+  @Test(arguments: texts + filesAndVariables + values)
   func `a copied mistake is told with place, cause and cure`(mistake: Mistake) async throws {
     let directory = try TemporaryDirectory()
     let right = `Likely mistakes`.right

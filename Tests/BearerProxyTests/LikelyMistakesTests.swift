@@ -28,18 +28,6 @@ import Testing
 
     """
 
-  /// A wrong text in place of a part of the right configuration, and the message of `check`.
-  struct Mistake: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let part: String
-    let wrong: String
-    let messages: [String]
-
-    init(_ name: String, _ part: String, _ wrong: String, _ messages: [String]) {
-      (testDescription, self.part, self.wrong, self.messages) = (name, part, wrong, messages)
-    }
-  }
-
   /// The right configuration with a part replaced, in a file of a directory that has an empty file, too.
   private static func file(_ part: String, _ wrong: String, in directory: TemporaryDirectory) throws -> String {
     try #require(right.contains(part), "\(part)")
@@ -134,31 +122,34 @@ import Testing
     #expect(lines[upstream + 1].contains("Nothing listens at that address and port"))
   }
 
-  static let commands: [(words: [String], message: String)] = [
-    (["validate"], "unknown command 'validate'; did you mean 'check'?"),
-    (["run", "f.yaml"], "unexpected argument 'f.yaml'; -c names the configuration: bearer-proxy run -c f.yaml"),
-    (["check", "-c"], "option '-c' needs a value"),
-    (
-      ["login", "-c", "f"],
-      "neither application nor route given: use "
-        + "--application or --route"
-    ),
-    (["check", "--probe", "me"], "--probe means nothing without --live"),
-  ]
+  @Test func `there are at least 49`() {
+    #expect(Self.mistakes.count + Self.wrongProviders.count >= 49)
+  }
+}
 
-  @Test(arguments: commands)
-  func `a mistake in the command line is said with its cure`(words: [String], message: String) {
-    #expect(throws: UsageError.self) {
-      do throws(UsageError) {
-        _ = try Arguments.command(words, environment: [:]) { () throws(UsageError) in "found.yaml" }
-      } catch {
-        #expect(error.message == message)
-        throw error
+/// A wrong text in place of a part of the right configuration, and what `check` says of it.
+struct Mistake: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let part: String
+  let wrong: String
+  /// The content of the file `secret` beside the configuration.
+  var secret = "s3cret-of-the-app"
+  var environment: [String: String] = [:]
+  /// Every line of what `check` says, without the file's name; the verdict aside.
+  var messages: [String]
+
+  /// Mistakes in a table: name, part and wrong text, unless the part is missing; below them, indented, the messages. A
+  /// line that is indented twice continues the one before it; `⏎` is a line end.
+  static func table(_ text: String) -> [Mistake] {
+    var mistakes: [Mistake] = []
+    for line in text.replacing("\n    ", with: " ").split(separator: "\n") {
+      if line.hasPrefix("  ") {
+        mistakes[mistakes.count - 1].messages.append(String(line.dropFirst(2)))
+      } else {
+        let columns = line.split(separator: " | ").map { String($0).replacing("⏎", with: "\n") } + [""]
+        mistakes.append(Mistake(testDescription: columns[0], part: columns[1], wrong: columns[2], messages: []))
       }
     }
-  }
-
-  @Test func `there are at least 49`() {
-    #expect(Self.mistakes.count + Self.wrongProviders.count + Self.commands.count >= 49)
+    return mistakes
   }
 }
