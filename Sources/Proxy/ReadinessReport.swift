@@ -19,11 +19,11 @@ struct ReadinessReport {
     _ statuses: [TokenStatus], needs: [String: SignInRequirement] = [:], expected: Int, now: UnixTime,
     rule: ReadinessRule = .tokens
   ) {
-    var isOwing = statuses.count < expected
+    var isMissingTokens = statuses.count < expected
     var reasons: [String] = []
     var accounts: [String] = []
     for status in statuses {
-      if rule.awaits(status) { isOwing = true }
+      if rule.awaits(status) { isMissingTokens = true }
       if case .account(let name) = status.subject {
         accounts.append("account \(Self.name(status, name)), \(Self.subject(status)): \(Self.account(status, now))")
       } else if !status.isReady(at: now), status.expiresAt == nil || status.failure != nil {
@@ -31,7 +31,7 @@ struct ReadinessReport {
       }
     }
     if statuses.count < expected { reasons.append("tokens have not been asked for yet") }
-    isReady = !(isOwing && rule != .started)
+    isReady = !(isMissingTokens && rule != .started)
     text = (isReady ? "ready\n" : "not ready\n") + (reasons + accounts + Self.lines(needs)).map { "- \($0)\n" }.joined()
   }
 

@@ -37,7 +37,7 @@ struct ManagedIdentityClient: Sendable {
       } catch {
         guard case .token(var failure) = error.cause else { throw error }
         guard let pause = retry.pause(after: failure.status, retryAfter: failure.retryAfter), !Task.isCancelled else {
-          failure.retryAfter = failure.retryAfter ?? retry.rest(after: failure.status)
+          failure.retryAfter = failure.retryAfter ?? retry.pause(after: failure.status)
           throw AcquisitionError(failure)
         }
         await sleep(pause)

@@ -239,7 +239,7 @@ extension Listener {
   /// The reaction when descriptors or memory have run out.
   public enum AfterExhaustion: Sendable {
     /// Pause before the next attempt, instead of spinning.
-    case rest
+    case pause
     /// A connection was ended: let it close, and try again.
     case tryAgain
   }
@@ -247,7 +247,7 @@ extension Listener {
   /// Waits for the next connection; `nil` once `waiter` is signalled. If descriptors or memory have run out, asks for
   /// the reaction.
   public func nextConnection(
-    _ waiter: Waiter, onExhaustion: (SystemError) -> AfterExhaustion = { _ in .rest }
+    _ waiter: Waiter, onExhaustion: (SystemError) -> AfterExhaustion = { _ in .pause }
   ) async -> (channel: Channel, peer: SocketAddress)? {
     while true {
       switch accept() {
@@ -258,7 +258,7 @@ extension Listener {
         if await waiter.wait(until: .distantFuture) == .signalled { return nil }
       case .exhausted(let error):
         switch onExhaustion(error) {
-        case .rest: if await waiter.wait(until: channel.loop.now + Self.pause) == .signalled { return nil }
+        case .pause: if await waiter.wait(until: channel.loop.now + Self.pause) == .signalled { return nil }
         case .tryAgain: await Task.yield()
         }
       }

@@ -14,7 +14,7 @@ package final class ProxyServer: Sendable {
   private let loops: [EventLoop]
   private let serving: [Confined<ProxyLoop>]
   private let listeners: Locked<[ProxyListener]>
-  private let spell = Locked(AcceptingSpell())
+  private let acceptPause = Locked(AcceptPause())
   private let memory = Locked(MemoryReturn())
 
   /// Connections accepted per turn.
@@ -98,14 +98,14 @@ package final class ProxyServer: Sendable {
         defer { unheard = 0 }
         switch home.value.giveUpDescriptor() {
         case .made: return .tryAgain
-        case .soon: return unheard > 0 ? .tryAgain : .rest
+        case .soon: return unheard > 0 ? .tryAgain : .pause
         case .none: break
         }
         state.metrics.add(state.service.metrics.acceptPauses)
         notePause(
           error.description,
           next: error.isExhaustion ? .openFilesOrConnections : error.nextStep, state)
-        return .rest
+        return .pause
       }
       guard let (channel, peer) = accepted else { continue }
       serve(channel, peer, of: place, home)
@@ -150,9 +150,9 @@ package final class ProxyServer: Sendable {
     }
   }
 
-  /// Logs that accepting is paused, once per period.
+  /// Logs that accepting is paused, once for each pause.
   private func notePause(_ reason: String, next: NextStep, _ state: LoopState) {
-    guard spell.withLock({ $0.rests(at: state.loop.now) }) else { return }
+    guard acceptPause.withLock({ $0.begins(at: state.loop.now) }) else { return }
     state.service.log.error("accept paused", ["reason": .string(reason), "next": .next(next)])
   }
 
@@ -192,7 +192,7 @@ package final class ProxyServer: Sendable {
         home.value.current.service.log.summarise()
         home.value.current.service.accessLog?.reopen(ifMoved: true)
       }
-      if spell.withLock({ $0.hasEnded(at: home.loop.now) }) { service.log.info("accept resumed") }
+      if acceptPause.withLock({ $0.hasEnded(at: home.loop.now) }) { service.log.info("accept resumed") }
     }
   }
 
@@ -301,24 +301,24 @@ struct MemoryReturn {
   }
 }
 
-/// The periods of exhaustion of the whole process.
-struct AcceptingSpell {
-  /// The last pause of accepting; nil if no period is active.
-  private var lastRest: MonotonicTime?
+/// The pause of accepting in the whole process, while it lacks descriptors or connections.
+struct AcceptPause {
+  /// The last refused accept; nil if no pause is active.
+  private var last: MonotonicTime?
 
-  /// Time without a pause after which a period is over.
+  /// Time without a refused accept after which a pause is over.
   static let calm = TimeSpan.seconds(5)
 
-  /// Records a pause; returns true if that begins a period.
-  mutating func rests(at now: MonotonicTime) -> Bool {
-    defer { lastRest = now }
-    return lastRest == nil
+  /// Records a refused accept; returns true if that begins a pause.
+  mutating func begins(at now: MonotonicTime) -> Bool {
+    defer { last = now }
+    return last == nil
   }
 
-  /// True if a period has just ended. Call every few seconds.
+  /// True if a pause has just ended. Call every few seconds.
   mutating func hasEnded(at now: MonotonicTime) -> Bool {
-    guard let last = lastRest, now - last >= Self.calm else { return false }
-    lastRest = nil
+    guard let last, now - last >= Self.calm else { return false }
+    self.last = nil
     return true
   }
 }

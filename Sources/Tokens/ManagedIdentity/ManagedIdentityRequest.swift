@@ -131,7 +131,7 @@ package struct ManagedIdentityRetry: Sendable {
 
   /// Seconds without requests to the service after an answer with this status, if it names none itself. IMDS that is
   /// being updated (410) is back within 70 s.
-  package func rest(after status: Int) -> Int64? {
+  package func pause(after status: Int) -> Int64? {
     source == .imds && status == 410 ? 10 : nil
   }
 }
