@@ -12,14 +12,14 @@ public func fuzzFrames(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: data, count: count))
   let whole = SessionOutcome(bytes, pieces: [bytes.count])
   let byteByByte = SessionOutcome(bytes, pieces: Array(1...max(bytes.count, 1)).filter { $0 <= bytes.count })
-  // How far a broken session was read is not defined.
+  // It is not defined up to which byte a broken session is read.
   if whole.goesOn, byteByByte.goesOn {
     precondition(whole.requests == byteByByte.requests, "\(whole) but byte by byte \(byteByByte)")
   }
   return 0
 }
 
-/// What came of a session's bytes.
+/// The outcome of a session's bytes.
 struct SessionOutcome {
   private(set) var goesOn = true
   /// The requests by their streams: head and content in the form of HTTP/1.1.

@@ -160,7 +160,7 @@ package class Session {
     stream.changes.insert(change)
   }
 
-  /// What an attempt to move bytes of a stream came to.
+  /// The result of an attempt to move bytes of a stream.
   package enum Move {
     case moved(Int)
     /// A change of the stream follows.
@@ -232,7 +232,7 @@ package class Session {
     frameCount += 1
     switch UInt32(header.type) {
     case NGHTTP2_DATA.rawValue:
-      // What is padding alone is empty, too; content pays this back.
+      // A frame of padding alone is empty, too; content pays this back.
       let isPadded = UInt32(header.flags) & NGHTTP2_FLAG_PADDED.rawValue != 0
       let isEmpty = (header.length == 0 || isPadded) && UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue == 0
       if isEmpty || streams[header.stream_id] == nil { countIdleFrame() }
@@ -289,7 +289,7 @@ package class Session {
       stream.incoming.append(bytes.span)
       note(.readable, stream)
     } else {
-      // Nobody takes it, but the connection's window is everybody's.
+      // No stream takes it, but all streams share the connection's window.
       nghttp2_session_consume(handle, id, bytes.count)
       if let stream = streams[id] { contentIsDropped(bytes.count, of: stream) }
     }

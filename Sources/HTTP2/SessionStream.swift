@@ -47,8 +47,8 @@ package final class SessionStream {
   package var mayBeReset = false
   /// True if the owner has ended the stream: what arrives for it is dropped.
   var isFinished = false
-  /// What is left of the limits within which the peer's further content is dropped, and the code of the reset behind
-  /// them; nil if the stream is not about to be reset.
+  /// The remaining limits within which the peer's further content is dropped, and the code of the reset behind them;
+  /// nil if the stream is not about to be reset.
   var lingering: (bytes: Int, until: UInt64, code: UInt32)?
   /// The stream of a request that goes to an upstream: the progress of its response, and its end.
   package internal(set) var answer = AnswerProgress()

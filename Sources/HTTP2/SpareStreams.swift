@@ -8,7 +8,7 @@ package final class SpareStreams {
 
   package init() {}
 
-  /// A stream in the memory of a former one, of which nothing else is left; in new memory if somebody still holds the
+  /// A stream in the memory of a former one, of which nothing else is left; in new memory if a task still holds the
   /// former one, and for a tunnel.
   func take(_ id: Int32, _ fields: borrowing FieldBlock, length: UInt64?, _ limits: HeadLimits) -> SessionStream {
     let isTunnel = fields.asksForTunnel

@@ -203,7 +203,7 @@ final class StreamResponse: StreamOutput {
   }
 
   override func writeHead(isSecure: Bool, into block: inout ByteBuffer) {
-    // What makes a tunnel of an exchange with HTTP/1.1 is a success here (RFC 8441 §5).
+    // The 101 that makes a tunnel of an exchange with HTTP/1.1 is a success here (RFC 8441 §5).
     HeaderBlock.status(head.status == 101 ? 200 : head.status, into: &block)
     Self.write(
       head, bytes, dropping: asksForTunnel && !hasKey ? WebSocketUpgrade.acceptanceName : nil, into: &block)

@@ -34,7 +34,7 @@ package struct AnswerProgress {
 
 /// An upstream's connection.
 package final class UpstreamSession: Session {
-  /// Streams at once that both sides accept; nil until the peer has said.
+  /// Streams at once that both sides accept; nil until the peer has announced its number.
   package private(set) var capacity: Int?
   /// True if the peer has announced that it takes an extended CONNECT (RFC 8441 §3).
   package private(set) var permitsTunnels = false
@@ -92,7 +92,7 @@ package final class UpstreamSession: Session {
 
   package override func breakAll() {
     isLeaving = true
-    // What arrived, if anything, is not HTTP/2.
+    // The bytes that arrived, if any, are not HTTP/2.
     let fault = hasReceived && capacity == nil ? AnswerProgress.Fault.malformed : .lost
     for stream in streams.values { fail(stream, fault) }
     super.breakAll()
@@ -147,7 +147,7 @@ package final class UpstreamSession: Session {
       stream.hasHead = true
       if endsStream { stream.incoming.end() }
     } else {
-      // What might have become a WebSocket is a request without content.
+      // A request that might have become a WebSocket has no content.
       if stream.isTunnel { end(stream) }
       let isHead = (stream.outgoing as? StreamRequest)?.isHead == true
       // Otherwise only the end may follow.

@@ -18,7 +18,7 @@ public struct Origin: Sendable {
   public var tls: TLSContext?
   /// The proxy on the way there; nil if it is reached directly.
   package var proxy: ProxyAddress?
-  /// The versions of HTTP that are spoken with it.
+  /// The versions of HTTP for it.
   package var versions = UpstreamProtocol.http1
 
   /// The origin of `url`, reached with `tls` if the scheme is https.

@@ -234,7 +234,7 @@ package final class OriginPool {
 
   // MARK: Shared connections
 
-  /// The peer of a connection has said how many exchanges it takes at once.
+  /// The peer of a connection has announced how many exchanges it takes at once.
   func capacityChanged(_ id: PoolState.ID, to capacity: Int) {
     carryOut(state.capacityChanged(id, to: capacity))
     wakeWaiting()
@@ -289,7 +289,7 @@ package final class OriginPool {
       if let tls = shared.tls, resumption == nil || !shared.wasUsed { resumption = tls.resumption }
       shared.wasUsed = true
     }
-    // What breaks an exchange breaks its stream alone.
+    // A broken exchange breaks its stream alone.
     carryOut(
       state.exchangeEnded(
         id, shared.isAlone || shared.isLost ? .unusable : condition == .reusable ? .reusable : .reset, at: loop.now))

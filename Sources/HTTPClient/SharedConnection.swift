@@ -57,7 +57,7 @@ final class SharedConnection {
 
   var tls: TLSSession? { socket.tls }
 
-  /// What `/status` shows of it.
+  /// The connection in `/status`.
   var report: SharedConnectionReport {
     SharedConnectionReport(
       host: pool.origin.host, port: pool.origin.port, streams: streams.count, streamsInAll: streamCount,

@@ -14,7 +14,7 @@ public enum UpstreamError: Error, Sendable, Hashable {
   case proxy(ProxyRefusal)
   /// TLS succeeded, and the upstream has not chosen HTTP/2, which the route demands.
   case withoutHTTP2
-  /// The upstream has not announced WebSockets over HTTP/2, which alone the route speaks.
+  /// The upstream has not announced WebSockets over HTTP/2, the route's only protocol.
   case withoutWebSockets
 
   /// True if this process has no descriptor left to connect with.

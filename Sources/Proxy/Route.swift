@@ -59,7 +59,7 @@ package final class Route: Sendable {
   /// Its rules for tokens beyond adding one.
   package let token: RouteTokenRules
   package let timeouts: ExchangeTimeouts
-  /// What the API says about itself; nil if the route has no use for that.
+  /// The API's metadata; nil if the route does not use them.
   let description: ResourceDirectory?
 
   /// A route; `path` and the upstream's path begin and end with `/`.

@@ -157,7 +157,7 @@ package enum CallerRefusal: Error, Sendable, Hashable {
   case unknownCertificate
   /// The field with the secret is missing, occurs twice, or has another value.
   case missingSecret
-  /// The caller's own token is missing, or not to be believed.
+  /// The caller's own token is missing or invalid.
   case untrustedToken
   /// The caller's own token lacks scopes that the listener demands.
   case missingScope

@@ -1,6 +1,6 @@
 /// A text that is not the value that it should be.
 package struct UnusableText: Error {
-  /// Why, in words that read on after it.
+  /// The reason, in words that read on after the text.
   let reason: String
 
   init(_ reason: String) {

@@ -48,7 +48,7 @@ extension Settings {
 
 /// A file without contents.
 package struct UnreadableFile: Error, Sendable, Hashable {
-  /// Why, in words that read on after the path.
+  /// The reason, in words that read on after the path.
   package let reason: String
 
   /// A file that cannot be read for this reason.
@@ -68,7 +68,7 @@ package typealias JudgeProgram = @Sendable (_ path: String) -> String?
 
 /// The users who can change a file, besides root and this process's user.
 package struct FileWriters: Sendable, Hashable {
-  /// Why, with the cure, in words that read on after the path.
+  /// The reason and the cure, in words that read on after the path.
   package let reason: String
   /// True if every user of the machine can.
   package let areEverybody: Bool

@@ -121,7 +121,7 @@ extension SettingsDecoder {
       clientCertificate: certificate)
   }
 
-  /// How the server is found.
+  /// The way to the server.
   private mutating func arrangement(_ section: Section) -> RedisServer.Arrangement {
     let isCluster = boolean(section, .cluster)
     let password = secret(section, .sentinelPassword, file: .sentinelPasswordFile)

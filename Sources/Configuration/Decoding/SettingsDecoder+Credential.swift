@@ -21,7 +21,7 @@ extension SettingsDecoder {
     let secret = clientSecret(application, .clientSecret, file: .clientSecretFile)
     let assertion = assertionFile(application, .clientAssertionFile)
     let decoded = section.flatMap { kind($0, at: authority, workload) }
-    // Of a secret's two keys `secret` has spoken.
+    // `secret` has already reported a mistake in its two keys.
     let written = Key.credentials.filter { application.members[$0] != nil }
     let kinds = written.filter { $0 != .clientSecretFile || !written.contains(.clientSecret) }
     if reportSecond(of: kinds, in: application) { return nil }

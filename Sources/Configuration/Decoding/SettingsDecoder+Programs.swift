@@ -1,4 +1,4 @@
-// What a listener's `programs` means: who gets tokens there, in which way, and which.
+// `programs` of a listener: the programs, the shape of their requests, and their tokens.
 
 import Bytes
 import HTTP

@@ -1,4 +1,4 @@
-// The settings of an application: whom it belongs to and how it proves that it is itself.
+// The settings of an application: its authority, its credential, and its sign-ins.
 
 package import Bytes
 package import Tokens

@@ -26,7 +26,7 @@ package struct ListenerSettings: Sendable, Equatable {
   /// `Host` values accepted besides the address.
   package let hosts: AcceptedHosts
   package let callers: CallerSettings
-  /// The certificate of a listener that speaks TLS; `nil` is plain HTTP.
+  /// The certificate of a listener with TLS; `nil` is plain HTTP.
   package let tls: CertificateFiles?
   /// Pages below `/.bearer/` for signing in; nil: there are none.
   package let signIn: SignInSettings?
@@ -39,8 +39,8 @@ package struct ListenerSettings: Sendable, Equatable {
 }
 
 extension ListenerSettings {
-  /// A listener for one of the programs alone. Whoever has the secret may call; subjects of exchanges are judged as
-  /// here. The loopback address is everybody's on the machine: a shape without a secret becomes the one with it.
+  /// A listener for one of the programs alone. A caller with the secret may call; subjects of exchanges are judged as
+  /// here. Every process of the machine reaches loopback: a shape without a secret becomes the one with it.
   func serving(_ program: ProgramSettings, secret: Secret, at address: SocketAddress) -> ListenerSettings {
     var callers = CallerSettings.none
     callers.rules.isOpen = program.shape != .imds && self.callers.rules.isOpen

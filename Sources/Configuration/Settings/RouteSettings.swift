@@ -141,7 +141,7 @@ package struct RouteSettings: Sendable, Hashable {
   package let pool: PoolLimits
   /// The proxy on the way to the upstream; nil if it is reached directly.
   package let proxy: ProxyAddress?
-  /// The versions of HTTP that are spoken with the upstream.
+  /// The versions of HTTP for the upstream.
   package let versions: UpstreamProtocol
 }
 

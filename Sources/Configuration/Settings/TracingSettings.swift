@@ -33,7 +33,8 @@ package struct TracingSettings: Sendable {
 /// A variable of OpenTelemetry that has no effect.
 package struct TracingIssue: Sendable, Hashable, CustomStringConvertible {
   package let variable: String
-  /// Why not, and what is done instead: it reads on after the name. No value that could be secret is in it.
+  /// The reason, and what is done instead, in words that read on after the name. They repeat no value that could be
+  /// secret.
   package let reason: String
 
   package init(_ variable: String, _ reason: String) {

@@ -11,7 +11,7 @@ struct Row: Sendable {
     case value(String)
     /// A value that the file cannot give, in words.
     case words(String)
-    /// That of the same key under `defaults`.
+    /// The value of the same key under `defaults`.
     case inherited
     /// A section whose keys have their defaults.
     case section

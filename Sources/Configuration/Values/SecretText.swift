@@ -10,7 +10,7 @@ struct SecretText {
     bytes = text[..<(text.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? text.startIndex)]
   }
 
-  /// Why no provider can have given this secret, with the cure; nil for a possible one.
+  /// The reason why no provider can have given this secret, with the cure; nil for a possible one.
   var mistake: String? {
     if bytes.allSatisfy({ $0 <= 0x20 }) { return "has blanks and line ends alone, which are no secret" }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) || bytes.contains(0) {
@@ -32,7 +32,7 @@ struct SecretText {
     return nil
   }
 
-  /// Why it is hardly what the provider gave, with the cure; nil if it may be.
+  /// The reason why it is probably not the provider's text, with the cure; nil if it may be.
   var suspicion: String? {
     guard let first = bytes.first, let last = bytes.last else { return nil }
     let blanks: [UInt8] = [0x20, 0x09]

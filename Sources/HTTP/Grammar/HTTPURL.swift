@@ -5,9 +5,9 @@ import Bytes
 
 /// The scheme of an `HTTPURL`.
 public enum HTTPScheme: UInt8, Sendable, Hashable {
-  /// Plain TCP, port 80 unless said otherwise.
+  /// Plain TCP, port 80 by default.
   case http
-  /// TLS, port 443 unless said otherwise.
+  /// TLS, port 443 by default.
   case https
 
   /// The port of a URL of this scheme that names none (RFC 9110 §4.2).

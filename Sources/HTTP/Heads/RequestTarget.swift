@@ -18,7 +18,7 @@ public struct RequestTarget: Sendable {
     case asterisk
   }
 
-  /// The form.
+  /// RFC 9112 §3.2.
   public internal(set) var form = Form.origin
   /// The whole target.
   public internal(set) var whole = ByteRange()

@@ -1,4 +1,4 @@
-/// The versions of HTTP that are spoken with an upstream.
+/// The versions of HTTP for an upstream.
 package enum UpstreamProtocol: String, Sendable, Hashable, CaseIterable {
   /// HTTP/2 if a TLS upstream chooses it, else HTTP/1.1.
   case auto

@@ -1,4 +1,4 @@
-// What the broker asks of the cache.
+// The broker's questions to the cache.
 
 internal import Platform
 internal import Tokens

@@ -149,7 +149,7 @@ struct ProviderRequests: Sendable {
     } catch {
       // The secret itself is wrong: the failure of the first placement is reported.
       if error.isAboutClient { throw refusal }
-      // Refused for another reason, so the application was believed.
+      // Refused for another reason, so the application's proof was accepted.
       if error.isRefusal { memory[application] = order[1] }
       throw error
     }

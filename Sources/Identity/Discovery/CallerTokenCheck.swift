@@ -17,7 +17,7 @@ package enum CallerTokenRefusal: Error, Sendable, Hashable {
 
 /// The facts about a caller's verified token.
 package struct BelievedClaims: Sendable, Hashable {
-  /// The end of the time for which it is believed without another check.
+  /// The end of the time for which it is accepted without another check.
   package var until: UnixTime
   /// Its end.
   package var expiresAt: UnixTime

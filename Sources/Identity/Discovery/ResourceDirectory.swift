@@ -1,5 +1,5 @@
-// What an API says about itself and its providers (RFC 9728): fetched from the API's own origin, and from providers
-// that are not at a private address. ProtectedResource judges what comes.
+// The metadata of an API and its providers (RFC 9728): fetched from the API's own origin, and from providers that are
+// not at a private address. ProtectedResource judges them.
 
 package import Bytes
 package import HTTP

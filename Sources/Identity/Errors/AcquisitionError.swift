@@ -103,7 +103,7 @@ public struct AcquisitionError: Error, Sendable, Hashable {
   }
 }
 
-/// Why there is no proof.
+/// The reason why a file, a program or a service gave no client assertion.
 package enum ClientAssertionError: Error, Sendable, Hashable {
   /// The file cannot be read.
   case unreadable(path: String, FileError)
@@ -140,7 +140,7 @@ package enum ClientProofSource: Sendable, Hashable {
   case application(String)
 }
 
-/// Why a managed identity has no token, beside what its service answers.
+/// A failure to get a managed identity's token that is no answer of its service.
 package enum ManagedIdentityError: Error, Sendable, Hashable {
   /// The agent of Azure Arc named no file that may be read.
   case arcChallenge
@@ -150,10 +150,10 @@ package enum ManagedIdentityError: Error, Sendable, Hashable {
   case notConfirmed
 }
 
-/// Why silent acquisition was not enough, and what a sign-in has to bring (MSAL's "UI required"). Nothing in it is
-/// secret.
+/// The reason why silent acquisition was not enough, and the demands on a sign-in (MSAL's "UI required"). Nothing in
+/// it is secret.
 public struct InteractionRequired: Sendable, Hashable {
-  /// The kind.
+  /// The reason, as MSAL classifies it.
   public var reason: InteractionReason
   /// The requested scopes.
   public var scopes: ScopeSet
@@ -180,13 +180,13 @@ public struct InteractionRequired: Sendable, Hashable {
   }
 }
 
-/// Why a provider gave no token for a caller's. Nothing in it is secret.
+/// A provider's refusal of a caller's token. Nothing in it is secret.
 public struct AssertionRefused: Sendable, Hashable {
-  /// The kind.
+  /// The kind of refusal.
   public var refusal: AssertionRefusal
   /// The requested scopes.
   public var scopes: ScopeSet
-  /// Whom.
+  /// The authority of the application that asked.
   public var authority: Authority
   /// The application that asked.
   public var clientID: String

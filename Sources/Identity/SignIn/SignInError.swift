@@ -30,7 +30,7 @@ public enum SignInError: Error, Sendable, Hashable {
   /// The device code was not confirmed in time.
   case codeExpired
   case cancelled
-  /// The ID token is not believed.
+  /// The ID token is not valid.
   case idToken(JWTRefusal)
   /// The provider does not identify the person, so the tokens belong to no account.
   case withoutAccount

@@ -204,7 +204,7 @@ package final class SignInRequirements: Sendable {
   }
 }
 
-/// The place where processes share requirements, by subject. Losing it loses a convenience.
+/// The store in which processes share requirements, by subject. Losing it loses a convenience.
 struct SharedRequirements: Sendable {
   let text: any SharedText
 

@@ -4,7 +4,7 @@ package import Bytes
 internal import Platform
 package import Tokens
 
-/// A place where processes share the unified cache.
+/// A store in which processes share the unified cache.
 ///
 /// `CacheStore` calls `read` and `replace` one at a time, and `replace` only after a `read`. The other functions may be
 /// called at any time.
@@ -69,9 +69,9 @@ extension CacheBackend {
 package struct CacheInterest: Sendable, Hashable {
   package enum People: Sendable, Hashable {
     case none
-    /// Those whom a user name or an id may mean.
+    /// The people whom a user name or an id may mean.
     case called(String)
-    /// Those for whom the application has tokens, a hundred of them if there are more; if there are none, others.
+    /// People with tokens of the application, a hundred of them if there are more; if there are none, others.
     case some
   }
 

@@ -2,7 +2,7 @@
 
 internal import COpenSSL
 
-/// Why a certificate and its key cannot be used.
+/// A fault of a certificate or its key.
 public enum SigningCertificateError: Error, Sendable, Hashable {
   /// No certificate was found.
   case noCertificate(reason: String)

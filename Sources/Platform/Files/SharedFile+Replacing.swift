@@ -6,7 +6,7 @@ internal import Glibc
 
 extension SharedFile {
   /// The new file's date is this far in the future. Readers compare it with their own clock at their last reading; one
-  /// that reads during the renaming must not believe that it has the new contents.
+  /// that reads during the renaming must not assume that it has the new contents.
   private static let lead = TimeSpan.milliseconds(200)
 
   /// Replaces the old file, which must be the one given, with these bytes. The new file keeps owner and mode. If there

@@ -99,7 +99,7 @@ package final class StartedProgram: Sendable {
 /// and gets this process's signals.
 extension StartedProgram {
   package static func launch(_ words: [String], environment: [String]) throws(SystemError) -> StartedProgram {
-    // Until it is known to whom signals go, they wait.
+    // Signals wait until their receiver is known.
     var (held, former) = (sigset_t(), sigset_t())
     sigemptyset(&held)
     for signal in passedOn { sigaddset(&held, signal.number) }

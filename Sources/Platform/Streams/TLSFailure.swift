@@ -58,7 +58,7 @@ public struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// True if the peer speaks none of the protocols that were offered (ALPN).
+  /// True if the peer supports none of the protocols that were offered (ALPN).
   package var refusesProtocols: Bool {
     Int32(truncatingIfNeeded: code & 0x7F_FFFF) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL
   }

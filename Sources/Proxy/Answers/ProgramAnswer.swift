@@ -1,4 +1,4 @@
-// What programs are answered that ask for tokens of their own. The statuses are chosen by what Azure's SDKs and OAuth
+// The answers to programs that ask for tokens of their own. The statuses are chosen by what Azure's SDKs and OAuth
 // clients repeat: a mistake is 400, which none repeats, and an outage is 503, which each does. None is 404 or 410 at a
 // path that is served: Azure's SDKs repeat these for up to a minute.
 
@@ -80,7 +80,7 @@ struct ProgramError {
       switch error.kind {
       case .interactionRequired, .assertionRefused: (status, code) = (400, "invalid_grant")
       case .rejected: (status, code) = (400, "unauthorized_client")
-      // What answers at the provider's address may be a page about its outage.
+      // The answer at the provider's address may be a page about its outage.
       case .providerUnavailable, .unusableMetadata, .cacheUnavailable: (status, code) = (503, "temporarily_unavailable")
       }
     case .callerIssuerUnavailable: (status, code) = (503, "temporarily_unavailable")

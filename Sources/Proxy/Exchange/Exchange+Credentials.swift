@@ -32,7 +32,7 @@ extension Exchange {
       check: ObjectIdentifier(check), certificate: caller.facts.certificateDigest, digest: digest)
   }
 
-  /// Judges the caller's own token if the loop does not believe it yet.
+  /// Judges the caller's own token if the loop has not accepted it yet.
   @inline(never)
   func judgeCallerToken() async throws(ExchangeFailure) {
     guard let check = caller.facts.listener.tokenCheck else { return }

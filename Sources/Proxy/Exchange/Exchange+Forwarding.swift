@@ -251,7 +251,7 @@ extension Exchange {
   }
 
   /// True if a stream can carry the WebSocket. Otherwise it is given back, and the request goes on a connection with
-  /// HTTP/1.1, if the route speaks that.
+  /// HTTP/1.1, if the route permits that.
   @inline(never)
   private func permitsWebSocket(
     _ upstream: UpstreamConnection, of pool: OriginPool, _ route: Route

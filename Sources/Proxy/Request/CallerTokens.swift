@@ -6,7 +6,7 @@ internal import Identity
 internal import Platform
 internal import Telemetry
 
-/// A caller's token that was believed. Confined to its loop.
+/// A caller's token that was accepted. Confined to its loop.
 final class BelievedToken {
   let digest: Digest256
   let claims: BelievedClaims
@@ -58,7 +58,7 @@ struct CallerTokens {
     do throws(CryptoError) { return try digester.digest(of: token) } catch { return nil }
   }
 
-  /// The token of this name, as long as it is believed.
+  /// The token of this name, as long as it is valid.
   mutating func use(_ name: Name, now: UnixTime) -> BelievedToken? {
     guard let token = believed.use(name), now < token.claims.until else { return nil }
     return token

@@ -62,7 +62,7 @@ final class RequestContext: Reusable {
   var returnTo: String?
   /// The slot of the request's token, once it was chosen.
   var slot: Int?
-  /// The caller's own token, if the listener demands one and it was believed.
+  /// The caller's own token, if the listener demands one and it was accepted.
   var callerToken: BelievedToken?
   /// The wish of an engine that asks for a token; nil if the request is forwarded.
   var handOut: HandOutRequest?

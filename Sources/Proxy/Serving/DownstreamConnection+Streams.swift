@@ -188,7 +188,7 @@ extension DownstreamConnection {
     let session = multiplexer.session
     // A stream counts as a connection, besides the first: it takes as much memory and as many descriptors.
     let isCounted = !multiplexer.streams.isEmpty
-    // Nobody waits for the answer to a request that was reset at once.
+    // A request that was reset at once needs no answer.
     if stream.isBroken { return session.finish(stream) }
     guard facts.state === home.current || follow() else { return session.refuse(stream) }
     guard !isCounted || facts.state.service.hasRoomForConnections else {
@@ -209,7 +209,7 @@ extension DownstreamConnection {
       for stream in multiplexer.streams.values { stream.leave() }
     case .final:
       session.refuseMore()
-      // What waits for a token is answered now if the place is needed.
+      // Streams that wait for a token are answered now if the place is needed.
       if mustEnd { for stream in multiplexer.streams.values { stream.waiter.signal() } }
     case .some(.none), nil: break
     }

@@ -1,4 +1,4 @@
-// What a connection with HTTP/2 has besides its session: the streams that are served, and the times that end it.
+// The parts of a connection with HTTP/2 besides its session: the streams in progress, and the times that end it.
 
 internal import Bytes
 internal import HTTP2

@@ -32,7 +32,7 @@ package struct RedisPlace: Sendable, Hashable, CustomStringConvertible {
 /// A Redis server, or a compatible one (valkey, KeyDB), and its credentials: one, the primary that sentinels name, or a
 /// cluster.
 package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
-  /// How the server is found.
+  /// The way to the server.
   package enum Arrangement: Sendable, Hashable {
     /// It listens at the only place.
     case single
@@ -42,7 +42,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     case cluster
   }
 
-  /// What sentinels are asked for, and their own credentials.
+  /// The name that sentinels know, and their own credentials.
   package struct Sentinels: Sendable, Hashable {
     /// Their name for the primary.
     package var primary: String

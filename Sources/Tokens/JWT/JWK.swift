@@ -105,7 +105,7 @@ package struct JWKSet: Sendable, Hashable, Encodable {
 package struct SigningKeyAge: Sendable, Equatable {
   /// Seconds after which keys are fetched again.
   package static let refresh: Int64 = 600
-  /// Seconds after which keys that could not be fetched again are no longer believed.
+  /// Seconds after which keys that could not be fetched again are no longer used.
   package static let limit: Int64 = 3600
   /// Seconds between two attempts to fetch keys while there are some: any caller can name an unknown key.
   package static let pause: Int64 = 60
@@ -144,7 +144,7 @@ package struct SigningKeyAge: Sendable, Equatable {
     return !(0..<pause).contains(now - triedAt)
   }
 
-  /// The end of the time for which a proof by these keys is believed without another check.
+  /// The end of the time for which a proof by these keys is accepted without another check.
   package var believedUntil: UnixTime {
     guard let fetchedAt else { return UnixTime(0) }
     let nextTry = max(fetchedAt + Self.refresh, (triedAt ?? fetchedAt) + Self.pause)

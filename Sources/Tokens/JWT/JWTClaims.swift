@@ -3,7 +3,7 @@
 
 public import Bytes
 
-/// The claims of an access or id token. Nothing is believed before `JWTValidation` accepted it.
+/// The claims of an access or ID token. They are unverified until `JWTValidation` has accepted the token.
 public struct JWTClaims: Sendable, Hashable {
   /// `iss`: the issuer.
   public var issuer: String?

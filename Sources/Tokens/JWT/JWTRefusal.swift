@@ -2,7 +2,7 @@
 
 public import Bytes
 
-/// A reason why a text is not believed to be a JWT of its issuer, for us, at this time.
+/// A reason why a text is no valid JWT of its issuer, for us, at this time.
 public enum JWTRefusal: Error, Sendable, Hashable {
   /// The three parts of a compact serialisation.
   public enum Part: Sendable, Hashable {

@@ -1,5 +1,5 @@
-// The rule by which a signed JWT is believed. It verifies no signature itself and fetches no key: the verdict on the
-// signature is passed in as a closure.
+// The validation of a signed JWT. It verifies no signature itself and fetches no key: the verdict on the signature is
+// passed in as a closure.
 
 package import Bytes
 
@@ -13,7 +13,7 @@ package enum SignatureVerdict: Sendable, Hashable {
   case unknownKey
 }
 
-/// The requirements for a token to be believed: its issuer, audience and signature.
+/// The requirements for a token: its issuer, audience and signature.
 package struct JWTValidation: Sendable {
   /// The names of the one issuer, compared byte by byte: several if its tokens have two versions.
   package var issuers: Set<String>
@@ -55,7 +55,7 @@ package struct JWTValidation: Sendable {
   }
 
   /// Checks everything that needs no key. For a token that fails, no keys are requested; one that passes is not yet
-  /// believed.
+  /// valid.
   package func judgeUnproven(_ token: SignedJWT, now: UnixTime) throws(JWTRefusal) {
     _ = try judgeHeader(token)
     try judgeClaims(token, now: now)

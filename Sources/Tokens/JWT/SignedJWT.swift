@@ -3,7 +3,7 @@
 package import Bytes
 internal import FoundationEssentials
 
-/// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet believed.
+/// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet verified.
 package struct SignedJWT: Sendable {
   package let header: JWTHeader
   /// The claims: unproven until validated.

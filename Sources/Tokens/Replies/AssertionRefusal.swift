@@ -7,7 +7,7 @@ public enum AssertionRefusal: Sendable, Hashable {
   case claims(Claims)
   /// There is no consent that the application acts for the person.
   case consent
-  /// The token has expired, is another application's, or is not believed.
+  /// The token has expired, is another application's, or is invalid.
   case invalidToken
   /// The provider's rules do not allow this person, or this caller, such a token.
   case denied

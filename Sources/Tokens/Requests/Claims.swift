@@ -46,7 +46,7 @@ public struct Claims: Sendable, Hashable {
 }
 
 extension Claims {
-  /// Both requests in one: objects merge by key, and `other` wins where they conflict. `other` alone if the sum would
+  /// Both requests in one: objects merge by key, and `other` wins if they conflict. `other` alone if the sum would
   /// be larger than `limit`.
   package func merged(with other: Claims) -> Claims {
     let text = JSONValue(json: Array(text.utf8)), more = JSONValue(json: Array(other.text.utf8))

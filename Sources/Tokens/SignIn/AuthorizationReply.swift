@@ -1,4 +1,4 @@
-// Reads the answer that a browser brings from an authorization endpoint. Nothing of it is believed before its state.
+// Reads the answer that a browser brings from an authorization endpoint. The state is checked before anything else.
 
 package import Bytes
 internal import HTTP

@@ -1,8 +1,8 @@
-// The rule by which an ID token is believed (OpenID Connect Core 1.0 §3.1.3.7), beyond the one for every JWT.
+// The validation of an ID token (OpenID Connect Core 1.0 §3.1.3.7), beyond that of every JWT.
 
 package import Bytes
 
-/// The requirements for an ID token to be believed.
+/// The requirements for an ID token.
 package struct IDTokenValidation: Sendable {
   /// Seconds that the provider's clock and ours may differ (msal-python's).
   package static let leeway: Int64 = 120
@@ -50,7 +50,7 @@ package struct IDTokenValidation: Sendable {
 
 extension Authority {
   /// The issuer that a token of this authority must name, with the tenant that Entra's metadata leave to the token. The
-  /// token's tenant is believed only because the signature covers issuer and tenant together.
+  /// token's tenant counts only because the signature covers issuer and tenant together.
   package func issuer(of token: SignedJWT, named issuer: String) -> String {
     if issuer == ProviderMetadata.google, let named = token.claims.issuer, issuer == "https://\(named)" { return named }
     guard case .entra = kind, let tenant = token.claims.tenant, case .specific = EntraTenant(tenant) else {

@@ -107,7 +107,7 @@ struct TokenOptions: Equatable {
   var reveal: Bool
   /// The form in which a program gets the token of the running proxy; nil: a description is printed.
   var format: TokenFormat?
-  /// What the program wants; nil: a token.
+  /// The operation that the program asks for; nil: a token.
   var operation: TokenOperation?
   /// The user name beside the token, for programs that want one.
   var username = TokenOptions.usualUsername

@@ -9,7 +9,7 @@ import Proxy
 import Tokens
 
 extension CallerTokenCheck {
-  /// Judges the tokens that `rule` speaks of; their issuer's keys come through `fetcher`.
+  /// Judges the tokens that `rule` is about; their issuer's keys come through `fetcher`.
   init(_ rule: CallerSettings.Issuer, fetcher: Fetcher, tls: TLSContext?) {
     let choice = rule.proxy
     let fetch = fetcher.bound(tls: tls) { url in choice.proxy(for: url) }

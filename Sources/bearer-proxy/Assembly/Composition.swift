@@ -162,7 +162,7 @@ struct Composition {
   var broker: TokenBroker { process.broker }
 
   /// Puts together what lasts. The cache is read before this returns.
-  /// - Parameter listeners: said in the first record of the log.
+  /// - Parameter listeners: named in the first record of the log.
   init(_ configuration: LoadedConfiguration, _ machinery: Machinery, _ listeners: BoundListeners) async {
     let settings = configuration.settings.overridden(by: machinery.options)
     let deduplicator = Locked(LogDeduplicator())

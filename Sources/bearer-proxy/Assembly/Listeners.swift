@@ -78,7 +78,7 @@ struct BoundListeners {
   func removeAdminSocketFile() { admin?.socket.removeSocketFile() }
 }
 
-/// Why the process cannot listen at `address`, and what to do if the reason does not tell.
+/// The reason why the process cannot listen at `address`, with the cure if the reason does not imply it.
 func listenFailure(_ error: SystemError, at address: SocketAddress) -> String {
   error.number == EACCES && (1..<1024).contains(address.port)
     ? "cannot listen on \(address): \(error.reason); "

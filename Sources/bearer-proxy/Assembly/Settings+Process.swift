@@ -1,4 +1,4 @@
-// What of the settings belongs to the process: given outside the file, or fixed until a restart.
+// The settings of the process: given outside the file, or fixed until a restart.
 
 import Bytes
 import Configuration

@@ -1,4 +1,4 @@
-// The places where the running instance of a configuration is asked, by `status` and `token --format`.
+// The addresses at which `status` and `token --format` ask the running instance of a configuration.
 
 import Bytes
 import Configuration

@@ -18,7 +18,7 @@ struct Browser: Equatable, Sendable {
   /// The program and its arguments before and after the address.
   let words: [String]
 
-  /// Stands for the address.
+  /// The place of the address.
   static let address = "%s"
 
   /// The command for this environment; nil if a browser would not be seen, or must not run. `$BROWSER` names one,

@@ -131,7 +131,7 @@ struct CommandAnswer: Equatable {
   }
 }
 
-/// Why a command ends without its result.
+/// The reason why a command ends without its result.
 enum CommandError: Error, Equatable {
   /// Every mistake in its place.
   case configuration(ConfigurationError)
@@ -162,7 +162,7 @@ extension CommandError {
     .usage("\(file): \(unknownName(kind, name, among: names))")
   }
 
-  /// What a file has is not read.
+  /// A file that cannot be read.
   static func unreadable(_ file: String) -> (FileError) -> CommandError {
     { .failed("cannot read \(file): \($0.description)") }
   }

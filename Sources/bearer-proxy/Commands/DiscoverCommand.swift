@@ -41,7 +41,7 @@ struct DiscoverCommand {
   }
 }
 
-/// What an API and its provider say, beside what an application needs.
+/// The metadata of an API and its provider, beside those that an application needs.
 struct DiscoveredAPI {
   let api: HTTPURL
   let resource: ProtectedResource
@@ -60,7 +60,7 @@ struct DiscoveredAPI {
       + gaps.map { "# - \($0.printable(limit: 600))\n" }.joined()
   }
 
-  /// What the provider must know or offer, in its own words.
+  /// The registrations and features that the provider must add, in its own words.
   var gaps: [String] {
     var gaps = [
       "a client for people: public, redirect_uris http://localhost and http://127.0.0.1 with any port, grant_types "
@@ -84,7 +84,7 @@ struct DiscoveredProvider {
   let metadata: ProviderMetadata
   let members: [String: JSONValue]
 
-  /// What the provider does not list of that which requests for an API's tokens need, in its words.
+  /// The parts of requests for an API's tokens that the provider does not list, in its words.
   func gaps(grants: [String], scopes: ScopeSet) -> [String] {
     var gaps: [String] = []
     if grants.contains("authorization_code"), !metadata.supportsPKCE {

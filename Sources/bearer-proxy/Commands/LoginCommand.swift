@@ -1,5 +1,4 @@
-// `login`: one sign-in, from the configuration to the cache's file, and what is said on the way. How a person signs in
-// is Identity's.
+// `login`: one sign-in, from the configuration to the cache's file, and its output. Identity has the ways to sign in.
 
 import Bytes
 import Configuration
@@ -192,6 +191,6 @@ extension LoginOptions {
   /// The prompt that the provider is asked for; device codes have no such choice.
   fileprivate var prompt: Prompt? { if case .browser(let prompt, _) = way { prompt } else { nil } }
 
-  /// Whom the command line names.
+  /// The person that the command line names.
   fileprivate var hint: String? { if case .browser(_, let hint) = way { hint } else { nil } }
 }

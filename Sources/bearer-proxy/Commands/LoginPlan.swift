@@ -75,7 +75,7 @@ struct ShownName: Equatable {
   }
 }
 
-/// Whom a sign-in is for.
+/// The person who is to sign in.
 struct LoginExpectation: Equatable {
   /// Whose tokens alone are kept: a user name or an id; nil: any account's.
   var account: String?

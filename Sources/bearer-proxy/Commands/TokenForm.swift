@@ -34,7 +34,7 @@ enum TokenForm: Equatable {
   case git(GitRequest, username: String)
   /// An ExecCredential of this version (Kubernetes, client.authentication.k8s.io).
   case kubectl(String)
-  /// What docker expects of a credential helper.
+  /// The protocol of docker's credential helpers.
   case docker(server: String, username: String)
 
   func text(_ given: GivenToken) -> String {
@@ -96,7 +96,7 @@ extension HTTPURL {
   }
 }
 
-/// What git says of the credential that it wants: `name=value` lines.
+/// git's description of the credential that it wants: `name=value` lines.
 struct GitRequest: Equatable {
   private let attributes: [String: String]
   /// True if this git sends other schemes than Basic (2.46 and newer), and Bearer is among those that it says the

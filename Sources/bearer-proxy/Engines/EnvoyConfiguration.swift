@@ -6,7 +6,7 @@ import HTTP
 struct EnvoyConfiguration {
   /// The treatment of a request whose token the API refuses.
   enum Form {
-    /// The caller gets the refusal, and nobody reports it.
+    /// The caller gets the refusal, and it is not reported.
     case asking
     /// A filter of the API's cluster reports it, and the request is sent again.
     case retrying

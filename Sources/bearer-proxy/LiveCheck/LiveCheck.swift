@@ -1,5 +1,5 @@
-// `check --live`: tries the cache and each link of each route's chain, and measures it. What follows from what was
-// found is said by CheckAdvice and CheckStep.
+// `check --live`: tries the cache and each link of each route's chain, and measures it. CheckAdvice and CheckStep have
+// the cures for what it finds.
 
 import Bytes
 import Configuration

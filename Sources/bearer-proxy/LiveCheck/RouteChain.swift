@@ -216,7 +216,7 @@ struct RouteChain: Sendable {
     }
   }
 
-  /// What the metadata of the application's provider, found as MCP prescribes, lack for the route.
+  /// The gaps, for the route, in the metadata of the application's provider, which is found as MCP prescribes.
   private func providerGaps(_ issuer: String, _ key: AcquisitionKey) async throws(DiscoveryFault) -> [String] {
     let grants: [String] =
       switch route.token {
@@ -309,7 +309,7 @@ extension RouteSettings {
 }
 
 extension ProtectedResource {
-  /// What a route lacks of the API's description, in its words.
+  /// The parts of the API's description that a route lacks, in its words.
   func gaps(of key: AcquisitionKey, allowed: ScopeSet) -> [String] {
     var gaps: [String] = []
     let known = key.scopes.union(allowed)

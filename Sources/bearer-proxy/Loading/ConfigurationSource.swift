@@ -55,7 +55,7 @@ extension LoadedConfiguration {
       settings, try TLSContexts(settings, certificates, reusing: former.contexts), certificates, collector, cache)
   }
 
-  /// Loads both kinds of certificates, so that what is wrong with either is said at once.
+  /// Loads both kinds of certificates, so that the mistakes of both are reported at once.
   private static func certificates(
     _ settings: Settings, _ former: LoadedConfiguration?
   ) throws(ConfigurationError) -> (TLSContexts, SigningCertificates) {
@@ -74,7 +74,7 @@ extension LoadedConfiguration {
   }
 }
 
-/// Why the configuration is read. Where there are two reasons, the greater one counts.
+/// The reason for reading the configuration. Of two reasons, the greater one counts.
 enum ReadingReason: Sendable, Comparable {
   /// A file may be another than when it was read last; if none is, nothing is read.
   case ifChanged

@@ -6,9 +6,9 @@ import HTTP
 import Platform
 import Tokens
 
-/// A context for every listener, route and application that speaks TLS.
+/// A context for every listener, route and application with TLS.
 struct TLSContexts {
-  /// By the listener's position; `nil` for one that speaks plain HTTP.
+  /// By the listener's position; `nil` for one with plain HTTP.
   let listeners: [TLSContext?]
   /// By the route's position; `nil` for an http upstream.
   let routes: [TLSContext?]
@@ -160,7 +160,7 @@ private struct TLSContextLoader {
     }
   }
 
-  /// For the one identity service that speaks TLS.
+  /// For the one identity service with TLS.
   mutating func pinned<User>(_ host: ManagedIdentityHost, user: Located<User>) -> TLSContext? {
     guard case .serviceFabric(_, _, let thumbprint) = host else { return nil }
     return made(try TLSContext.client(pinned: thumbprint)) { user.issue("TLS cannot be used: \($0)") }

@@ -19,7 +19,7 @@ struct WatchedCertificates: Sendable {
   /// A larger file is a bundle of public authorities, some of which always end soon.
   static let authorityLimit = 20
 
-  /// Reads the files again. One that cannot be read any more is left out: whoever uses it reports it.
+  /// Reads the files again. One that cannot be read any more is left out: its user reports it.
   /// - Parameter collector: the certificates for the collector of traces, as they were read at the start.
   init(_ settings: Settings, _ certificates: SigningCertificates, collector: WatchedCertificates) {
     for listener in settings.listeners { addOwn(.listener(listener.address.value.description), listener.tls) }

@@ -28,7 +28,7 @@ struct RunCommand {
     let programs = configuration.settings.programs
     let confinement = Machine.confine(writableDirectories: directories, programs: runnable(programs))
     let capabilityFailure = dropCapabilities(configuration.settings)
-    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and dies without one.
+    // The main thread ends with the first suspension, for which Dispatch needs a descriptor and crashes without one.
     // Callers who wait for a restart could take the last before that, so it comes before any connection is accepted.
     await Task.yield()
     let machinery = try attempt(

@@ -59,7 +59,7 @@ extension RedisBackend {
     changed cells: [Int], mayForget: Bool, into cache: inout ShardedCache
   ) async throws(RedisFailure) -> Bool {
     let open = state.withLock { $0.wanted.open(all: !cells.isEmpty) }
-    // What was found before has been read, or would be among the shards that changed.
+    // Shards that were found before have been read, or would be among those that changed.
     var found = zip(try await search(open, changed: cells), open).map { $0.subtracting($1.names ?? []) }
     var isDifferent = try await readMissing(Set(found.joined()), into: &cache)
     var others: Set<String> = []
@@ -199,7 +199,7 @@ extension RedisBackend {
   /// process with another key, wrote them without. Once in a server's life, and once for a key.
   func number(_ cell: Int, upTo last: Int64) async throws(RedisFailure) {
     while true {
-      // What is written moves to the end.
+      // A shard that is written moves to the end.
       var start = IndexPlace()
       let listed = try await page(cell, &start, Self.readBatch)
       var page = ShardedCache()

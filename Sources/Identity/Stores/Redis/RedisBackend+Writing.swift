@@ -62,7 +62,7 @@ extension RedisBackend {
     do throws(RedisFailure) {
       for (cell, writes) in parts.sorted(by: { $0.key < $1.key }) {
         let (version, isConfirmed) = try await send(writes, cell, floor: highest)
-        // What is written of other cells is read again with the next look, and the change is made on it once more.
+        // The next look reads other cells that were written, and makes the change on them once more.
         guard version > 0 else {
           state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) }
           return nil

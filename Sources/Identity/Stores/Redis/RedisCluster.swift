@@ -105,7 +105,7 @@ final class RedisCluster: RedisTransport {
       case .refusal(let code): throw .refused(command: commands[index].name, code: code)
       default: replies[index] = reply
       }
-      // What follows a redirected command follows it to the other node, too: WAIT is about no key.
+      // Commands behind a redirected one go to the other node, too: WAIT is about no key.
       if let target = redirected[cell] { left[target, default: []].append(index) }
     }
     return left

@@ -16,7 +16,7 @@ struct RedisKeys: Sendable {
 
   /// The version of the last write.
   func counter(_ cell: Int) -> String { start(cell) + "version" }
-  /// That version at the last write that removed a shard.
+  /// The version at the last write that removed a shard.
   func removal(_ cell: Int) -> String { start(cell) + "removed" }
   /// The names of the shards, sorted by the write that made them.
   func index(_ cell: Int) -> String { start(cell) + "index" }
