@@ -175,7 +175,7 @@ import Testing
     #expect(found == .check(configuration: "found.yaml"))
   }
 
-  @Test func `init has a file where none is named`() throws {
+  @Test func `init has a file if none is named`() throws {
     #expect(try Arguments.command(["init"], environment: [:]) == .initialise(configuration: "proxy.yaml"))
   }
 

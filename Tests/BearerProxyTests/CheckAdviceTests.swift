@@ -66,7 +66,7 @@ import Tokens
   }()
 
   @Test(arguments: persons)
-  func `a person is sent only where a sign-in is possible, and helps`(
+  func `a person is sent only if a sign-in is possible, and helps`(
     reason: InteractionReason, cache: String, listener: String, advice: String
   ) throws {
     let settings = try Self.settings(cache, listener)

@@ -71,7 +71,7 @@ import Tokens
   ]
 
   @Test(arguments: mistakes)
-  func `asks again where an answer breaks a rule`(place: Int, wrong: String, reason: String) async throws {
+  func `asks again if an answer breaks a rule`(place: Int, wrong: String, reason: String) async throws {
     let directory = try TemporaryDirectory()
     var answers = Self.right
     answers.insert(wrong, at: place)
@@ -80,7 +80,7 @@ import Tokens
     #expect(heard.contains(reason), "\(heard)")
   }
 
-  @Test func `asks for the secret again where the tenant has no tokens for an application`() async throws {
+  @Test func `asks for the secret again if the tenant has no tokens for an application`() async throws {
     let directory = try TemporaryDirectory()
     let answers = [
       "https://login.microsoftonline.com/common", "app", "s", "", "https://graph.microsoft.com/v1.0/", "", "User.Read",
@@ -101,7 +101,7 @@ import Tokens
   }
 
   @Test(arguments: 0..<6)
-  func `is not written where the answers end`(count: Int) async throws {
+  func `is not written if the answers end`(count: Int) async throws {
     let directory = try TemporaryDirectory()
     let (answer, _) = await perform(Array(Self.right.prefix(count)), in: directory)
     #expect(answer.status == .failed)

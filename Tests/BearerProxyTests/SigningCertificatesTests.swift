@@ -129,7 +129,7 @@ import Tokens
     #expect(seen == [0, 0, 0, 1, 2, 3, 4])
   }
 
-  @Test func `the thumbprint is in the advice about a refused application, and the clock where that is off`() throws {
+  @Test func `the thumbprint is in the advice about a refused application, and the clock if that is off`() throws {
     let loaded = try Self.loaded("certificate_file: @ec.pem, key_file: @ec.key")
     let thumbprint = try #require(loaded.certificates.thumbprint(of: "app"))
     #expect(thumbprint == "59F5BA386D5382F92796853D40D7F4A18D443DF9")

@@ -16,7 +16,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `names the commit where a release stamped it`(form: OutputForm, commit: String?, expected: String) {
+  func `names the commit if a release stamped it`(form: OutputForm, commit: String?, expected: String) {
     #expect(versionText(form, commit: commit) == expected)
   }
 

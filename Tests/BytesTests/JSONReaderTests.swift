@@ -36,7 +36,7 @@ import Testing
   ]
 
   @Test(arguments: wrong)
-  func `a text that is none has a place where it stops being one`(
+  func `an invalid text has the place of its first fault`(
     text: String, problem: JSONTextError.Problem, line: Int, column: Int
   ) {
     #expect(throws: JSONTextError(problem: problem, line: line, column: column)) {

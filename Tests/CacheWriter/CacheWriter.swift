@@ -1,6 +1,6 @@
 // A process that writes a shared cache through the store, for tests that need several of them. Not part of the product.
 //
-//   cache-writer refresh PATH PERSON COUNT     signs PERSON in (or takes up where the cache is) and renews COUNT times;
+//   cache-writer refresh PATH PERSON COUNT     signs PERSON in (or goes on with the cache) and renews COUNT times;
 //                                              prints each generation that is in the file
 //   cache-writer add PATH PREFIX COUNT         signs COUNT people in, PREFIX-0 and so on
 //   cache-writer measure PATH PREFIX COUNT     makes a cache of COUNT people with tokens of real length, and says how

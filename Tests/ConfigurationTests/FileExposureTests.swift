@@ -1,4 +1,4 @@
-// Files with secrets that everybody can read.
+// Files with secrets that every user can read.
 
 import Bytes
 import Testing
@@ -48,7 +48,7 @@ import Testing
     "admin: {address: '127.0.0.1:81', callers: {header: {name: X-Key, value: SECRET}}}",
     "cache: {redis: 'redis://127.0.0.1', password: SECRET}",
   ])
-  func `a secret in a configuration that everybody can read is refused with its place, unless that is allowed`(
+  func `a secret in a configuration that every user can read is refused with its place, unless that is allowed`(
     fragment: String
   ) throws {
     func problems(_ secret: String, mode: UInt32?, allows: Bool = false) -> [ConfigurationIssue] {
@@ -116,7 +116,7 @@ import Testing
   @Test(arguments: [
     "defaults: {tls: {certificate_file: both.pem, key_file: key}}", "defaults: {tls: {ca_file: both.pem}}",
   ])
-  func `a private key beside a certificate that everybody can read is refused`(fragment: String) {
+  func `a private key beside a certificate that every user can read is refused`(fragment: String) {
     func issues(_ content: String, mode: UInt32?) -> [String] {
       Self.outcome(of: fragment, content: content, findExposure: { $0 == "dir/both.pem" ? mode : nil })
         .issues.map(\.message)

@@ -53,7 +53,7 @@ import Tokens
       routes: ["person"], expected: [.own(application: "a")]),
   ]
 
-  @Test(arguments: rows) func `an application has its own redirect URI where people sign in to several issuers`(
+  @Test(arguments: rows) func `an application has its own redirect URI if people sign in to several issuers`(
     row: Row
   ) throws {
     let names = ["a", "b", "c"]

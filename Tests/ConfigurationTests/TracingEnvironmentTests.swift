@@ -152,7 +152,7 @@ import Tokens
   }
 
   @Test(arguments: [("none", false), ("tracecontext,baggage", true), ("baggage", false), ("b3", false), ("", true)])
-  func `traces go on from callers where tracecontext is spoken`(propagators: String, expected: Bool) {
+  func `traces go on from callers if tracecontext is among the propagators`(propagators: String, expected: Bool) {
     #expect(Self.read(["OTEL_PROPAGATORS": propagators]).settings?.rules.propagates == expected)
   }
 

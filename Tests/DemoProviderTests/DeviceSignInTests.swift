@@ -56,7 +56,7 @@ import Tokens
     #expect(try poll(person, code) == "bad_verification_code")
   }
 
-  @Test func `a device is confirmed by hand even where everything was consented to before`() throws {
+  @Test func `a device is confirmed by hand even if everything was consented to before`() throws {
     let person = try PersonAtBrowser()
     _ = try person.code()
     let (_, userCode) = try begin(person)

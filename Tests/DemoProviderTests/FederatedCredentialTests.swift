@@ -1,4 +1,4 @@
-// Somebody else's tokens in the place of a secret: which are taken, and what is said of the others.
+// Other issuers' tokens in the place of a secret: those that are accepted, and the reasons for refusing others.
 
 import Bytes
 import FoundationEssentials

@@ -1,4 +1,4 @@
-// Signing in: which page follows which, for every prompt, and what nobody gets past.
+// Signing in: the order of pages for every prompt, and the checks that cannot be passed.
 
 import Bytes
 import FoundationEssentials

@@ -114,7 +114,7 @@ struct BusyCacheTests {
     #expect(try await proxy.get("/orders/held").status == 200)
     #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", "locked") >= 1)
     #expect(proxy.process.errors.contains("held by process \(getpid()) (az)"))
-    // Commands say so as well, instead of showing nobody.
+    // Commands report it as well, instead of an empty list.
     let accounts = try await run([binary(), "accounts", "-c", proxy.configuration])
     #expect(accounts.status == 1 && accounts.errors.contains("the token cache cannot be read"), "\(accounts)")
     // Its end leaves an empty file, which is what MSAL calls an empty cache.

@@ -43,7 +43,7 @@ struct CacheTroubleTests {
       try await succeed(["mount", "-t", "tmpfs", "-o", "size=256k,mode=0700", "tmpfs", directory.path])
     }
 
-    /// Detached at once, whoever still looks into it.
+    /// Detached at once, also if a process still uses it.
     func remove() async throws { try await succeed(["umount", "-l", path]) }
 
     /// True if this process may mount at all.

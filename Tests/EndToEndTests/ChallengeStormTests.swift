@@ -1,5 +1,5 @@
 // Hundreds of callers at one instant, whose tokens an API refuses for different reasons: one token request for each
-// reason, an answer for everybody, and an end to it if no token helps.
+// reason, an answer for every caller, and an end to it if no token helps.
 
 import FoundationEssentials
 import TestSupport

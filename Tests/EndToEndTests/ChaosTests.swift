@@ -1,5 +1,5 @@
-// Faults between every two steps of an exchange, from both sides: nobody waits in vain, nothing leaks, and no byte is
-// anybody else's.
+// Faults between every two steps of an exchange, from both sides: every wait ends, nothing leaks, and no caller gets
+// another's bytes.
 
 import Testing
 import TestSupport

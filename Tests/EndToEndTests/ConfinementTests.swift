@@ -1,4 +1,4 @@
-// That a running proxy has given up what it does not need, in every thread.
+// The rights that a running proxy has given up, in every thread.
 
 import FoundationEssentials
 import TestSupport

@@ -46,7 +46,7 @@ struct ConnectionAuthenticationTests {
   @Test(arguments: ["/ntlm/", "/negotiate/", "/quiet/"])
   func `a connection that one caller authenticated serves no other caller`(path: String) async throws {
     let proxy = try await proxy()
-    // An idle connection of nobody's, which must not become one that speaks for somebody.
+    // An idle connection without an owner, which must not become an authenticated one.
     #expect(try await proxy.get("/open/first").body == "-\n")
     let ann = try proxy.connect()
     // "ann" in base64, as the one message of a scheme, or the last one of several.
@@ -61,7 +61,7 @@ struct ConnectionAuthenticationTests {
       #expect(try await answer(ann, request(path)).hasSuffix("\r\n\r\nann\n"))
     }
     #expect(try await answer(ann, request("/open/own")).hasSuffix("\r\n\r\nann\n"))
-    // Whoever comes when the caller has gone is somebody else.
+    // A caller that comes when this one has gone is another one.
     ann.finishSending()
     #expect(try await ann.isClosedByPeer())
     for _ in 0..<3 { #expect(try await proxy.get("/open/later").body == "-\n") }

@@ -66,7 +66,7 @@ struct ControlTests {
   }
 
   @Test(.enabled(if: otherMachineAddress != nil, "not run: this machine has no address beside loopback"))
-  func `another machine gets probes where anyone may call, and never control`() async throws {
+  func `another machine gets probes if anyone may call, and never control`() async throws {
     let directory = try TemporaryDirectory()
     let port = try freePort()
     let there = "http://\(try #require(otherMachineAddress)):\(port)"

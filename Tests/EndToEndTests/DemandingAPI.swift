@@ -138,7 +138,7 @@ final class DemandingAPI: Sendable {
   }
 }
 
-/// Challenges that nobody in their right mind sends, each another one.
+/// Malformed or senseless challenges, each another one.
 enum HostileChallenge {
   /// The number of kinds, by the number's rest.
   static let kinds = 6

@@ -1,11 +1,11 @@
-// Somebody who signs in with the demonstration's provider, for proxies that share the cache's file.
+// A person who signs in with the demonstration's provider, for proxies that share the cache's file.
 
 import DemoProvider
 import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The demonstration's provider, an upstream that answers everybody, and any number of proxies in front of it.
+/// The demonstration's provider, an upstream that answers every caller, and any number of proxies in front of it.
 struct DeskScene {
   let directory: TemporaryDirectory
   let settings: DemoSettings
@@ -26,8 +26,8 @@ struct DeskScene {
     self.cache = cache ?? directory.file("cache.json")
   }
 
-  /// A proxy with the route `/orders/` for Alice, and these `routes`, in a directory of its own; `place` is where its
-  /// tokens are kept, if not in the scene's file. `top` comes before the applications, `applications` behind the first.
+  /// A proxy with the route `/orders/` for Alice, and these `routes`, in a directory of its own; `place` keeps its
+  /// tokens, in place of the scene's file. `top` comes before the applications, `applications` behind the first.
   func proxy(
     place: String? = nil, top: String = "", applications: String = "", routes: String = "",
     environment: [String: String] = [:]

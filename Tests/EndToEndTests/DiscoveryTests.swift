@@ -62,7 +62,7 @@ struct DiscoveryTests {
     var challenge = #"Bearer resource_metadata="HOST/meta""#
     var answers: [String: String]
     var words: String
-    /// What `check --live` says; nil: the same.
+    /// The words of `check --live`; nil: the same.
     var checked: String?
   }
 

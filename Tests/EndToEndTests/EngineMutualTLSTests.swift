@@ -47,7 +47,7 @@ struct EngineMutualTLSTests {
 
   /// HAProxy's scripts cannot show a certificate, and Traefik's double has no TLS.
   @Test(arguments: RunningEngine.Kind.allCases.filter { ![.haproxy, .traefik].contains($0) })
-  func `an engine gets tokens by its certificate alone, and asks nobody but us`(kind: RunningEngine.Kind) async throws {
+  func `an engine gets tokens by its certificate alone, and asks only us`(kind: RunningEngine.Kind) async throws {
     let stranger = try await CertificateAuthority("stranger", in: directory)
     let own = try await authority.issue("engine", for: ["URI:spiffe://contoso/engine"])
     let good = try await engine(kind, own, authority)

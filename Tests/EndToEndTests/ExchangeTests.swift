@@ -30,7 +30,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test func `an HTTP/1.0 caller gets no chunks, and keeps its connection where it asks to and can`() async throws {
+  @Test func `an HTTP/1.0 caller gets no chunks, and keeps its connection if it asks to and can`() async throws {
     let scene = try await ScriptedScene()
     let chunked = try scene.proxy.connect()
     try await chunked.send("GET /chunked/15 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")

@@ -1,5 +1,5 @@
-// Callers and upstreams that want to use the proxy up: each kind meets its limit, gives back what it had, and keeps
-// nobody else from being served.
+// Callers and upstreams that try to exhaust the proxy: each kind meets its limit, gives back what it had, and keeps no
+// other caller from being served.
 
 import Glibc
 import Testing
@@ -205,7 +205,7 @@ struct ExhaustionTests {
       limits: {connections: 40}
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
       """)
-    // Nobody is ended by the clock here: the limits of time are a minute and more.
+    // No connection is ended by the clock here: the limits of time are a minute and more.
     async let busy = Flood.run("get", count: 20, port: proxy.port)
     _ = try await eventually { upstream.requests.count { $0.contains("/slow/2") } == 20 }
     for kind in ["idle", "half-open", "slow-head"] {
@@ -250,7 +250,7 @@ struct ExhaustionTests {
     #expect(!scene.proxy.process.errors.contains("too few file descriptors"))
   }
 
-  @Test func `if descriptors run out accepting rests, which is said once, and goes on`() async throws {
+  @Test func `if descriptors run out accepting pauses, which is logged once, and resumes`() async throws {
     let directory = try TemporaryDirectory()
     let upstream = try await ScriptedUpstream(in: directory)
     let proxy = try await ProxyUnderTest(
@@ -260,7 +260,7 @@ struct ExhaustionTests {
       limits: {connections: 1000}
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
       """)
-    // Busy, so that nobody can make room.
+    // Busy, so that no connection can make room.
     var held: [RawConnection] = []
     for _ in 0..<80 {
       let connection = try proxy.connect()

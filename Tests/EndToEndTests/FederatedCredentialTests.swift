@@ -1,5 +1,5 @@
-// Applications without a secret, whom somebody else vouches for: each service's token is taken by the sample provider,
-// which knows issuer, subject and audience; azure-identity does the same with the same stand-ins.
+// Applications without a secret, which tokens of other services prove: the sample provider, which knows issuer, subject
+// and audience, accepts each service's token; azure-identity does the same with the same stand-ins.
 
 import DemoProvider
 import FoundationEssentials

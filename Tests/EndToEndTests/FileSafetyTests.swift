@@ -1,5 +1,5 @@
-// Attacks through the files around a proxy: pipes in their place, other users' files, files that everybody reads; and
-// a root proxy's treatment of others' files.
+// Attacks through the files around a proxy: pipes in their place, other users' files, files that every user can read;
+// and a root proxy's treatment of others' files.
 
 import FoundationEssentials
 import Glibc

@@ -39,7 +39,7 @@ struct HTTP2CallerTests {
       try await proxy.get(path, ["--http2-prior-knowledge"] + arguments)
     }
 
-    /// What Tests/peers/NAME printed.
+    /// The output of Tests/peers/NAME.
     func peer(_ name: String, _ arguments: [String] = []) async throws -> String {
       try await succeed(
         [pinnedPython(), testsDirectory + "/peers/\(name)", "\(proxy.port)"] + arguments, within: .seconds(240))

@@ -271,7 +271,7 @@ struct HTTP2UpstreamTests {
   @Test(arguments: callers) func `nghttpd gets and gives content whole`(_ version: [String]) async throws {
     let directory = try TemporaryDirectory()
     let content = try directory.write(String(repeating: "0123456789abcdef", count: 100_000), to: "content")
-    // Larger than the window of a stream. nghttpd resets streams that stand still for a minute, and on a busy machine
+    // Larger than the window of a stream. nghttpd resets streams that are idle for a minute, and on a busy machine
     // a hundred at once of larger content do.
     try directory.write(String(repeating: "0123456789abcdef", count: 6000), to: "part")
     let port = try freePort()

@@ -18,7 +18,7 @@ struct InteropTests {
     directory = try TemporaryDirectory()
     var settings = DemoSettings(directory: directory.path)
     settings.behaviour.deviceInterval = 1
-    // Whoever presents a refresh token that was replaced loses everything: nobody here does.
+    // A client that presents a replaced refresh token loses its session: none does here.
     settings.behaviour.refusesReplacedTokens = true
     self.settings = settings
     services = try DemoServices(settings)
@@ -89,7 +89,7 @@ struct InteropTests {
     for _ in 0..<3 {
       let ours = try #require(try await seen(proxy))
       #expect(ours != last)
-      // Its last token is over, and nobody uses the proxy, so that it renews nothing behind.
+      // Its last token has expired, and no request uses the proxy, so that it renews nothing in the background.
       try await Task.sleep(for: .seconds(4))
       let theirs = try await msal("silent")
       #expect(theirs.error == nil && theirs.posts == 1, "\(theirs)")

@@ -5,7 +5,7 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct LimitTests {
-  /// What is sent, the status, and the kind of problem.
+  /// The request, the status, and the kind of problem.
   private static let requests: [(text: String, status: Int, problem: String)] = [
     (
       "GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + String(repeating: "y", count: 5000) + "\r\n\r\n", 431,

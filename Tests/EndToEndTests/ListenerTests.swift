@@ -82,7 +82,7 @@ struct ListenerTests {
     ] {
       #expect(try await status(port, arguments) == 200, "\(arguments)")
     }
-    // A page cannot bring a secret, so that whoever does is a program.
+    // A page cannot send a secret, so that a caller with one is a program.
     #expect(try await status(keyed, browser + ["-H", "X-Proxy-Key: 0123456789abcdef"]) == 200)
     #expect(try await status(keyed, browser) == 403)
     #expect(upstream.requests.count == 6)

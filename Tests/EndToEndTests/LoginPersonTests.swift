@@ -1,5 +1,4 @@
-// The person who signs in with `login`: the expected one and nobody else, on a machine with other users, programs and
-// providers.
+// The person who signs in with `login`: only the expected one, on a machine with other users, programs and providers.
 
 import DemoProvider
 import FoundationEssentials
@@ -34,7 +33,7 @@ import Testing
     #expect(try await login(proxy, ["--route", "hers"] + way, scene.person()).status == 0)
     #expect(try await eventually { try await proxy.get("/open/list").status == 200 })
     let before = kept
-    // Alice is the only person who is signed in: a route that names nobody is hers.
+    // Alice is the only person who is signed in: a route that names no account is hers.
     let open = try await login(proxy, ["--route", "open"] + way, scene.person(Sample.bob))
     #expect(open.status == 1 && open.errors.contains("nothing was kept"), "\(open.errors)")
     #expect(kept == before)
@@ -63,7 +62,7 @@ import Testing
     await scene.services.stop()
   }
 
-  @Test func `people read display names where the configuration has them`() async throws {
+  @Test func `people read display names if the configuration has them`() async throws {
     let route = scene.route("hers", account: Sample.alice)
       .replacing("name: hers", with: "name: hers, display_name: Her orders")
     let proxy = try await scene.proxy([route], application: ", display_name: Orders & more")
@@ -117,7 +116,7 @@ import Testing
     let start = textOfFile(arguments).filter { !$0.isNewline }
     #expect(start.hasPrefix("http://127.0.0.1:") && !start.contains("?"))
     #expect(try await login.start() == start)
-    // The person's browser opens it; whoever reads it afterwards learns nothing, and brings nothing.
+    // The person's browser opens it; a later reader of it learns nothing, and cannot use it.
     let address = try await login.address()
     #expect(address.contains("state="))
     let late = try await curl([start])
@@ -168,7 +167,7 @@ import Testing
     await scene.services.stop()
   }
 
-  @Test func `logout takes the person of one provider, and asks where several know the name`() async throws {
+  @Test func `logout takes the person of one provider, and asks if several know the name`() async throws {
     let password = "kettle-harbour-7"
     let other = try await OpenIDProvider(
       in: scene.directory, ["--client", "desk:", "--person", "\(Sample.alice):\(password)"])

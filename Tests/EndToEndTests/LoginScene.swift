@@ -33,8 +33,8 @@ struct LoginScene {
       """
   }
 
-  /// A proxy with these routes; `cache` is where tokens are kept, `application` are further keys of `desk`, and
-  /// `applications` are others beside it.
+  /// A proxy with these routes; `cache` keeps the tokens, `application` are further keys of `desk`, and `applications`
+  /// are others beside it.
   func proxy(
     _ routes: [String], cache: String = "cache.json", application: String = "", applications: String = ""
   ) async throws -> ProxyUnderTest {

@@ -1,5 +1,5 @@
-// Two identity providers, of which one attacks the other by mix-up: whoever signs in at it is sent on to the honest
-// one, whose code it wants to be handed.
+// Two identity providers, of which one attacks the other by mix-up: it sends people who sign in on to the honest one,
+// to be handed that one's code.
 
 import DemoProvider
 import FoundationEssentials

@@ -1,5 +1,5 @@
-// That what operators hang on their walls and into their alarms is about metrics which a proxy really has: Prometheus'
-// own tool looks at the metrics, the rules and the dashboard's expressions.
+// Dashboard and alerts use metrics that a proxy has: Prometheus' own tool checks the metrics, the rules and the
+// dashboard's expressions.
 
 import FoundationEssentials
 import Testing
@@ -38,7 +38,7 @@ struct ObservabilityTests {
     #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
     let tested = try await promtool(["test", "rules", Self.folder + "rules_test.yaml"])
     #expect(tested.status == 0, "\(tested.output)\(tested.errors)")
-    // An alert without a test is none that anybody has seen.
+    // Each alert has a test in which it fires.
     let tests = try text("rules_test.yaml")
     let alerts = words(after: "- alert: ", in: try text("rules.yaml"))
     #expect(alerts.count > 5)

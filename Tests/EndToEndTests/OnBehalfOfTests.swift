@@ -13,7 +13,7 @@ struct OnBehalfOfTests {
   /// A gateway that asks on behalf of its callers, and a branch that exchanges their tokens by RFC 8693; each has a
   /// route to the other and to the API.
   @Test(arguments: ["chain", "conditional", "critical"])
-  func `msal's callers get through two proxies, and by the claims that come up where more is demanded`(
+  func `msal's callers get through two proxies, and with the claims that the API demands`(
     what: String
   ) async throws {
     let directory = try TemporaryDirectory()

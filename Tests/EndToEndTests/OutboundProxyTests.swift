@@ -1,4 +1,4 @@
-// Behind a corporate proxy: provider and upstream are reached through it alone, and it learns nothing but where to.
+// Behind a corporate proxy: provider and upstream are reached through it alone, and it learns only their addresses.
 
 import FoundationEssentials
 import TestSupport

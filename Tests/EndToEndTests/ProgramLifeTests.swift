@@ -1,5 +1,5 @@
-// What happens to programs over the life of a proxy, with the libraries by which others get their tokens here: the
-// first token, a renewal, wrong secrets and resources, a reload, a provider that is away, a restart.
+// Programs over the life of a proxy, with the libraries by which they get their tokens here: the first token, a
+// renewal, wrong secrets and resources, a reload, an outage of the provider, a restart.
 
 import FoundationEssentials
 import Glibc

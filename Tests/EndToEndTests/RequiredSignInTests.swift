@@ -80,7 +80,7 @@ struct RequiredSignInTests {
     await stage.services.stop()
   }
 
-  @Test func `a browser gets the page where the API rejects the token and the session is over, and a program does not`()
+  @Test func `a browser gets the page if the API rejects the token and the session is over, and a program does not`()
     async throws
   {
     let stage = try await SignInStage()

@@ -67,7 +67,7 @@ struct RotationTests {
     #expect(try await provider.requests(to: "reused", realm: "alpha") == 0)
     #expect(try await provider.requests(to: "authorize", realm: "alpha") == 2)
 
-    // Past every expiry, so that nothing is renewed behind: whoever calls waits for one refresh.
+    // Past every expiry, so that nothing is renewed in the background: all callers wait for one refresh.
     try await Task.sleep(for: .seconds(5))
     async let one = first.get("/alpha/whoami")
     async let two = second.get("/alpha/whoami")

@@ -10,7 +10,7 @@ let hasBrowser = ["chromium", "chromedriver"].allSatisfy {
   FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
 }
 
-/// BEARER_PROXY_PICTURES=DIR keeps what the browser saw, for whoever changes a page.
+/// BEARER_PROXY_PICTURES=DIR keeps pictures of the browser's pages, for those who change them.
 private let pictures = ProcessInfo.processInfo.environment["BEARER_PROXY_PICTURES"].map { ["--screenshots", $0] } ?? []
 
 @Suite(

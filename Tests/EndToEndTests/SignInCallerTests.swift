@@ -26,7 +26,7 @@ private func front(to listener: String, port: Int, adding field: String) async t
 struct SignInCallerTests {
   private static let secret = "correct-horse-battery-staple"
 
-  /// Signs somebody in from the refusal on, and sees the answer.
+  /// Signs a person in from the refusal on, and returns the answer.
   private func walk(_ stage: SignInStage) async throws {
     let refused = try await stage.browse("/my/orders/list", ["-H", "Sec-Fetch-Mode: navigate"])
     #expect(refused.status == 401)

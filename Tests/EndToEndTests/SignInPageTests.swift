@@ -218,7 +218,7 @@ import Testing
     await stage.services.stop()
   }
 
-  @Test func `pages have one name, and where they are off there are none`() async throws {
+  @Test func `pages have one name, and there are none if they are off`() async throws {
     let stage = try await SignInStage()
     let elsewhere = try await curl(["http://127.0.0.1:\(stage.proxy.port)\(SignInStage.link)"])
     #expect(elsewhere.status == 303)

@@ -145,7 +145,7 @@ struct SignInStage {
       && directory.read("cache.json").contains("secret")
   }
 
-  /// Signs somebody in through the pages.
+  /// Signs a person in through the pages.
   func signIn(_ link: String = SignInStage.link, user: String = DemoDirectory.Sample.alice) async throws -> Answer {
     try await browse(atTheProvider(press(browse(link)), user: user))
   }

@@ -226,7 +226,7 @@ struct TokenHelperTests {
     #expect(other.status == 1 && other.output == "credentials not found in native keychain\n")
     #expect(try await token(["docker", "list"]).output == "{}\n")
     if getuid() == 0 {
-      // Whoever can connect is told apart by the kernel.
+      // The kernel tells which user connects.
       let socket = directory.file("admin.sock")
       for place in [directory.path, socket] { chmod(place, 0o777) }
       let answers = try await python(

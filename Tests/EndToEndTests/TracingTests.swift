@@ -173,7 +173,7 @@ struct TracingTests {
     let collector = try await TraceCollector(in: directory, answers: #"[{"delay": 600, "times": 9}]"#)
     var environment = collector.environment
     environment["OTEL_BSP_MAX_QUEUE_SIZE"] = "8"
-    // What waited for the collector would wait for longer than this test does.
+    // A wait for the collector would last longer than this test.
     for name in ["OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_BSP_EXPORT_TIMEOUT"] { environment[name] = "600000" }
     let proxy = try await proxy(
       environment,

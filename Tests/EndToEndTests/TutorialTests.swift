@@ -29,7 +29,7 @@ struct TutorialTests {
       text.firstMatch(of: /^# ([\w-]+\.yaml)\n/).map { String($0.1) }
     }
 
-    /// The commands, each on one line, without those that need somebody else's server or another machine.
+    /// The commands, each on one line, without those that need another party's server or another machine.
     var commands: [String] {
       guard language != "yaml" else { return [] }
       let others = ["az ", "kcadm.sh ", "deploy/", "Tests/", "swift ", "sudo "]

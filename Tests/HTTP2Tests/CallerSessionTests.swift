@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CallerSessionTests {
   @Test(arguments: [true, false])
-  func `a stream takes the memory of one that is over, if nobody has that, and nothing else of it`(isForgotten: Bool) {
+  func `a stream takes the memory of one that is over and unused, and nothing else of it`(isForgotten: Bool) {
     let fixture = CallerFixture()
     fixture.feed(
       Frame.request(1, method: "POST", [("secret", "s")], ends: false) + Frame.data(1, Array("secret".utf8), ends: true)
@@ -177,7 +177,7 @@ import Testing
     if isPeers { fixture.feed(Frame.goaway(0)) } else { fixture.session.refuseMore() }
     _ = fixture.answer(1, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
     #expect(fixture.sent().last?.flags == 1 && fixture.session.isOver)
-    // What was made waits for the socket, and the peer may still send credit.
+    // Frames that were made wait for the socket, and the peer may still send credit.
     #expect(fixture.feed(Frame.window(0, 1000)) && fixture.feed(Frame.ping))
   }
 

@@ -1,5 +1,4 @@
-// What a caller could learn of another one's requests on a connection that they share: the size of a field that was
-// sent before.
+// A caller must not learn from sizes which fields another caller sent before, on a connection that they share.
 
 import Bytes
 import HTTP

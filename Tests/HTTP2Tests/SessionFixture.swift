@@ -31,7 +31,7 @@ class SessionFixture<Side: Session> {
   /// Forgets a stream, as its owner does, and says which object it was.
   final func forget(_ id: Int32) -> ObjectIdentifier? { streams.removeValue(forKey: id).map(ObjectIdentifier.init) }
 
-  /// What has happened to a stream so far.
+  /// The changes of a stream so far.
   final func changes(of stream: SessionStream?) -> SessionStream.Changes {
     stream.flatMap { changes[ObjectIdentifier($0)] } ?? []
   }
@@ -51,7 +51,7 @@ class SessionFixture<Side: Session> {
     "\(Array(text.utf8).withUnsafeBytes { session.give($0, to: stream) })"
   }
 
-  /// What can be taken of a message now, in pieces of so many bytes, and how that ended.
+  /// The bytes of a message that can be taken now, in pieces of so many bytes, and the result of the last attempt.
   final func take(_ stream: SessionStream, pieces: Int = 4096) -> (text: String, end: String) {
     var (text, space) = ([UInt8](), [UInt8](repeating: 0, count: pieces))
     while true {

@@ -120,7 +120,7 @@ import Testing
     #expect(stream.answer.fault == nil)
   }
 
-  /// What an upstream sends after the head of a request, if that repeats it, and what it is.
+  /// Frames of an upstream after the head of a request, and the fault, which decides if the request is repeated.
   static let ends: [([UInt8], AnswerProgress.Fault)] = [
     (Frame.reset(1, 7), .notProcessed), (Frame.reset(1, 13), .demandsHTTP11), (Frame.reset(1, 2), .reset),
     (Frame.goaway(0), .notProcessed),

@@ -86,7 +86,7 @@ import Testing
     #expect(!fixture.session.permitsTunnels && fixture.session.isOver)
   }
 
-  /// What makes an extended CONNECT malformed.
+  /// Malformed extended CONNECTs.
   @Test(arguments: [
     connect(1, protocol: ""), connect(1, protocol: "websocket\r\nx: y"), connect(1, protocol: "websocket\n"),
     connect(1, protocol: "websocket\0"), connect(1, protocol: "web socket"), connect(1, protocol: "websocket, h2c"),

@@ -175,7 +175,7 @@ struct OriginPoolTests {
       }
       let waiter = Waiter(loop)
       let proxy = try ProxyAddress("http://u:p@127.0.0.1:\(server.port)")
-      // Nobody here knows the name.
+      // No resolver here knows the name.
       let origin = Origin(try HTTPURL("http://only.beyond.test:81/"), tls: nil, proxy: proxy)
       let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
       do throws(UpstreamError) {
@@ -232,7 +232,7 @@ struct OriginPoolTests {
       let origin = Origin(try HTTPURL("https://127.0.0.1:\(server.port)/"), tls: context)
       let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
       let waiter = Waiter(loop)
-      // A signal for whoever waits otherwise is no reason to give up.
+      // A signal to the same waiter for another reason does not end the attempt.
       waiter.signal()
       do throws(UpstreamError) {
         try await pool.connect(waiter, until: .now + .milliseconds(100)).close()

@@ -137,7 +137,7 @@ private func verdict(_ text: String) -> String {
     #expect(written(row) == row.head)
   }
 
-  /// What no rule here forbids is left to the parser.
+  /// Fields that no rule here forbids are left to the parser.
   @Test(arguments: [
     ([("host", "other")], "hostRepeated"), ([("host", "h"), ("host", "h")], "hostRepeated"), ([], "complete"),
     ([("cookie", "a"), ("cookie", "b")], "complete"),
@@ -177,7 +177,7 @@ private func verdict(_ text: String) -> String {
 }
 
 extension String {
-  /// How often a text occurs.
+  /// The number of times that a text occurs.
   fileprivate func components(_ text: String) -> Int {
     let (bytes, part) = (Array(utf8), Array(text.utf8))
     return bytes.indices.filter { bytes[$0...].starts(with: part) }.count

@@ -89,7 +89,7 @@ struct AccountBench {
     return error
   }
 
-  /// Why a caller gets nothing.
+  /// The reason why a caller gets no token.
   func need(_ subscription: TokenSubscription) async -> InteractionRequired? {
     await failure(subscription)?.interactionRequired
   }
@@ -106,7 +106,7 @@ struct AccountBench {
     }
   }
 
-  /// A reply with tokens for somebody.
+  /// A reply with tokens for a person.
   static func tokens(
     _ token: String, scope: String = "A", refreshToken: String? = nil, person: Person? = alice, expiresIn: Int64 = 3600,
     extra: String = ""

@@ -9,7 +9,7 @@ import Tokens
 @Suite(.timeLimit(.minutes(5))) struct AccountChoiceTests {
   private typealias Bench = AccountBench
 
-  @Test func `empty-cache: where no account is signed in nothing is sent`() async throws {
+  @Test func `empty-cache: if no account is signed in nothing is sent`() async throws {
     let bench = Bench()
     #expect(await bench.need(try bench.subscription())?.reason == .noAccount)
     let named = try #require(await bench.need(try bench.subscription(account: "alice@contoso.example")))

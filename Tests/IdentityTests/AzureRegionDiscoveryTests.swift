@@ -104,7 +104,7 @@ import Tokens
     #expect(await scene.cloud.hosts.last == "westeurope.login.microsoft.com")
   }
 
-  @Test func `a region that is configured is not asked for, nor where none is wanted`() async throws {
+  @Test func `a region that is configured is not asked for, nor if none is wanted`() async throws {
     let scene = Scene(Self.text(200, "westeurope"))
     try await scene.request(AzureRegion("northeurope").map { .named($0) }, "a")
     try await scene.request(nil, "b")

@@ -27,8 +27,7 @@ import Tokens
     #expect(status.failure == nil && status.account?.username == Bench.alice.username)
   }
 
-  @Test func `a sign-in of another process is seen by the very next request, before anybody hears of it`() async throws
-  {
+  @Test func `a sign-in of another process is seen by the very next request, before a notification`() async throws {
     let directory = try TemporaryDirectory()
     let (ours, theirs) = (
       await CacheStore.file(path: directory.file("cache.json")) { _ in },
@@ -43,7 +42,7 @@ import Tokens
     #expect(try await broker.bearer(for: subscription).revealedToken() == "AT-alice")
   }
 
-  @Test func `a sign-out takes the token away from everybody who holds it`() async throws {
+  @Test func `a sign-out takes the token away from every process that holds it`() async throws {
     let bench = try Bench.signedIn()
     let subscription = try bench.subscription()
     let value = try await bench.broker.bearer(for: subscription)

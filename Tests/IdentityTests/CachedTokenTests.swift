@@ -139,7 +139,7 @@ import Tokens
     #expect(document.refreshTokenTexts == ["RT-2"])
   }
 
-  @Test func `claims-bypass: claims ask anew whatever is cached, and what comes serves everybody`() async throws {
+  @Test func `claims-bypass: claims ask anew whatever is cached, and the new token serves all callers`() async throws {
     let bench = try Bench.signedIn()
     #expect(try await bench.token(try bench.subscription()) == "AT-alice")
     bench.clock.advance(1)

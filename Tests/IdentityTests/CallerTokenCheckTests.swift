@@ -116,7 +116,7 @@ import Tokens
     _ = try await check.accept(token)
     await provider.change { $0.keys = 503 }
     clock.advance(600)
-    // One attempt a minute, whoever calls.
+    // One attempt a minute for all callers.
     for _ in 0..<3 { #expect(try await check.accept(token).until == clock.now + 60) }
     #expect(await provider.keyRequests == 2)
     clock.advance(2990)

@@ -1,5 +1,5 @@
-// Tokens that somebody else hands out and that prove applications: asked for once, kept until a minute before their
-// end, let go of when a provider refuses them; and those of another application.
+// Tokens of other services that prove applications: requested once, kept until a minute before their end, dropped when
+// a provider refuses them; and those of another application.
 
 import Bytes
 import FoundationEssentials

@@ -102,7 +102,7 @@ struct FileCacheStoreTests {
     await #expect(throws: trouble) { try await add(alice, to: store) }
     #expect(directory.read("cache.json") == half)
     #expect(try names == ["cache.json"])
-    // Served from memory, and written as soon as somebody has seen to the file.
+    // Served from memory, and written as soon as the file has been repaired.
     #expect(alice.generation(in: await store.snapshot()) == 0)
     #expect(failures.withLock { $0.count { $0.isNews } } == 1)
     // Renamed into its place: without the lock a file that is written in place is empty for as long as that takes.

@@ -197,7 +197,7 @@ extension ManagedIdentityTests {
     #expect(fields == [nil, "Basic key-of-the-agent"])
   }
 
-  @Test func `Arc is not believed where it names another file or another identity`() async throws {
+  @Test func `Arc is refused if it names another file or another identity`() async throws {
     let directory = try TemporaryDirectory()
     let key = try directory.write("key", to: "a.key")
     try directory.write(String(repeating: "k", count: 4097), to: "large.key")

@@ -104,7 +104,7 @@ struct PatienceTests {
     #expect(await bench.redeemed() == ["RT-alice"])
   }
 
-  @Test func `a held token is served while its renewal takes longer than anybody waits`() async throws {
+  @Test func `a held token is served while its renewal takes longer than callers wait`() async throws {
     let gate = Gate()
     gate.open()
     let bench = AccountBench(try .ofAlice()) { await gate.wait() }

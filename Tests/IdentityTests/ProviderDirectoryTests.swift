@@ -19,7 +19,7 @@ import Tokens
     #expect(await bench.provider.metadataRequests == 1)
   }
 
-  @Test func `a day later it is fetched again, and kept where that fails`() async throws {
+  @Test func `a day later it is fetched again, and kept if that fails`() async throws {
     let bench = Bench()
     let directory = ProviderDirectory(now: { [clock = bench.clock] in clock.now })
     let application = try bench.subscription().application

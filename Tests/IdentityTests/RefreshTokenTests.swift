@@ -62,7 +62,7 @@ import Tokens
       tokens: ["B", "C", "D"].enumerated().map {
         Bench.tokens("AT-\($1)", scope: $1, refreshToken: "RT-\($0 + 2)")
       })
-    // The scripted replies come in the order of the requests, whoever makes them.
+    // The scripted replies come in the order of the requests.
     async let first = bench.result(try bench.subscription("B"))
     async let second = bench.result(try bench.subscription("C"))
     async let third = bench.result(try bench.subscription("D"))
@@ -146,7 +146,7 @@ import Tokens
     #expect(bench.published.tokens.isEmpty)
   }
 
-  // Families are nobody's unless asked for.
+  // No application belongs to a family unless that is configured.
   @Test func `foci-known-orphan, foci-not-for-confidential: other applications' refresh tokens are never sent`()
     async throws
   {

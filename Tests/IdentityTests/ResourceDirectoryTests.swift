@@ -1,4 +1,4 @@
-// What is fetched of an API that describes itself, and what is not.
+// The metadata that are fetched of an API that describes itself.
 
 import Bytes
 import HTTP

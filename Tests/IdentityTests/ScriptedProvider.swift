@@ -156,7 +156,7 @@ struct Bench {
     return TokenSubscription(application: application, scopes: try ScopeSet(parameter: scopes))
   }
 
-  /// The next event; acquisitions behind somebody's back are over when it is there.
+  /// The next event; background acquisitions are over when it is there.
   func nextEvent() async throws -> TokenEvent {
     var iterator = events.makeAsyncIterator()
     return try #require(await iterator.next())

@@ -100,7 +100,7 @@ import Tokens
     #expect(await bench.naps.lengths == [1])
   }
 
-  @Test func `discovery-cached: metadata is fetched once for everybody`() async throws {
+  @Test func `discovery-cached: metadata is fetched once for all callers`() async throws {
     let bench = try expired()
     await bench.provider.script(tokens: [Bench.tokens("AT-B", scope: "B"), Bench.tokens("AT-C", scope: "C")])
     async let first = bench.token(try bench.subscription("B"))

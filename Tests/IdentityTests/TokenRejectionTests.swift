@@ -1,5 +1,4 @@
-// Tokens that an API refuses: one request for all callers who report it, the new token for everybody, and no
-// loops.
+// Tokens that an API refuses: one request for all callers that report it, the new token for all, and no loops.
 
 import Bytes
 import Testing
@@ -12,7 +11,7 @@ import Tokens
 
   private func rejection(_ text: String = claims) throws -> TokenRejection { .claims(try Claims(json: text)) }
 
-  @Test func `claims go to the provider at once, and everybody gets the token they bring`() async throws {
+  @Test func `claims go to the provider at once, and all callers get the token they bring`() async throws {
     let bench = try AccountBench.signedIn()
     await bench.provider.script(tokens: [AccountBench.tokens("AT-new", refreshToken: "RT-2")])
     let subscription = try bench.subscription()
@@ -112,7 +111,7 @@ import Tokens
     }
     let held = try await bench.broker.bearer(for: subscription)
     #expect(held.revealedToken() == "AT-c")
-    // Whoever complained with the first token, and whoever does with the last.
+    // Callers that had the first token, and callers that had the last.
     for (rejection, token) in zip(rejections, ["AT-a", "AT-b"]) {
       for refused in [first, held] {
         let value = try await bench.broker.bearer(answering: rejection, about: refused, for: subscription)
@@ -127,7 +126,7 @@ import Tokens
     let value = try await bench.broker.bearer(answering: rejections[0], about: first, for: subscription)
     #expect(value?.revealedToken() != "AT-a")
     #expect(await bench.provider.forms.count == 3)
-    // And whoever signs out takes all of them along.
+    // A sign-out removes all of them.
     let other = try #require(
       try await bench.broker.bearer(answering: rejections[1], about: held, for: subscription))
     #expect(other.isUsable(at: bench.clock.now))
@@ -156,7 +155,7 @@ import Tokens
     #expect(answers.token(for: try rejection(#"{"n":999}"#), besides: refused, now: now + 3600) == nil)
   }
 
-  @Test func `an invalid token is exchanged for another, even where the cache holds it still`() async throws {
+  @Test func `an invalid token is exchanged for another, even if the cache holds it still`() async throws {
     let bench = try AccountBench.signedIn()
     await bench.provider.script(tokens: [AccountBench.tokens("AT-new")])
     let subscription = try bench.subscription()

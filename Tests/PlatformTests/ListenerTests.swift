@@ -54,7 +54,7 @@ struct ListenerTests {
     #expect(directory.read("a.sock") == "precious")
   }
 
-  @Test func `several loops take one unix socket, and serve everybody`() async throws {
+  @Test func `several loops take one unix socket, and serve every caller`() async throws {
     let directory = try TemporaryDirectory()
     let sockets = try BoundSocket.bind(Self.address(directory.file("a.sock")), count: 2)
     #expect(sockets.count == 1)

@@ -74,7 +74,7 @@ import Testing
     #expect(throws: FileError.untrusted(.writable(mode: 0o606))) { try file.read() }
   }
 
-  @Test func `a directory that everybody can write is refused, unless only owners may remove there`() throws {
+  @Test func `a directory that every user can write is refused, unless only owners may remove there`() throws {
     chmod(directory.path, 0o777)
     #expect(throws: FileError.untrusted(.directoryWritable(mode: 0o777))) { try file.read() }
     #expect(throws: FileError.untrusted(.directoryWritable(mode: 0o777))) {

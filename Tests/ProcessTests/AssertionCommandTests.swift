@@ -79,7 +79,7 @@ import Tokens
     )
   }
 
-  @Test func `a command runs once for all who need its JWT, and again where the provider refuses it`() async throws {
+  @Test func `a command runs once for all who need its JWT, and again if the provider refuses it`() async throws {
     let (script, tokens) = try counting(2)
     let memory = ClientAuthenticationMemory()
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -113,7 +113,7 @@ import Testing
     #expect(again.status == 1 && again.errors.contains("\(file) exists"))
   }
 
-  @Test func `serving ends with the words of every command where descriptors do not suffice for its loops`()
+  @Test func `serving ends with the words of every command if descriptors do not suffice for its loops`()
     async throws
   {
     let directory = try TemporaryDirectory()

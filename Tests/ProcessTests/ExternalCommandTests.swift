@@ -72,7 +72,7 @@ import Testing
   @Test func `processes that a command leaves behind are killed, and not awaited`() async throws {
     let printed = try await Self.shell("sleep 1000 & echo $!").get()
     let left = try #require(pid_t(printed.trimmed))
-    // Dead, perhaps not yet taken note of by whoever inherited it.
+    // Dead, perhaps not yet reaped by the process that inherited it.
     #expect(
       try await eventually {
         kill(left, 0) != 0 || textOfFile("/proc/\(left)/stat").contains(") Z ")

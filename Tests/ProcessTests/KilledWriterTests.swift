@@ -42,7 +42,7 @@ struct KilledWriterTests {
         _ = try await victim.process.wait()
         kills += 1
         victims[index].note(victim.process.output)
-        // No retry here: whoever looks finds a whole cache.
+        // No retry here: every reader finds a whole cache.
         let document = try CacheDocument(text: Array(textOfFile(path).utf8))
         for victim in victims where victim.acknowledged >= 0 {
           let generation = try #require(victim.person.generation(in: document), "\(victim.person.uid) is gone")

@@ -12,7 +12,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let child = try ChildProcess("true", ["true"], in: directory)
     let holder = LockHolder(process: child.identifier, name: "")
-    // Nobody has waited for it before `wait` does.
+    // Nothing has waited for it before `wait` does.
     #expect(try await eventually { !holder.lives })
     _ = try await child.wait()
     #expect(!holder.lives)

@@ -324,7 +324,7 @@ struct RedisCacheStoreTests {
     #expect(await memories[1].all().isEmpty)
     #expect(try await redis.cli("-n", "1", "EXISTS", "bp:challenges") == "0\n")
 
-    // A server that hangs holds nobody up, and what is known stays known.
+    // A server that hangs delays no request, and known requirements stay known.
     memories[0].remember(needs[0], route: "r")
     #expect(try await eventually { await memories[1].requirement(of: "r") != nil })
     try await redis.process.standStill()
@@ -381,7 +381,7 @@ struct RedisCacheStoreTests {
     let stranger = try await open(redis.port, tls: try TLSContext.client(identity: identity))
     let sentence = stranger.trouble?.description(path: "P") ?? ""
     #expect(sentence.hasPrefix("P: TLS: certificate verify failed"), "\(sentence)")
-    // Plain text to a port that speaks TLS.
+    // Plain text to a port with TLS.
     #expect(try await open(redis.port).trouble != nil)
   }
 }

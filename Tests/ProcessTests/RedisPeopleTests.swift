@@ -82,7 +82,7 @@ struct RedisPeopleTests {
     }
     let (document, isKnown) = await store.snapshot(of: interest(.called("nobody@contoso.example")))
     #expect(isKnown && held(document).count == 3)
-    // Nobody named: several are possible.
+    // No account is named: several are possible.
     let some = await store.snapshot(of: interest(.some)).document
     guard case .ambiguous = some.account(named: nil, authority: authority, clientID: SignedInPerson.client) else {
       Issue.record("twelve people are no choice")
@@ -211,7 +211,7 @@ struct RedisPeopleTests {
     for (index, store) in stores.enumerated() {
       let document = await store.snapshot(of: interest(.called(name(people[index])))).document
       #expect(held(document) == [people[index].uid])
-      // What the other one writes is found by its numbers.
+      // Writes of the other one are found by their numbers.
       let newcomer = SignedInPerson("newcomer\(index)")
       try await add(newcomer, to: stores[1 - index])
       let found = await store.snapshot(of: interest(.called(name(newcomer)))).document

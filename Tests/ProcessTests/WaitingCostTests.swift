@@ -1,5 +1,5 @@
 // The CPU time of the process while it waits: a wait that ends at once because something stays ready would use a whole
-// processor, and nobody would notice before the machine is slow.
+// processor, which no other test would notice.
 
 import Bytes
 import Glibc
@@ -96,7 +96,7 @@ struct WaitingCostTests {
       if !scene.raw.isEmpty { send(channel.descriptor, scene.raw, scene.raw.count, 0) }
       await Self.sendContent(scene.content, on: caller, waiter)
       if scene.endsSending { caller.closeWrite() }
-      // What was sent is worked off first, which on a busy machine takes its time.
+      // The bytes that were sent are processed first, which takes time on a busy machine.
       var before = Duration.zero
       for _ in 0..<100 where proxy.process.processorTime != before {
         before = proxy.process.processorTime
@@ -112,7 +112,7 @@ struct WaitingCostTests {
     #expect(proxy.process.poll() == nil)
   }
 
-  /// Sends content for as long as somebody takes it.
+  /// Sends content for as long as the other side reads it.
   private static func sendContent(_ count: Int, on stream: ByteStream, _ waiter: Waiter) async {
     let piece = [UInt8](repeating: 0x78, count: 64 * 1024)
     var left = count
@@ -158,7 +158,7 @@ struct WaitingCostTests {
       """, to: "proxy.yaml")
     let proxy = try ChildProcess(
       "proxy", ["sh", "-c", "ulimit -n 40; exec '\(try binary())' run -c '\(file)'"], in: directory)
-    // From the first moment on: a restart meets everybody at once.
+    // From the first moment on: after a restart, all callers come at once.
     var first: RawConnection?
     while first == nil, proxy.poll() == nil {
       do { first = try RawConnection(port: port) } catch {}

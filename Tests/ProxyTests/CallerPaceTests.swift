@@ -37,7 +37,7 @@ import Testing
     #expect(firstTooSlow([(0, true, 0), (900, false, 1), (60_000, true, 1), (60_100, true, 2)]) == 3)
   }
 
-  @Test func `a caller is as slow where an upstream is slow now and then`() {
+  @Test func `a caller is as slow if an upstream is slow now and then`() {
     let waits: [Wait] = (0..<30).map { (at: $0 * 100, isCallers: $0 % 3 != 2, bytes: $0) }
     #expect(firstTooSlow(waits) == 14)
     #expect(firstTooSlow(waits.map { ($0.at, $0.isCallers, $0.bytes * 8) }) == nil)

@@ -34,7 +34,7 @@ import Testing
     [
       true, false,
     ])
-  func `a request goes out again on a fresh connection where the first was dead, once`(
+  func `a request goes out again on a fresh connection if the first was dead, once`(
     request: (method: RequestMethod, framing: BodyFraming), wasReused: Bool
   ) {
     let mayRepeat = RetryRule.survivesRepetition(method: request.method, framing: request.framing) && wasReused
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: [(RequestMethod.get, BodyFraming.none, true), (.post, .none, false), (.put, .fixed(3), false)])
-  func `a replay takes a pooled connection only where it could be repeated, and a second refusal is held again`(
+  func `a replay takes a pooled connection only if it could be repeated, and a second refusal is held again`(
     method: RequestMethod, framing: BodyFraming, mayBePooled: Bool
   ) {
     var state = Fixture.begun(Fixture.terms(method, framing), isReused: true)

@@ -147,7 +147,7 @@ import Testing
   @Test(arguments: [
     (ContentError.chunk(.size), UpstreamFault.chunkedCoding), (.trailer(.tooLarge), .trailers),
   ])
-  func `content that is broken from its beginning is no answer where the caller has nothing of it`(
+  func `content that is broken from its beginning is no answer if the caller has nothing of it`(
     error: ContentError, fault: UpstreamFault
   ) {
     for callerHasPart in [true, false] {

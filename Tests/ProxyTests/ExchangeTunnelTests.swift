@@ -26,7 +26,7 @@ import Testing
     #expect(state.interimArrived(status: 103) == .drop)
   }
 
-  @Test func `an HTTP/1.0 caller gets the end of its connection where it could not tell the end of the content`() {
+  @Test func `an HTTP/1.0 caller gets the end of its connection if it could not tell the end of the content`() {
     var terms = Fixture.terms(.get, .none)
     terms.version = .http10
     var state = Fixture.begun(terms)

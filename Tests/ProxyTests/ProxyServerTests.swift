@@ -178,7 +178,7 @@ struct ProxyServerTests {
   }
 
   @Test(arguments: [("GET", 200, 2), ("POST", 502, 1)])
-  func `a request that meets a dead pooled connection is repeated where that does no harm`(
+  func `a request that meets a dead pooled connection is repeated if that does no harm`(
     method: String, status: Int, connections: Int
   ) async throws {
     // The first connection answers once, and closes on the second request without a word.

@@ -49,7 +49,7 @@ import Testing
     #expect(report.isReady && report.text == "ready\n")
   }
 
-  @Test func `one that has ended had arrived, and who owes nothing is ready without any`() throws {
+  @Test func `a token that has ended had arrived, and a proxy that needs none is ready without any`() throws {
     let ended = ReadinessReport([try Self.status(900, failedSince: 990)], expected: 1, now: Self.now)
     #expect(ended.isReady)
     #expect(ended.text.hasPrefix("ready\n- application contoso, scopes orders/.default: identity-provider-unavailable"))
@@ -68,7 +68,7 @@ import Testing
     return status
   }
 
-  @Test func `people are waited for only where that is chosen, until someone is signed in`() throws {
+  @Test func `people are waited for only if that is chosen, until someone is signed in`() throws {
     let needed = AcquisitionError(
       .interaction(
         InteractionRequired(reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm"))))

@@ -116,7 +116,7 @@ import Testing
     Row(reference: "http://app.example.evil/v1/7"), Row(reference: "http://app.example@evil/v1/7"),
     Row(reference: "http://evil/v1/7"), Row(reference: "http://app.example/v1/../x"),
   ])
-  func `the caller's own host is the upstream's where the upstream is told it`(row: Row) throws {
+  func `the caller's own host is the upstream's if the upstream is told it`(row: Row) throws {
     let route = try Route("/orders/", upstream: "https://api.example/v1/", preservesHost: true)
     #expect(relocated(row.reference, route, callerHost: "app.example") == row.expected)
     #expect(relocated("http://[::1]:8080/v1/7", route, callerHost: "[::1]:8080") == "/orders/7")

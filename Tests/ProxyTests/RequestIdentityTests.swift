@@ -50,7 +50,7 @@ import Testing
     (String(repeating: "a", count: 129), false),
     ("", false), ("a b", false), ("a\"b", false), ("a,b", false), ("a;b", false), ("a<b", false), ("é", false),
   ])
-  func `a request id is taken over where it needs no escaping anywhere`(id: String, isTaken: Bool) throws {
+  func `a request id is taken over if it needs no escaping anywhere`(id: String, isTaken: Bool) throws {
     let made = try Self.identity("X-Request-ID: \(id)\r\n")
     #expect((made.requestID == id) == isTaken)
     if !isTaken { #expect(made.requestID.utf8.count == 32) }

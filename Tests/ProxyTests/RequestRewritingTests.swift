@@ -217,7 +217,7 @@ import Tokens
     #expect(lines.contains { $0.hasPrefix("traceparent: 00-") })
   }
 
-  @Test func `the normal path is what goes upstream where it differs from the one sent`() throws {
+  @Test func `the normal path goes upstream if it differs from the one sent`() throws {
     let request = try RequestContext("GET /x/../orders/7 HTTP/1.1\r\nHost: a\r\n\r\n")
     request.path.append("/orders/7")
     let written = rewritten(request, AdmittedRequest(usesNormalPath: true), to: try Route("/orders/"))

@@ -202,7 +202,7 @@ import Tokens
     BrowserRow(host: own, fields: chromium + "|Referer: http://PROXY.example:8080"),
     BrowserRow(host: own, fields: chromium + "|Origin: http://proxy.example:8080"),
     BrowserRow(host: own, fields: chromium + "|Origin: https://app.example"),
-    // Something in front speaks TLS, and passes on what the browser says.
+    // A server in front has TLS, and passes the browser's fields on.
     BrowserRow(
       host: own, fields: chromium + "|Sec-Fetch-Site: none|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: document"),
     // Programs: curl, wget, Python, Java, Node's fetch, one that names a page it read.
@@ -212,7 +212,7 @@ import Tokens
     BrowserRow(host: own, fields: "User-Agent: Java/17.0.1"),
     BrowserRow(host: own, fields: "User-Agent: node|Accept-Language: *|Sec-Fetch-Mode: cors"),
     BrowserRow(host: own, fields: "User-Agent: curl/8.5.0|Referer: http://evil.example/"),
-    // Names at which browsers say more: whoever says nothing there is a program, whatever it calls itself.
+    // Names to which browsers send Fetch metadata: a caller without them is a program, whatever it calls itself.
     BrowserRow(host: "localhost:8080", fields: chromium), BrowserRow(host: "127.0.0.1:8080", fields: chromium),
     BrowserRow(host: "[::1]:8080", fields: chromium), BrowserRow(host: "api.localhost", fields: chromium),
     BrowserRow(host: "127.evil.example", fields: chromium, refusal: .unknownPage),

@@ -26,7 +26,7 @@ final class ExploredWorld: @unchecked Sendable {
       client = "client-\(number)"
     }
 
-    /// What the place has.
+    /// The contents of the store.
     var document: CacheDocument {
       switch place {
       case .memory: CacheDocument()
@@ -336,7 +336,7 @@ final class ExploredWorld: @unchecked Sendable {
       default:
         // A replica takes over after a while. It may be far behind.
         if schedule.random.chance(0.5) { server.lag = 0.1...3 }
-        // What is written just before is lost.
+        // The last write before it is lost.
         if schedule.random.chance(0.5) { refuseAll(group) }
         schedule.at(schedule.now + schedule.random.number(in: 0.01...2)) {
           server.isAway = true

@@ -1,4 +1,4 @@
-// What a process has received must be in its group's cache soon after: the rule of stores.
+// Tokens that a process has received must be in its group's cache soon after: the rule of stores.
 
 import Bytes
 import Tokens

@@ -157,7 +157,7 @@ final class Fleet: @unchecked Sendable {
     authority = try Authority(SimulatedProvider.authority)
   }
 
-  /// What should not have happened.
+  /// The broken rules so far.
   var violations: [String] { judge.violations }
 
   /// Runs the scenario, and measures.

@@ -30,7 +30,7 @@ package func curl(_ arguments: [String], within seconds: Int = 30) async throws 
   let exit = try await child.wait(within: .seconds(seconds + 5))
   let (status, fields) = parseHead(directory.read("head"))
   let answer = Answer(status: status, fields: fields, body: directory.read("body"), exit: exit)
-  // Only the proxy speaks so in its own name; what an upstream answers may well show the token it was sent.
+  // These are the proxy's own answers; an upstream's answer may well show the token it was sent.
   if answer["content-type"] == "application/problem+json" {
     ProxyLedger.current?.add(answer.body, from: "the problem document \(answer.status)")
   }

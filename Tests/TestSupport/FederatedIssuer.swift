@@ -1,4 +1,4 @@
-// Somebody who vouches for workloads, as a cluster does with the tokens of its service accounts.
+// An issuer of workloads' tokens, such as a cluster with its service accounts.
 
 package import Bytes
 import Platform

@@ -5,8 +5,7 @@ import Synchronization
 
 private let nextPort = Atomic<Int>(Int.random(in: 18_000..<28_000))
 
-/// A TCP port of 127.0.0.1 that nobody listens on, handed out once per process, below the range the kernel gives to
-/// clients.
+/// A free TCP port of 127.0.0.1, handed out once per process, below the range the kernel gives to clients.
 package func freePort() throws -> Int {
   for _ in 0..<1000 {
     let port = nextPort.add(1, ordering: .relaxed).newValue

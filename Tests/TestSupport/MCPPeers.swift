@@ -26,7 +26,7 @@ package struct MCPServer: Sendable {
   }
 
   /// Starts it; with an issuer it demands tokens with all of the scopes.
-  /// - Parameter demands: the place where it demands claims: `before` an answer, or `within` a stream.
+  /// - Parameter demands: the time at which it demands claims: `before` an answer, or `within` a stream.
   package init(
     _ library: MCPLibrary, in directory: TemporaryDirectory, port: Int? = nil, issuer: String? = nil,
     scopes: [String] = [], demands: String? = nil
@@ -49,7 +49,7 @@ package struct MCPServer: Sendable {
   }
 }
 
-/// What an MCP client has seen.
+/// An MCP client's report.
 package struct MCPReport: Decodable, Sendable {
   /// A request of a person's sign-in.
   package struct SignIn: Decodable, Sendable, Equatable {

@@ -14,7 +14,7 @@ package func onOwnThread<Value: Sendable>(_ work: @escaping @Sendable () throws 
 
 /// Asks `condition` until it holds, and says whether it did before `limit` was over: every 10 ms at first, then after a
 /// tenth of the time that has passed, and every 100 ms at last, since many conditions start a curl. The limit claims
-/// nothing: it ends a test whose event never comes. Where other work keeps the threads, time passes without the
+/// nothing: it ends a test whose event never comes. If other work keeps the threads, time passes without the
 /// condition being asked or the event having a chance to come, so it is asked 50 times at least.
 package func eventually(within limit: Duration = .seconds(60), _ condition: () async throws -> Bool) async throws
   -> Bool

@@ -30,7 +30,7 @@ package final class ProxyLedger: Sendable {
     contents.withLock { $0.secrets = Set(known + ["PRIVATE KEY"]) }
   }
 
-  /// One more secret that nobody may find, in any spelling that a token request gives it.
+  /// One more secret that must not be found, in any spelling that a token request gives it.
   package func add(secret: String) { contents.withLock { $0.secrets.formUnion(Self.spellings(of: secret)) } }
 
   /// A text that the proxy or one of its commands wrote.
@@ -74,7 +74,7 @@ package final class ProxyLedger: Sendable {
     return try await connection.receive()
   }
 
-  /// Where `text` begins in `bytes`. The C library searches: code of a debug build takes a hundred times as long.
+  /// The places of `text` in `bytes`. The C library searches: code of a debug build takes a hundred times as long.
   private static func places(of text: String, in bytes: [UInt8]) -> [Int] {
     let sought = Array(text.utf8)
     return bytes.withUnsafeBytes { all in

@@ -43,7 +43,7 @@ package struct OpenIDProvider: Sendable {
   package let issuer: String
   /// The client id it knows.
   package static let client = "orders-app"
-  /// That client's secret. A test searches everything the proxy wrote for it.
+  /// The client's secret. A test searches everything the proxy wrote for it.
   package static let secret = "s3cret+with/odd=characters&more"
 
   /// Starts it; `arguments` are further options of Tests/peers/openid_provider.py.

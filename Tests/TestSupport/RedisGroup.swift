@@ -36,7 +36,7 @@ package struct RedisGroup: Sendable {
   package static let password = "kept-s3cret"
   package static let sentinelUser = "asking"
   package static let sentinelPassword = "watched-s3cret"
-  /// What a user's rules have to allow with sentinels or a cluster, as config/cache.md says it.
+  /// The commands that a user's rules have to allow with sentinels or a cluster, as in config/cache.md.
   package static let commands = RedisPeer.commands + " +wait"
 
   package let form: Form
@@ -58,7 +58,7 @@ package struct RedisGroup: Sendable {
     if form == .cluster {
       options += ["--cluster-enabled", "yes", "--cluster-node-timeout", "3000", "--repl-diskless-sync-delay", "0"]
     }
-    // By custom 10,000 above the other port, where the kernel's own choices are.
+    // By custom 10,000 above the other port, among the kernel's own choices.
     let buses = form == .cluster ? try (0..<count).map { _ in try freePort() } : []
     for index in 0..<count {
       let replica =
@@ -102,7 +102,7 @@ package struct RedisGroup: Sendable {
     return Sentinel(port: own, process: process, directory: directory)
   }
 
-  /// True if each part has a primary and a replica, and whoever replaces one knows it.
+  /// True if each part has a primary and a replica, and the servers that replace one know it.
   private func isComplete() async throws -> Bool {
     switch form {
     case .single: return true
@@ -164,7 +164,7 @@ package struct RedisGroup: Sendable {
     _ = try await servers[index].cli(user)
   }
 
-  /// What every running server says to a command.
+  /// Sends a command to every running server.
   package func all(_ arguments: String...) async throws {
     for server in servers { _ = try await cli(server.port, arguments) }
   }

@@ -147,13 +147,13 @@ package final class RedisPartition: Sendable {
     try await cli(primary, 0, "info", "replication").contains("role:slave")
   }
 
-  /// What a server says to a command.
+  /// A server's answer to a command.
   private func cli(_ host: String, _ index: Int, _ arguments: String...) async throws -> String {
     let port = form == .cluster ? Self.port + index : Self.port
     return try await run(["redis-cli", "-h", host, "-p", "\(port)"] + arguments).output
   }
 
-  /// What a sentinel says about the primary.
+  /// A sentinel's answer about the primary.
   private func sentinel(_ question: String) async throws -> String {
     try await run(
       ["redis-cli", "-h", others, "-p", "26379", "--raw", "sentinel", question, RedisGroup.primary]

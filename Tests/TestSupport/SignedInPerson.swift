@@ -3,7 +3,7 @@
 package import Bytes
 package import Tokens
 
-/// Somebody who is signed in with the tests' application.
+/// A person who is signed in with the tests' application.
 package struct SignedInPerson: Sendable {
   /// A tenant.
   package static let tenant = "c0a7050d-0000-4000-8000-000000000001"

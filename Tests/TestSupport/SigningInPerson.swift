@@ -1,7 +1,7 @@
 // The person who signs in with an identity provider, through its pages: Tests/peers/person.py, which
 // needs no more than Python's standard library.
 
-/// Somebody at a browser. Each use is a browser of its own, in which no account is signed in yet.
+/// A person at a browser. Each use is a browser of its own, in which no account is signed in yet.
 package struct SigningInPerson: Sendable {
   private let words: [String]
 

@@ -2,7 +2,7 @@
 
 package import Platform
 
-/// A server's context and that of somebody who trusts it.
+/// A server's context and that of a client that trusts it.
 package struct TLSContexts {
   package let client: TLSContext
   package let server: TLSContext

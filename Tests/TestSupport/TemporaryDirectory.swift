@@ -31,7 +31,7 @@ package final class TemporaryDirectory: Sendable {
   /// Its absolute path, without a slash at the end.
   package let path: String
 
-  /// Makes the directory, readable by everybody (nginx drops its privileges when it has some).
+  /// Makes the directory, readable by all users (nginx drops its privileges when it has some).
   package init() throws {
     let path = FileManager.default.temporaryDirectory.path + "/bearer-proxy-test-" + UUID().uuidString.prefix(8)
     try FileManager.default.createDirectory(

@@ -1,5 +1,5 @@
-// msal-python's recorded calls of applications in their own name, made again. Where the outcome is another one, the
-// reason is in a comment.
+// msal-python's recorded calls of applications in their own name, made again. If the outcome is another one, a comment
+// has the reason.
 
 import Bytes
 import Testing

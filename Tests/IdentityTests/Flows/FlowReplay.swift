@@ -140,8 +140,8 @@ final class FlowReplay {
     return form
   }
 
-  /// Expired access tokens count on neither side: msal-python purges everybody's whenever it searches, this code never
-  /// does.
+  /// Expired access tokens count on neither side: msal-python purges those of all accounts whenever it searches, this
+  /// code never does.
   private static func differences(_ ours: [UInt8], from theirs: String, now: UnixTime) -> Set<String> {
     func sections(_ text: [UInt8]) -> [String: [String: JSONValue]] {
       (JSONValue(json: text)?.members ?? [:]).mapValues { section in

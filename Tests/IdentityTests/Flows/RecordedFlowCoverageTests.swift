@@ -70,7 +70,7 @@ struct RecordedFlowCoverageTests {
     #expect(failure.errorClass == row.expected)
   }
 
-  // As far as it applies: the claims are kept for whoever signs in.
+  // As far as it applies: the claims are kept for the next sign-in.
   @Test func `obo-claims: flow 12: a refusal's claims and reason are kept`() throws {
     let call = try FlowRecording("12-on-behalf-of").calls[3]
     let failure = try #require(throws: TokenFailure.self) { try call.posts[0].reply(at: call.now) }
@@ -102,7 +102,7 @@ struct RecordedFlowCoverageTests {
     #expect(refusal == .refused(TokenErrorReply(error: "access_denied", description: "no")))
   }
 
-  // Passwords are nobody's grant here; what msal-python files after one is found and served like any other sign-in.
+  // There is no password grant here; tokens that msal-python files after one are served like those of any sign-in.
   @Test func `flow 16: what a sign-in by password leaves is filed as it is recorded`() throws {
     let flow = try FlowReplay("16-ropc")
     let call = flow.recording.calls[0]

@@ -97,7 +97,7 @@ struct SilentFlowTests {
   }
 
   @Test
-  func `foci-mismatch, foci-join, flow 07: where families count, the recorded tokens are tried and filed as recorded`()
+  func `foci-mismatch, foci-join, flow 07: if families count, the recorded tokens are tried and filed as recorded`()
     async throws
   {
     let flow = try FlowReplay("07-foci-join")
@@ -119,7 +119,7 @@ struct SilentFlowTests {
     #expect(first.answer == .token("AT-adfs-2") && first.forms == flow.recordedForms(2))
     #expect(first.endpoints == ["https://fs.contoso.example/adfs/oauth2/token/"])
     // Differs: filed under what was asked for instead of the answer's `openid`, under which msal-python never finds it;
-    // and as the person's. msal-python files it as nobody's, because the answer does not name the person again.
+    // and as the person's. msal-python files it without an account, because the answer does not name the person again.
     #expect(first.cacheDifferences == ["AccessToken+", "AccessToken-"])
     let filed = try #require(await flow.document()[.accessToken].values.first { $0.secret == Secret("AT-adfs-2") })
     #expect(filed["target"] == "urn:x/read" && filed["home_account_id"] == "adfs-sub")

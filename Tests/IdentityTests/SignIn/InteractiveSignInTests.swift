@@ -134,7 +134,7 @@ import Tokens
     #expect(await store.snapshot()[.refreshToken].isEmpty)
   }
 
-  @Test func `an account is created where the provider offers that, and nowhere else`() async throws {
+  @Test func `an account is created if the provider offers that, and not otherwise`() async throws {
     await provider.change { $0.prompts = ["none", "create"] }
     _ = try await signIn {
       $0.prompt = .create

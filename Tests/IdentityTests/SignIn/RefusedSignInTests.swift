@@ -113,7 +113,7 @@ extension InteractiveSignInTests {
 
   @Test func `other requests are sent away, and the sign-in goes on`() async throws {
     let result = try await signIn { asked in
-      // A browser opens connections that it never uses; they hold nobody up.
+      // A browser opens connections that it never uses; they delay no sign-in.
       let idle = try RawConnection(port: asked.port)
       let form = "code=C&state=\(asked.state)"
       let rows: [(String, Int)] = [

@@ -16,7 +16,7 @@ actor SignInProvider {
   static let issuer = "https://id.example/realms/demo"
   static let client = "client-1"
   static let now = UnixTime(1_700_000_000)
-  /// Making a key takes a tenth of a second, so once; the second is nobody's.
+  /// Making a key takes a tenth of a second, so once; the second is no provider's.
   static let key = Result { try RSAKey.generate() }
   static let otherKey = Result { try RSAKey.generate() }
 

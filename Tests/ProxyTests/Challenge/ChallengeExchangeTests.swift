@@ -41,7 +41,7 @@ struct ChallengeExchangeTests {
     #expect(bench.forms.count == 2)
     #expect(bench.forms.last?.contains("nbf") == hasClaims)
     #expect(bench.count(kind, "replayed") == 1)
-    // From now on it is everybody's.
+    // From now on all requests have it.
     #expect(try await bench.get().hasPrefix("HTTP/1.1 200"))
     #expect(bench.requests.map(\.token) == ["Bearer T1", "Bearer T2", "Bearer T2"])
     #expect(bench.upstream.accepted.count == 1)
@@ -148,7 +148,7 @@ struct ChallengeExchangeTests {
     }
   }
 
-  @Test func `plain-401: a refusal without a reason is the token's fault where that is old`() async throws {
+  @Test func `plain-401: a refusal without a reason is the token's fault if that is old`() async throws {
     let young = try Self.refusingFirst("")
     #expect(try await young.get().hasPrefix("HTTP/1.1 401"))
     #expect(young.forms.count == 1)
@@ -159,7 +159,7 @@ struct ChallengeExchangeTests {
   }
 
   @Test(arguments: ["401 Unauthorized", "403 Forbidden"])
-  func `scopes are added where the route allows it`(status: String) async throws {
+  func `scopes are added if the route allows it`(status: String) async throws {
     let field = "WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"B\"\r\n"
     let allowed = try Self.refusingFirst(
       field, status: status, rules: RouteTokenRules(scopesOnChallenge: try ScopeSet(["B", "C"])))

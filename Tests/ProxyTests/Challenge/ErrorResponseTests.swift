@@ -86,7 +86,7 @@ struct ErrorResponseTests {
   }
 
   @Test(arguments: [(false, "HTTP/1.1 503"), (true, "HTTP/1.1 200")])
-  func `while the provider is down requests fail, or go out without a token where the route says so`(
+  func `while the provider is down requests fail, or go out without a token if the route says so`(
     forwards: Bool, expected: String
   ) async throws {
     let rules = RouteTokenRules(whenUnavailable: forwards ? .forwardWithout : .fail)

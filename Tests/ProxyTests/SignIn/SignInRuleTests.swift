@@ -108,7 +108,7 @@ import Tokens
     let seal = SignInSeal(key: Array(repeating: 7, count: 32), lifetime: 600)
     let form = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
     let text = row.change(try seal.seal(Self.browser, form, now: Self.now))
-    // Beside a cookie that somebody else set.
+    // Beside a cookie that another service set.
     let planted = String(repeating: "p", count: 43)
     for browsers in [[row.browser], [planted, row.browser], [row.browser, planted]] {
       #expect(try seal.judge(text, browsers, row.form, now: Self.now + row.later) == row.verdict)
