@@ -51,11 +51,8 @@ extension Engine {
   func text(_ settings: EngineSettings) -> String {
     switch self {
     case .nginx: NginxConfiguration(settings: settings).text
-    case .envoy: EnvoyConfiguration(settings: settings, form: .retrying).text
-    case .envoyGRPC: EnvoyConfiguration(settings: settings, form: .calling).text
-    case .envoyExtProc: EnvoyConfiguration(settings: settings, form: .processing).text
-    case .envoyExtAuthz: EnvoyConfiguration(settings: settings, form: .asking).text
-    case .envoyTwoListeners: EnvoyConfiguration(settings: settings, form: .twoListeners).text
+    case .envoy, .envoyGRPC, .envoyExtProc, .envoyExtAuthz, .envoyTwoListeners:
+      EnvoyConfiguration(settings: settings, engine: self).text
     case .caddy: CaddyConfiguration(settings: settings).text
     case .haproxy: HAProxyConfiguration(settings: settings).text
     case .haproxyLua: HAProxyConfiguration.script

@@ -27,7 +27,7 @@ extension EnvoyConfiguration {
       "bearer_proxy", "STATIC", address,
       layout(
         """
-        \(form == .processing ? Self.manyStreams : "")
+        \(processes ? Self.manyStreams : "")
         \(calls ? http2 : "")
         \(settings.listener.tls == nil ? "" : tls)
         """))
@@ -58,7 +58,7 @@ extension EnvoyConfiguration {
     let reporting = layout(
       """
       http_filters:
-        \(form == .processing ? processor(route) : script)
+        \(processes ? processor(route) : script)
         - name: envoy.filters.http.upstream_codec
           typed_config:
             "@type": \(Self.type).filters.http.upstream_codec.v3.UpstreamCodec

@@ -4,32 +4,27 @@ import HTTP
 
 /// Envoy in front: `ext_authz` for a token, and a script that reports a refused one. docs/engines.md explains it.
 struct EnvoyConfiguration {
-  /// The treatment of a request whose token the API refuses.
-  enum Form {
-    /// The caller gets the refusal, and it is not reported.
-    case asking
-    /// A filter of the API's cluster reports it, and the request is sent again.
-    case retrying
-    /// The same, and the question is a call of gRPC.
-    case calling
-    /// A filter of the API's cluster asks for each attempt, and reports it, in one call of gRPC.
-    case processing
-    /// A filter of a listener reports it, and a listener before that one sends the request again.
-    case twoListeners
-  }
-
   let settings: EngineSettings
-  let form: Form
+  /// One of Envoy's forms.
+  let engine: Engine
 
-  /// True if the API's cluster has the filter.
-  var retries: Bool { form == .retrying || form == .calling || form == .processing }
+  /// True if a filter of the API's cluster reports a refused token, and the request is sent again.
+  var retries: Bool { [.envoy, .envoyGRPC, .envoyExtProc].contains(engine) }
 
   /// True if Envoy calls with gRPC.
-  var calls: Bool { form == .calling || form == .processing }
+  var calls: Bool { [.envoyGRPC, .envoyExtProc].contains(engine) }
+
+  /// True if that call asks for each attempt, and reports a refusal.
+  var processes: Bool { engine == .envoyExtProc }
+
+  /// True if a filter of a listener reports a refused token, and a listener before that one sends the request again.
+  private var isDouble: Bool { engine == .envoyTwoListeners }
+
+  /// True if a refused token is reported.
+  private var hasReports: Bool { engine != .envoyExtAuthz }
 
   var text: String {
-    let isDouble = form == .twoListeners
-    return layout(
+    layout(
       """
       # Envoy in front, with the tokens of the routes. Written by 'bearer-proxy engine \(engine.rawValue)'.
       \(summary)
@@ -44,36 +39,26 @@ struct EnvoyConfiguration {
       """)
   }
 
-  private var engine: Engine {
-    switch form {
-    case .asking: .envoyExtAuthz
-    case .retrying: .envoy
-    case .calling: .envoyGRPC
-    case .processing: .envoyExtProc
-    case .twoListeners: .envoyTwoListeners
-    }
-  }
-
   private var summary: String {
-    switch form {
-    case .asking:
+    switch engine {
+    case .envoyExtAuthz:
       "# ext_authz asks for a token. A token that the API refuses stays in use: envoy.yaml reports and replaces it."
-    case .retrying:
+    case .envoy:
       """
       # ext_authz asks for a token. A token that the API refuses is replaced once, and the request is sent again with
       # its body.
       """
-    case .calling:
+    case .envoyGRPC:
       """
       # ext_authz asks for a token with gRPC. A token that the API refuses is replaced once, and the request is sent
       # again with its body.
       """
-    case .processing:
+    case .envoyExtProc:
       """
       # ext_proc asks for a token for each attempt, in the chain of the API's cluster. A token that the API refuses is
       # replaced once, and the request is sent again with its body.
       """
-    case .twoListeners:
+    default:
       """
       # ext_authz asks for a token. A token that the API refuses is replaced once: one listener reports it, and the
       # other one sends the request again with its body. For an Envoy whose clusters can have no filters.
@@ -141,7 +126,6 @@ struct EnvoyConfiguration {
 
   /// The listener that asks for tokens.
   private var tokenListener: String {
-    let isDouble = form == .twoListeners
     let unavailable = """
       # ext_authz passes no status from 500 up on whole. It gets 429 if the provider is away.
       local_reply_config:
@@ -159,8 +143,8 @@ struct EnvoyConfiguration {
       \(isDouble ? "skip_xff_append: true" : Self.edge)
       \(calls ? "" : unavailable)
       http_filters:
-        \(form != .asking && !tokenFields.isEmpty ? keptFields : "")
-        \(form == .processing ? "" : form == .calling ? call : externalAuthorization)
+        \(hasReports && !tokenFields.isEmpty ? keptFields : "")
+        \(processes ? "" : calls ? call : externalAuthorization)
         \(isDouble ? script : "")
         \(Self.router)
       route_config:
@@ -343,7 +327,7 @@ struct EnvoyConfiguration {
   }
 
   /// True if a refusal is reported: there may be another token.
-  func reports(_ route: RouteSettings) -> Bool { form != .asking && route.token.fixed == nil }
+  private func reports(_ route: RouteSettings) -> Bool { hasReports && route.token.fixed == nil }
 
   private func route(_ route: RouteSettings) -> String {
     let upstream = route.upstream.value
@@ -371,7 +355,7 @@ struct EnvoyConfiguration {
         envoy.filters.http.ext_authz:
           "@type": \(Self.type).filters.http.ext_authz.v3.ExtAuthzPerRoute
           check_settings:
-            \(form == .calling ? extensions : question)
+            \(calls ? extensions : question)
       """)
     return layout(
       """
@@ -387,8 +371,8 @@ struct EnvoyConfiguration {
         request_headers_to_remove:
           \(route.removedFields.map { "- \($0)" })
         \(retries ? "response_headers_to_remove: [x-bearer-again]" : "")
-        \(form == .asking || form == .processing ? "" : script)
-        \(form == .processing ? "" : authorization)
+        \(!hasReports || processes ? "" : script)
+        \(processes ? "" : authorization)
       """)
   }
 }
