@@ -24,41 +24,40 @@ extension SettingsDecoder {
 
   /// Reports an agent beside a token that is not an agent's.
   mutating func reportAgent(_ section: Section) {
-    guard let node = section[.agent] else { return }
-    report(node.place, "\(section.path(.agent)) has a meaning with as: agent and as: caller only")
+    if let node = section[.agent] { report(node, that: "has a meaning with as: agent and as: caller only") }
   }
 
-  /// True if an application of this authority can be the blueprint of agent identities.
+  /// Reports an application of this authority that cannot be the blueprint of agent identities.
   mutating func checkAgent(
     _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ section: Section
-  ) -> Bool {
+  ) {
     if application.managedIdentity != nil {
-      report(
+      return report(
         reference,
         "'\(application.name)' is a managed identity, and agents are those of an application, which "
           + "'credential: {federated: {managed_identity: …}}' can prove")
-      return false
     }
-    guard application.isConfidential else {
-      report(
-        reference,
-        "application '\(application.name)' has no credential (client_secret_file, "
-          + "client_assertion_file, credential), which an agent needs")
-      return false
-    }
-    let place = section[.agent]?.place ?? section.place
+    if !application.isConfidential { return reportPublic(application, reference, neededBy: "an agent") }
     switch authority.kind {
-    case .entra(let tenant, _) where tenant.servesApplications: return true
+    case .entra(let tenant, _) where tenant.servesApplications: break
     // A host that is not known for it may be Entra's, too.
-    case .issuer: return true
+    case .issuer: break
     case .entra:
       report(
-        place,
-        "\(section.path(.agent)): an agent is of one tenant, and the authority \(authority) names none: name one in "
-          + "'tenant'")
+        section, .agent,
+        "an agent is of one tenant, and the authority \(authority) names none: name one in 'tenant'")
     case .adfs, .b2c, .ciam:
-      report(place, "\(section.path(.agent)): \(authority.url.host) has no agent identities; Microsoft Entra has")
+      report(section, .agent, "\(authority.url.host) has no agent identities; Microsoft Entra has")
     }
-    return false
+  }
+
+  /// Reports an application without a credential.
+  mutating func reportPublic(
+    _ application: ApplicationSettings, _ reference: Located<String>, neededBy user: String
+  ) {
+    report(
+      reference,
+      "application '\(application.name)' has no credential (client_secret_file, client_assertion_file, credential), "
+        + "which \(user) needs")
   }
 }

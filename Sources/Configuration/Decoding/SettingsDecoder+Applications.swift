@@ -47,12 +47,12 @@ extension SettingsDecoder {
   }
 
   private mutating func application(_ section: Section, name: String) -> ApplicationSettings? {
-    if keys(section, .credential).contains(Key.managedIdentity.rawValue) {
+    if member(section, .credential, .managedIdentity) != nil {
       return managedApplication(section, credential(section, at: nil), name: name)
     }
-    let isPod = keys(section, .credential).contains(Key.workloadIdentity.rawValue)
-    let workload = isPod ? pod(section) : nil
-    if isPod, workload == nil {
+    let pod = member(section, .credential, .workloadIdentity)
+    let workload = pod.flatMap { workloadIdentity(at: $0.place, path: $0.value.key) }
+    if pod != nil, workload == nil {
       _ = credential(section, at: nil)
       return nil
     }
@@ -72,11 +72,11 @@ extension SettingsDecoder {
     let domainHint = domainHint(section, authority?.value)
     let hasOfflineAccess = boolean(section, .offlineAccess)
     if usesFamilyTokens, !hasOfflineAccess, let node = section[.offlineAccess] {
-      report(node.place, "\(section.path(.offlineAccess)): false contradicts 'family_tokens', which are refresh tokens")
+      report(node, "false contradicts 'family_tokens', which are refresh tokens")
     }
     guard let authority, let clientID else { return nil }
     // A credential that could not be had was reported; to its routes the application is not a public client.
-    if credential == nil, Key.credentials.contains(where: { section.members[$0] != nil }) { return nil }
+    if credential == nil, section.first(of: Key.credentials) != nil { return nil }
     var settings = ApplicationSettings(
       name: name, displayName: displayName, authority: authority, clientID: clientID, credential: credential,
       clientAuthentication: authentication, caFile: caFile, clientCapabilities: capabilities,
@@ -92,7 +92,7 @@ extension SettingsDecoder {
     if let authority, !authority.hasRegions {
       report(scalar, that: "is for Microsoft Entra's hosts; \(authority.url.host) has no regions")
     }
-    if !Key.credentials.contains(where: { section.members[$0] != nil }) {
+    if section.first(of: Key.credentials) == nil {
       report(scalar, that: "needs a credential: regions serve an application's own tokens alone")
     }
     if scalar.text == "auto" { return .automatic(environment: environment) }
@@ -124,42 +124,30 @@ extension SettingsDecoder {
     let capabilities = (list(section, .clientCapabilities) ?? []).map(\.text)
     for key in section.shape.rows.map(\.key) where !known.contains(key) {
       guard !Key.credentials.contains(key), let node = section[key] else { continue }
-      report(node.place, "\(section.path(key)) has no meaning with a managed identity, which asks no provider")
+      report(node, that: "has no meaning with a managed identity, which asks no provider")
     }
-    guard let place = section[.credential]?.place, case .managedIdentity(let settings)? = credential else { return nil }
-    let authority = Authority.managedIdentity(settings.identity.host.source)
+    guard case .managedIdentity(let settings)? = credential,
+      let authority = section[.credential]?.located(Authority.managedIdentity(settings.identity.host.source))
+    else { return nil }
     return ApplicationSettings(
-      name: name, displayName: displayName, authority: Located(authority, place: place, key: section.path(.credential)),
+      name: name, displayName: displayName, authority: authority,
       clientID: settings.identity.id.name, credential: credential, clientAuthentication: nil, caFile: nil,
       clientCapabilities: capabilities, usesFamilyTokens: false, proxy: .none, redirectURI: nil)
   }
 
   /// The place of a secret in requests matters only to an application that has one.
   private mutating func reportNeedlessAuthentication(_ section: Section) {
-    guard let node = section[.clientAuthentication],
-      ![Key.clientSecret, .clientSecretFile].contains(where: { section.members[$0] != nil }),
-      !keys(section, .credential).contains(Key.secret.rawValue)
+    guard let node = section[.clientAuthentication], section.first(of: [.clientSecret, .clientSecretFile]) == nil,
+      member(section, .credential, .secret) == nil
     else { return }
-    report(node.place, "\(section.path(.clientAuthentication)) needs 'client_secret' or 'client_secret_file' beside it")
+    report(node, that: "needs 'client_secret' or 'client_secret_file' beside it")
   }
 
   /// Another application's refresh tokens are no business of one that is in no family with it.
   private mutating func reportStranger(_ section: Section, _ clientID: String?) {
     guard let node = section[.familyTokens], let clientID else { return }
-    guard clientID.lowercased() != AzureCLI.clientID || Key.credentials.contains(where: { section.members[$0] != nil })
-    else { return }
-    report(
-      node.place,
-      "\(section.path(.familyTokens)) is for Azure CLI's client_id alone (\(AzureCLI.clientID)), without a secret")
-  }
-
-  /// The environment of a pod, read for the section under `credential`.
-  private mutating func pod(_ application: Section) -> WorkloadIdentity? {
-    let key = Key.workloadIdentity.rawValue
-    guard case .mapping(let members)? = application[.credential]?.content,
-      let member = members.first(where: { $0.key == key })
-    else { return nil }
-    return workloadIdentity(at: member.place, path: "\(application.path(.credential)).\(key)")
+    guard clientID.lowercased() != AzureCLI.clientID || section.first(of: Key.credentials) != nil else { return }
+    report(node, that: "is for Azure CLI's client_id alone (\(AzureCLI.clientID)), without a secret")
   }
 
   private mutating func clientID(_ section: Section, _ workload: WorkloadIdentity?) -> String? {

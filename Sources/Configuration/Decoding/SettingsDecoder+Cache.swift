@@ -32,7 +32,7 @@ extension SettingsDecoder {
     if let redis { return .redis(redis) }
     if let file { return .file(file) }
     if !memory, places.count == 1, let node = section[.memory] {
-      report(node.place, "\(section.path(.memory)) is true, or 'file' says where tokens are kept instead")
+      report(node, that: "is true, or 'file' says where tokens are kept instead")
     }
     return .memory
   }
@@ -43,8 +43,7 @@ extension SettingsDecoder {
       report(scalar, that: "is about 'file' or 'redis', which \(section.path) does not have")
     }
     guard let (path, bytes) = contents(of: scalar, limit: 4 << 10) else { return [] }
-    reportExposure(of: path, scalar.located(path))
-    reportWriters(of: path, scalar.place, scalar.key)
+    reportAccess(to: scalar.located(path))
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     let keys = lines.compactMap { Base64.decode($0) }.filter { $0.count == 32 }
     guard (1...2).contains(lines.count), keys.count == lines.count else {
@@ -67,7 +66,7 @@ extension SettingsDecoder {
     let prefix = self.scalar(section, .keyPrefix)
     let tls = self.section(section, .tls)
     let caFile = tls.flatMap { readableFile($0, .caFile) }
-    let certificate = tls.flatMap { certificateFiles($0, isRequired: false) }
+    let certificate = tls.flatMap { certificateFiles($0) }
     var server: RedisServer
     do throws(RedisServerError) {
       server = try RedisServer(scalar.text, defaultPort: section.members[.sentinel] == nil ? 6379 : 26379)
@@ -97,17 +96,13 @@ extension SettingsDecoder {
     if let entra, !server.isSecure, let place = server.places.first(where: { !$0.isLoopback }) {
       report(entra, that: "needs rediss://: the token would travel in clear to '\(place.host)'")
     }
-    if let entra, let key = [Key.password, .passwordFile].first(where: { section.members[$0] != nil }) {
+    if let entra, let key = section.first(of: [.password, .passwordFile]) {
       report(entra.place, "\(section.path) has both 'entra' and '\(key.rawValue)'; keep one")
     }
-    if let name, entra == nil, secret == nil, server.password == nil,
-      section.members[.password] ?? section.members[.passwordFile] == nil
-    {
+    if let name, entra == nil, server.password == nil, section.first(of: [.password, .passwordFile]) == nil {
       report(name, that: "needs 'password' or 'password_file'")
     }
-    if let tls, !server.isSecure {
-      report(tls.place, "\(section.path(.tls)) is for rediss:// only")
-    }
+    if let tls, !server.isSecure { report(tls, that: "is for rediss:// only") }
     if let place = server.exposed(server.places) {
       report(scalar, "tokens would travel in clear to '\(place.host)'; use rediss://, or allow_plaintext: true")
     }

@@ -12,9 +12,8 @@ extension SettingsDecoder {
 
   /// Reports keys that only have a meaning for callers' tokens.
   mutating func reportCallersKeys(_ section: Section) {
-    for key in Self.callersKeys {
-      guard let node = section[key] else { continue }
-      report(node.place, "\(section.path(key)) has a meaning with as: caller only")
+    for node in Self.callersKeys.compactMap({ section[$0] }) {
+      report(node, that: "has a meaning with as: caller only")
     }
   }
 
@@ -34,23 +33,18 @@ extension SettingsDecoder {
     case .tokenExchange: allowed += [.subjectTokenType, .requestedTokenType, .actor]
     case .idJAG: allowed += [.subjectTokenType, .actor, .resourceApplication]
     }
-    var isRight = true
     for key in Self.callersKeys + [.agent] where !allowed.contains(key) {
-      guard let node = section[key] else { continue }
-      report(node.place, "\(section.path(key)) has no meaning with grant: \(word.rawValue)")
-      isRight = false
+      if let node = section[key] { report(node, that: "has no meaning with grant: \(word.rawValue)") }
     }
     let terms = exchangeTerms(section, word)
     switch word {
-    case .onBehalfOf:
-      let agent = agent(section)
-      return isRight && (agent != nil || section.members[.agent] == nil) ? .onBehalfOf(agent: agent) : nil
-    case .jwtBearer: return isRight ? .jwtBearer : nil
-    case .tokenExchange: return isRight ? terms.map { .tokenExchange($0) } : nil
+    case .onBehalfOf: return .onBehalfOf(agent: agent(section))
+    case .jwtBearer: return .jwtBearer
+    case .tokenExchange: return .tokenExchange(terms)
     case .idJAG:
-      let other = resourceApplication(section, application, applications)
-      guard isRight, let terms, let other else { return nil }
-      return .identityAssertion(terms, resourceApplication: other)
+      return resourceApplication(section, application, applications).map {
+        .identityAssertion(terms, resourceApplication: $0)
+      }
     }
   }
 
@@ -62,26 +56,23 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func exchangeTerms(_ section: Section, _ word: CallerGrantSettings.Word) -> ExchangeTerms? {
+  private mutating func exchangeTerms(_ section: Section, _ word: CallerGrantSettings.Word) -> ExchangeTerms {
     let subject = tokenType(section, .subjectTokenType)
     let requested = tokenType(section, .requestedTokenType)
-    if subject == nil, section.members[.subjectTokenType] != nil { return nil }
-    if requested == nil, section.members[.requestedTokenType] != nil { return nil }
     var terms = ExchangeTerms(
       subjectType: subject ?? TokenTypeURN.accessToken,
       requestedType: word == .idJAG ? TokenTypeURN.identityAssertion : requested)
     // An ID token, or one for more tokens, is for no API.
     if word == .tokenExchange, let requested, ![TokenTypeURN.accessToken, TokenTypeURN.jwt].contains(requested) {
-      return refuse(
+      report(
         section, .requestedTokenType,
         "'\(requested)' is no token for an API: write "
           + "\(TokenTypeURN.accessToken) or \(TokenTypeURN.jwt), or leave it out")
     }
-    guard let inner = self.section(section, .actor) else { return section.members[.actor] == nil ? terms : nil }
-    reportMissing(.file, in: inner)
-    let type = tokenType(inner, .type)
-    guard let file = path(inner, .file) else { return nil }
-    terms.actor = ExchangeTerms.ActorFile(path: file.value, type: type ?? TokenTypeURN.jwt)
+    if let inner = self.section(section, .actor) {
+      let type = tokenType(inner, .type) ?? TokenTypeURN.jwt
+      terms.actor = path(inner, .file).map { ExchangeTerms.ActorFile(path: $0.value, type: type) }
+    }
     return terms
   }
 
@@ -95,10 +86,7 @@ extension SettingsDecoder {
   private mutating func resourceApplication(
     _ section: Section, _ application: ApplicationSettings, _ applications: [String: DecodedApplication]
   ) -> String? {
-    guard let scalar = scalar(section, .resourceApplication) else {
-      reportMissing(.resourceApplication, in: section)
-      return nil
-    }
+    guard let scalar = requiredScalar(section, .resourceApplication) else { return nil }
     guard let other = self.application(named: scalar, among: applications) else { return nil }
     if let settings = other.settings,
       settings.managedIdentity != nil || settings.authority.value == application.authority.value

@@ -30,8 +30,7 @@ extension SettingsDecoder {
   /// `anyone` and a rule that tells callers apart contradict each other.
   private mutating func reportContradiction(_ callers: Section, _ settings: CallerSettings) {
     guard settings.rules.isOpen, let anyone = callers.members[.anyone] else { return }
-    let others = [Key.unix, .header, .certificate, .bearer].filter { callers.members[$0] != nil }
-    guard let other = others.first else { return }
+    guard let other = callers.first(of: [.unix, .header, .certificate, .bearer]) else { return }
     report(anyone.place, "\(callers.path) has both 'anyone' and '\(other.rawValue)'; keep one")
   }
 
@@ -42,7 +41,7 @@ extension SettingsDecoder {
     }
     let users = identifiers(section, .uids)
     let groups = identifiers(section, .gids)
-    if section.members[.uids] == nil, section.members[.gids] == nil { reportMissing(.uids, in: section) }
+    if section.first(of: [.uids, .gids]) == nil { reportMissing(.uids, in: section) }
     return CallerRules.Peers(users: users, groups: groups)
   }
 
@@ -60,7 +59,7 @@ extension SettingsDecoder {
 
   private mutating func header(_ callers: Section) -> CallerRules.Header? {
     guard let section = self.section(callers, .header) else { return nil }
-    let name = requiredScalar(section, .name)
+    let name = scalar(section, .name)
     let value = secret(section, .value, file: .valueFile)
     if section.members[.valueFile] == nil { reportMissing(.value, in: section) }
     guard let name, let value else { return nil }
@@ -69,9 +68,7 @@ extension SettingsDecoder {
     guard FieldName(Array(name.text.utf8).span) == .other else {
       return refuse(name, "'\(name.written)' has another meaning already; take a name such as X-Proxy-Key")
     }
-    guard 16 <= value.count, value.isVisibleASCII else {
-      return refuse(section, "the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
-    }
+    checkStrength(of: value, section)
     return CallerRules.Header(name: name.text, value: value)
   }
 
@@ -81,18 +78,13 @@ extension SettingsDecoder {
     guard let section = self.section(callers, .certificate) else { return nil }
     if !hasTLS { report(section, that: "needs a listener that speaks TLS: give it 'tls'") }
     let subjects = Set((list(section, .subjects) ?? []).map(\.text))
-    guard let caFile = readableFile(section, .caFile) else {
-      reportMissing(.caFile, in: section)
-      return nil
-    }
-    return (caFile, subjects)
+    return readableFile(section, .caFile).map { ($0, subjects) }
   }
 
   private mutating func issuer(_ callers: Section) -> CallerSettings.Issuer? {
     guard let section = self.section(callers, .bearer) else { return nil }
     let authority = self.authority(section)
     let audiences = Set((list(section, .audiences) ?? []).map(\.text))
-    reportMissing(.audiences, in: section)
     let caFile = readableFile(section, .caFile)
     // Those of the admin listener do not describe themselves.
     let describesItself = section.has(.publicURL)

@@ -5,7 +5,6 @@ import Tokens
 
 extension SettingsDecoder {
   mutating func assertionCommand(_ section: Section) -> AssertionCommandSettings? {
-    reportMissing(.command, in: section)
     let scalars = words(section, .command)
     let (environment, secrets) = variables(section, .environment)
     let timeout = duration(section, .timeout) ?? AssertionCommandSettings.usualTimeout
@@ -28,9 +27,9 @@ extension SettingsDecoder {
   private mutating func words(_ section: Section, _ key: Key) -> [Scalar]? {
     guard let node = section[key] else { return nil }
     guard case .sequence(let elements) = node.content, !elements.isEmpty else {
-      return refuse(node.place, "\(section.path(key)) takes a list: [/path/of/program, argument]; no shell reads it")
+      return refuse(node, that: "takes a list: [/path/of/program, argument]; no shell reads it")
     }
-    let scalars = elements.enumerated().map { scalar($1, path: "\(section.path(key))[\($0)]") }
+    let scalars = elements.map { scalar($0) }
     return scalars.contains { $0 == nil } ? nil : scalars.compactMap(\.self)
   }
 
@@ -41,9 +40,7 @@ extension SettingsDecoder {
       guard let value = environment[scalar.text] else {
         report(
           scalar,
-          that: "names '\(scalar.written)', which the environment does not have: set it where the process "
-            + "starts"
-        )
+          that: "names '\(scalar.written)', which the environment does not have: set it where the process starts")
         continue
       }
       variables.append("\(scalar.text)=\(value)")

@@ -32,11 +32,11 @@ extension SettingsDecoder {
   private mutating func clientSecret(_ section: Section, _ key: Key, file fileKey: Key) -> Secret? {
     guard let secret = secret(section, key, file: fileKey) else { return nil }
     if secret.count >= SentSecrets.shortest { return secret }
-    guard let used = section.members[key] == nil ? fileKey : key as Key?, let node = section[used] else { return nil }
+    guard let node = section[key] ?? section[fileKey] else { return nil }
     return refuse(
-      node.place,
-      "\(section.path(used)): a client secret has at least \(SentSecrets.shortest) bytes; a shorter one is a mistake, "
-        + "or the provider must give another")
+      node,
+      "a client secret has at least \(SentSecrets.shortest) bytes; a shorter one is a mistake, or the provider must "
+        + "give another")
   }
 
   private static func settings(
@@ -49,33 +49,29 @@ extension SettingsDecoder {
   private mutating func kind(
     _ section: Section, at authority: Authority?, _ workload: WorkloadIdentity?
   ) -> CredentialSettings? {
-    let kinds = section.shape.rows.map(\.key).filter { section.members[$0] != nil }
-    let secret = self.section(section, .secret).flatMap { inner -> Secret? in
-      if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
-      return clientSecret(inner, .value, file: .valueFile)
-    }
-    let assertion = self.section(section, .assertion).flatMap { inner -> AssertionFileSettings? in
-      reportMissing(.file, in: inner)
-      let type = chosen(inner, .type, of: ClientAssertionType.self)
-      return assertionFile(inner, .file).map { Self.settings($0, type) }
-    }
-    let command = self.section(section, .assertionCommand).flatMap { assertionCommand($0) }
-    let certificate = self.section(section, .certificate).flatMap { self.certificate($0) }
-    let mutual = self.section(section, .mutualTLS).flatMap { mutualTLS($0, at: authority) }
-    let identity = self.section(section, .managedIdentity).flatMap { managedIdentity($0) }
-    let federated = self.section(section, .federated).flatMap { self.federated($0, at: authority) }
-    let pod = self.section(section, .workloadIdentity).flatMap { workloadIdentity($0, workload) }
+    let keys = section.shape.rows.map(\.key)
+    let kinds = keys.filter { section.members[$0] != nil }
     if kinds.isEmpty {
-      let names = section.shape.rows.map(\.key.rawValue).joined(separator: ", ")
-      return refuse(section, that: "needs one of \(names)")
+      return refuse(section, that: "needs one of \(keys.map(\.rawValue).joined(separator: ", "))")
     }
-    if reportSecond(of: kinds, in: section) { return nil }
-    let decoded: [CredentialSettings?] = [
-      secret.map { .secret($0) }, assertion.map { .assertionFile($0) }, command.map { .assertionCommand($0) },
-      certificate.map { .certificate($0) }, mutual, identity.map { .managedIdentity($0) }, federated,
-      pod.map { .assertionFile($0) },
-    ]
-    return decoded.lazy.compactMap(\.self).first
+    let decoded = kinds.map { kind -> CredentialSettings? in
+      guard let inner = self.section(section, kind) else { return nil }
+      switch kind {
+      case .secret:
+        if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
+        return clientSecret(inner, .value, file: .valueFile).map { .secret($0) }
+      case .assertion:
+        let type = chosen(inner, .type, of: ClientAssertionType.self)
+        return assertionFile(inner, .file).map { .assertionFile(Self.settings($0, type)) }
+      case .assertionCommand: return assertionCommand(inner).map { .assertionCommand($0) }
+      case .certificate: return certificate(inner).map { .certificate($0) }
+      case .mutualTLS: return mutualTLS(inner, at: authority)
+      case .managedIdentity: return managedIdentity(inner).map { .managedIdentity($0) }
+      case .federated: return federated(inner, at: authority)
+      default: return workloadIdentity(inner, workload).map { .assertionFile($0) }
+      }
+    }
+    return reportSecond(of: kinds, in: section) ? nil : decoded[0]
   }
 
   /// The environment of a pod whose application proves itself with the service account's token.
@@ -89,14 +85,13 @@ extension SettingsDecoder {
 
   private mutating func workloadIdentity(_ section: Section, _ workload: WorkloadIdentity?) -> AssertionFileSettings? {
     var proxy: TokenProxySettings?
-    if boolean(section, .tokenProxy), let node = section[.tokenProxy] {
-      let place = Located(true, place: node.place, key: section.path(.tokenProxy))
+    if boolean(section, .tokenProxy), let place = section[.tokenProxy]?.located(true) {
       do throws(EnvironmentMistake) {
         let settings = try TokenEndpointProxy(environment: environment)
         var caFile: Located<String>?
         if case .file(let path) = settings.trust {
           filesRead.insert(path)
-          caFile = Located(path, place: place.place, key: place.key)
+          caFile = place.located(path)
         }
         proxy = TokenProxySettings(proxy: settings, caFile: caFile, place: place)
       } catch {
@@ -104,7 +99,7 @@ extension SettingsDecoder {
       }
     }
     guard let workload else { return nil }
-    let file = Located(workload.file, place: section.place, key: section.path)
+    let file = section.located(workload.file)
     checkAssertion(file)
     return Self.settings(file, .jwtBearer, proxy, variables: ["AZURE_FEDERATED_TOKEN_FILE"])
   }
@@ -132,7 +127,7 @@ extension SettingsDecoder {
     let audience = audience(section)
     if kinds.isEmpty { return refuse(section, that: "needs one of managed_identity, gcp, github_actions, application") }
     if reportSecond(of: kinds, in: section) { return nil }
-    guard let source, audience != nil || section.members[.audience] == nil else { return nil }
+    guard let source else { return nil }
     return .federated(source, audience: audience ?? authority?.exchangeAudience ?? Authority.usualExchangeAudience)
   }
 
@@ -149,14 +144,10 @@ extension SettingsDecoder {
 
   private mutating func federatedSource(_ section: Section) -> FederatedSourceSettings? {
     if let inner = self.section(section, .gcp) {
-      return service(inner) { environment throws(EnvironmentMistake) in
-        try FederatedTokenService.gcp(environment: environment)
-      }
+      return service(inner, FederatedTokenService.gcp(environment:))
     }
     if let inner = self.section(section, .githubActions) {
-      return service(inner) { environment throws(EnvironmentMistake) in
-        try FederatedTokenService.githubActions(environment: environment)
-      }
+      return service(inner, FederatedTokenService.githubActions(environment:))
     }
     if section.members[.application] != nil {
       return scalar(section, .application).map { .application($0.located($0.text)) }
@@ -235,8 +226,7 @@ extension SettingsDecoder {
   private mutating func checkAssertion(_ file: Located<String>) {
     do throws(UnreadableFile) {
       _ = try files.read(file.value, 64 << 10)
-      reportExposure(of: file.value, file)
-      reportWriters(of: file.value, file.place, file.key)
+      reportAccess(to: file)
     } catch {
       report(file, "cannot read \(file.value): \(error.reason)")
     }
@@ -251,7 +241,8 @@ extension SettingsDecoder {
     let claims = assertionClaims(section)
     guard let (files, passphrase) = files else { return nil }
     return CertificateSettings(
-      files: files, passphrase: passphrase, algorithm: located(algorithm, section, .algorithm), keyID: keyID,
+      files: files, passphrase: passphrase, algorithm: algorithm.flatMap { section[.algorithm]?.located($0) },
+      keyID: keyID,
       sendsChain: sendsChain, audience: audience, claims: claims)
   }
 
@@ -294,14 +285,8 @@ extension SettingsDecoder {
   ) -> (files: CertificateSettings.Files, passphrase: Located<Secret>?)? {
     let files = certificateOrArchive(section)
     let passphrase = secret(section, .passphrase, file: .passphraseFile)
-    let key: Key = section.members[.passphrase] == nil ? .passphraseFile : .passphrase
-    guard let files, passphrase != nil || section.members[key] == nil else { return nil }
-    return (files, located(passphrase, section, key))
-  }
-
-  private func located<Value>(_ value: Value?, _ section: Section, _ key: Key) -> Located<Value>? {
-    guard let value, let node = section[key] else { return nil }
-    return Located(value, place: node.place, key: section.path(key))
+    let node = section[.passphrase] ?? section[.passphraseFile]
+    return files.map { ($0, passphrase.flatMap { node?.located($0) }) }
   }
 
   /// PEM files, of which the key's may be the certificate's; or an archive.
@@ -309,13 +294,12 @@ extension SettingsDecoder {
     let certificate = readableFile(section, .certificateFile)
     let key = readableFile(section, .keyFile)
     let archive = readableFile(section, .pfxFile)
-    for secret in [key ?? certificate, archive].compactMap(\.self) { reportExposure(of: secret.value, secret) }
-    if let node = section[.pfxFile], let other = [Key.certificateFile, .keyFile].first(where: { section[$0] != nil }) {
+    for secret in [key ?? certificate, archive].compactMap(\.self) { reportExposure(of: secret) }
+    if let node = section[.pfxFile], let other = section.first(of: [.certificateFile, .keyFile]) {
       return refuse(node.place, "\(section.path) has both '\(other.rawValue)' and 'pfx_file'; keep one")
     }
     if section[.pfxFile] != nil { return archive.map { .archive($0) } }
     reportMissing(.certificateFile, in: section)
-    guard let certificate, key != nil || section[.keyFile] == nil else { return nil }
-    return .pem(CertificateFiles(certificateFile: certificate, keyFile: key ?? certificate))
+    return certificate.map { .pem(CertificateFiles(certificateFile: $0, keyFile: key ?? $0)) }
   }
 }

@@ -9,7 +9,7 @@ extension SettingsDecoder {
   /// The key by which a section has a credential in place of a token; nil if it has a token. Keys that only tokens have
   /// are reported.
   mutating func fixedKeys(_ section: Section) -> Key? {
-    guard let kind = [Key.header, .basic].first(where: { section.members[$0] != nil }) else {
+    guard let kind = section.first(of: [.header, .basic]) else {
       for key in [Key.value, .valueFile] {
         guard let member = section.members[key] else { continue }
         report(member.place, "\(section.path(key)) needs 'header', the name of the field")
@@ -47,7 +47,7 @@ extension SettingsDecoder {
   }
 
   private mutating func basic(_ section: Section) -> FixedCredential? {
-    let user = requiredScalar(section, .username)
+    let user = scalar(section, .username)
     let password = secret(section, .password, file: .passwordFile)
     if section.members[.passwordFile] == nil { reportMissing(.password, in: section) }
     guard let user, let password else { return nil }

@@ -5,16 +5,8 @@ import Routing
 
 extension SettingsDecoder {
   mutating func listeners(_ file: Section) -> [ListenerSettings] {
-    guard file.members[.listeners] != nil else {
-      reportMissing(.listeners, in: file)
-      return []
-    }
-    let sections = self.sections(file, .listeners)
-    if sections.isEmpty, let node = file[.listeners], case .sequence(let elements) = node.content, elements.isEmpty {
-      report(node.place, "listeners is empty: no program could call")
-    }
     var listeners: [ListenerSettings] = []
-    for section in sections {
+    for section in sections(file, .listeners, orElse: "no program could call") {
       guard let listener = listener(section) else { continue }
       if section.members[.programs] != nil { programSections[listeners.count] = section }
       reportRepetition(of: listener.address, among: listeners.map(\.address))
@@ -26,15 +18,13 @@ extension SettingsDecoder {
   private mutating func listener(_ section: Section) -> ListenerSettings? {
     let address = self.address(section)
     let hosts = acceptedHosts(section)
-    let tls = self.section(section, .tls).flatMap { certificateFiles($0, isRequired: true) }
+    let tls = self.section(section, .tls).flatMap { certificateFiles($0) }
     let callers = callerRules(section, address: address)
     let signIn = signIn(section, address: address)
     if let signIn { reportUnreachablePages(section, signIn, callers) }
     let handOut = handOut(section)
     if handOut == .proxies, let node = section[.handOut], !callers.rules.namesPrograms {
-      report(
-        node.place,
-        "\(section.path(.handOut)): every caller would get tokens; name the callers by unix, header or certificate")
+      report(node, "every caller would get tokens; name the callers by unix, header or certificate")
     }
     let http2 = boolean(section, .http2)
     return address.map {
@@ -58,7 +48,7 @@ extension SettingsDecoder {
   }
 
   private mutating func address(_ section: Section) -> Located<SocketAddress>? {
-    guard let scalar = requiredScalar(section, .address) else { return nil }
+    guard let scalar = scalar(section, .address) else { return nil }
     do throws(UnusableText) {
       return scalar.located(try SocketAddress(listener: scalar.text))
     } catch {
@@ -106,15 +96,10 @@ extension SettingsDecoder {
   }
 
   /// Both files, or neither.
-  mutating func certificateFiles(_ section: Section, isRequired: Bool) -> CertificateFiles? {
+  mutating func certificateFiles(_ section: Section) -> CertificateFiles? {
     let certificate = readableFile(section, .certificateFile)
     let key = readableFile(section, .keyFile)
-    if let key { reportExposure(of: key.value, key) }
-    let given = [Key.certificateFile, .keyFile].filter { section.members[$0] != nil }
-    if isRequired || given.count == 1 {
-      reportMissing(.certificateFile, in: section)
-      reportMissing(.keyFile, in: section)
-    }
+    if let key { reportExposure(of: key) }
     guard let certificate, let key else { return nil }
     return CertificateFiles(certificateFile: certificate, keyFile: key)
   }

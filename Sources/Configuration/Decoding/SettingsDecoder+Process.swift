@@ -21,7 +21,7 @@ extension SettingsDecoder {
     head.headBytes = size(section, .headBytes) ?? head.headBytes
     head.targetBytes = size(section, .targetBytes) ?? min(head.targetBytes, head.headBytes)
     if head.targetBytes > head.headBytes, let node = section[.targetBytes] {
-      report(node.place, "\(section.path(.targetBytes)) is more than \(section.path(.headBytes)), which includes it")
+      report(node, that: "is more than \(section.path(.headBytes)), which includes it")
     }
     head.fieldCount = integer(section, .fieldCount) ?? head.fieldCount
     limits.head = head

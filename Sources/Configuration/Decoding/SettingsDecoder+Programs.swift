@@ -39,67 +39,54 @@ extension SettingsDecoder {
     _ section: Section, _ name: String, _ listener: ListenerSettings, _ routes: [RouteSettings],
     _ applications: [String: DecodedApplication]
   ) -> ProgramSettings? {
+    let known = issues.count
     let shape = chosen(section, .shape, of: ProgramShape.self)
     let secret = secret(section, .secret, file: .secretFile)
     let life = duration(section, .leastLife) ?? ProgramSettings.usualLife
-    reportMissing(.tokens, in: section)
-    var isRight = checkSecret(secret, shape, section)
-    if shape == .imds { isRight = checkReach(listener, section) && isRight }
-    var tokens: [ProgramSettings.Token] = []
-    for element in sections(section, .tokens) {
-      guard let token = programToken(element, shape, listener, routes, applications) else {
-        isRight = false
-        continue
-      }
-      tokens.append(token)
+    checkSecret(secret, shape, section)
+    if shape == .imds { checkReach(listener, section) }
+    let tokens = sections(section, .tokens, orElse: "the program would get no token").compactMap {
+      programToken($0, shape, listener, routes, applications)
     }
-    if let node = section[.tokens], case .sequence(let elements) = node.content, elements.isEmpty {
-      report(node.place, "\(section.path(.tokens)) is empty: the program would get no token")
-    }
-    guard isRight, !tokens.isEmpty else { return nil }
+    guard issues.count == known else { return nil }
     return ProgramSettings(name: name, shape: shape, secret: secret, leastLife: life, tokens: tokens)
   }
 
-  private mutating func checkSecret(_ secret: Secret?, _ shape: ProgramShape, _ section: Section) -> Bool {
+  private mutating func checkSecret(_ secret: Secret?, _ shape: ProgramShape, _ section: Section) {
     let written = section.members[.secret] ?? section.members[.secretFile]
-    guard shape != .imds else {
+    if shape == .imds {
       if let written { report(written.place, "\(section.path): programs show no secret with shape: imds; remove it") }
-      return written == nil
+      return
     }
     if written == nil { reportMissing(.secretFile, in: section) }
-    guard let secret else { return false }
-    guard secret.count >= 16, secret.isVisibleASCII else {
-      report(section, "the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
-      return false
-    }
-    return true
+    if let secret { checkStrength(of: secret, section) }
+  }
+
+  /// Reports a secret that can be guessed, or that no field can carry.
+  mutating func checkStrength(of secret: Secret, _ section: Section) {
+    if 16 <= secret.count, secret.isVisibleASCII { return }
+    report(section, "the secret is at least 16 visible ASCII characters: 'openssl rand -hex 24' makes one")
   }
 
   /// The shape without a secret is for an address that only the program's own network namespace reaches.
-  private mutating func checkReach(_ listener: ListenerSettings, _ section: Section) -> Bool {
+  private mutating func checkReach(_ listener: ListenerSettings, _ section: Section) {
     let address = listener.address.value
     if !listener.callers.rules.isOpen {
       report(
         section,
         "with shape: imds every program that can connect gets tokens; write 'callers: {anyone: true}' "
           + "at the listener, or use shape: app_service, which has a secret")
-      return false
-    }
-    if listener.hosts == .any {
+    } else if listener.hosts == .any {
       report(
         section,
         "with shape: imds and 'hosts: [\"*\"]' pages in browsers would get tokens; list the names of "
           + "the listener, or none")
-      return false
-    }
-    guard address.isLoopback || address.host == "169.254.169.254" else {
+    } else if !address.isLoopback, address.host != "169.254.169.254" {
       report(
         section,
         "with shape: imds others than the program would reach \(address); listen at a loopback "
           + "address, at 169.254.169.254 in the program's network namespace, or use shape: app_service")
-      return false
     }
-    return true
   }
 
   private mutating func programToken(
@@ -109,8 +96,9 @@ extension SettingsDecoder {
     let resources = (list(section, .resources) ?? []).map(\.text)
     let identities = Set((list(section, .identities) ?? []).map(\.text))
     if shape == .tokenEndpoint, let node = section[.identities] {
-      report(node.place, "\(section.path(.identities)) is for shapes of managed identities")
+      report(node, that: "is for shapes of managed identities")
     }
+    let known = issues.count
     let source: ProgramSettings.Token.Source
     let scopes: ScopeSet
     if let name = scalar(section, .route) {
@@ -123,22 +111,20 @@ extension SettingsDecoder {
           name, "there is no route '\(name.written)'",
           suggestion: nearestWord(to: name.text, among: routes.map(\.name)))
       }
-      guard checkRoute(route, name, shape, listener) else { return nil }
+      checkRoute(route, name, shape, listener)
       (source, scopes) = (.route(route.name), route.token.scopes)
     } else {
       if section.members[.application] == nil { reportMissing(.route, in: section) }
       guard let reference = application(section, among: applications), let wanted = self.scopes(section) else {
         return nil
       }
-      if let settings = applications[reference.value]?.settings,
-        !checkApplication(settings, settings.authority.value, reference, wanted, section)
-      {
-        return nil
+      if let settings = applications[reference.value]?.settings {
+        checkApplication(settings, settings.authority.value, reference, wanted, section)
       }
       (source, scopes) = (.application(reference.value, wanted), wanted)
     }
-    if shape != .tokenEndpoint, resources.isEmpty, ProgramToken.resources(of: scopes).isEmpty {
-      return refuse(
+    if shape != .tokenEndpoint, resources.isEmpty, ProgramToken.resources(of: scopes).isEmpty, issues.count == known {
+      report(
         section,
         that: "needs 'resources': programs with shape: \(shape.rawValue) ask by resource, and no scope ends "
           + "in /.default")
@@ -148,27 +134,20 @@ extension SettingsDecoder {
 
   private mutating func checkRoute(
     _ route: RouteSettings, _ name: Scalar, _ shape: ProgramShape, _ listener: ListenerSettings
-  ) -> Bool {
-    if route.token.application == nil {
-      report(name, "route '\(route.name)' has no token")
-      return false
-    }
-    guard route.token.isCallers else { return true }
+  ) {
+    if route.token.application == nil { report(name, "route '\(route.name)' has no token") }
+    guard route.token.isCallers else { return }
     if shape != .tokenEndpoint {
       report(
         name,
         "route '\(route.name)' exchanges callers' tokens (as: caller), and programs with shape: "
           + "\(shape.rawValue) bring none; use shape: token_endpoint")
-      return false
-    }
-    if listener.callers.rules.bearer == nil {
+    } else if listener.callers.rules.bearer == nil {
       report(
         name,
         "route '\(route.name)' exchanges callers' tokens (as: caller); set 'callers: {bearer: …}' at the "
           + "listener, which says whose subject_token is accepted")
-      return false
     }
-    return true
   }
 
   private mutating func reportLikeness(of program: ProgramSettings, to others: [ProgramSettings], _ section: Section) {

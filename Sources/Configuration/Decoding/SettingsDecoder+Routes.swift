@@ -7,16 +7,9 @@ extension SettingsDecoder {
   mutating func routes(
     _ file: Section, applications: [String: DecodedApplication], defaults: UpstreamDefaults
   ) -> [RouteSettings] {
-    guard let node = file[.routes] else {
-      reportMissing(.routes, in: file)
-      return []
-    }
-    if case .sequence(let elements) = node.content, elements.isEmpty {
-      report(node.place, "routes is empty: nothing would be forwarded")
-    }
     var routes: [RouteSettings] = []
     var places: [String: Place] = [:]
-    for section in sections(file, .routes) {
+    for section in sections(file, .routes, orElse: "nothing would be forwarded") {
       let name = routeName(section, places: &places)
       let route = route(section, name: name, applications: applications, defaults: defaults)
       guard let route else { continue }
@@ -35,8 +28,9 @@ extension SettingsDecoder {
   }
 
   private mutating func routeName(_ section: Section, places: inout [String: Place]) -> String? {
-    guard let scalar = requiredScalar(section, .name) else { return nil }
-    guard checkName(scalar.text, place: scalar.place, key: scalar.key) else { return nil }
+    guard let scalar = scalar(section, .name), checkName(scalar.text, place: scalar.place, key: scalar.key) else {
+      return nil
+    }
     if let place = places[scalar.text] {
       report(scalar, "a route '\(scalar.written)' is already on line \(place.line); choose another name")
     }
@@ -106,17 +100,11 @@ extension SettingsDecoder {
   private mutating func isHandedOut(_ section: Section, _ token: RouteToken?, _ rules: RouteTokenRules) -> Bool {
     guard handOut(section) == .proxies, let node = section[.handOut] else { return false }
     if token == RouteToken.none {
-      report(node.place, "\(section.path(.handOut)): the route has no token")
+      report(node, "the route has no token")
     } else if let name = token?.fixed?.name.text, !isPlain(name, allowing: "-") {
-      report(
-        node.place,
-        "\(section.path(.handOut)): not every proxy can copy the field '\(name)': its name has more than letters, "
-          + "digits and '-'")
+      report(node, "not every proxy can copy the field '\(name)': its name has more than letters, digits and '-'")
     } else if rules.whenUnavailable == .forwardWithout {
-      report(
-        node.place,
-        "\(section.path(.handOut)): without a token there is nothing to hand out; remove when_unavailable: "
-          + "forward_without")
+      report(node, "without a token there is nothing to hand out; remove when_unavailable: forward_without")
     }
     return true
   }
@@ -131,11 +119,10 @@ extension SettingsDecoder {
           "the tokens of application '\(application.name)' are bound to its certificate (bound_tokens), which only "
             + "https: can show"))
     }
-    guard let tls = self.section(section, .tls), let certificate = tls[.certificateFile] else { return }
+    guard let certificate = member(section, .tls, .certificateFile) else { return }
     report(
-      certificate.place,
-      "\(tls.path(.certificateFile)): application '\(application.name)' has bound_tokens, so the upstream is shown its "
-        + "certificate; remove this one")
+      certificate.value,
+      "application '\(application.name)' has bound_tokens, so the upstream is shown its certificate; remove this one")
   }
 
   private mutating func upgrades(_ section: Section) -> Set<UpgradeProtocol> {
@@ -172,7 +159,7 @@ extension SettingsDecoder {
   }
 
   private mutating func routePath(_ section: Section) -> String? {
-    guard let scalar = requiredScalar(section, .path) else { return nil }
+    guard let scalar = scalar(section, .path) else { return nil }
     if let reason = routePathReason(scalar.text) { return refuse(scalar, "'\(scalar.written)' \(reason)") }
     return scalar.text
   }
@@ -214,7 +201,7 @@ extension SettingsDecoder {
   }
 
   private mutating func upstream(_ section: Section) -> Located<HTTPURL>? {
-    guard let scalar = requiredScalar(section, .upstream), var url = url(scalar) else { return nil }
+    guard let scalar = scalar(section, .upstream), var url = url(scalar) else { return nil }
     // The rest of a request's path is appended to whole segments.
     if !url.target.contains("?"), !url.target.hasSuffix("/") { url.target += "/" }
     if url.target.contains("?") {

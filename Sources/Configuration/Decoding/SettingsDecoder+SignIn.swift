@@ -13,29 +13,26 @@ extension SettingsDecoder {
       switch written {
       case "false": return nil
       case "true":
-        reportUnknownAddress(listener, address, node.place)
+        reportUnknownAddress(node, address)
         return SignInSettings(publicURL: nil, limit: SignInSettings.usualLimit)
-      default: return refuse(node.place, "\(listener.path(.signIn)) is \(Self.signInForms), not '\(written)'")
+      default: return refuse(node, that: "is \(Self.signInForms), not '\(written)'")
       }
     }
     guard let section = section(listener, .signIn) else { return nil }
     let limit = duration(section, .limit) ?? SignInSettings.usualLimit
     let hasLogout = boolean(section, .logout)
     guard section.members[.publicURL] != nil else {
-      reportUnknownAddress(listener, address, node.place)
+      reportUnknownAddress(node, address)
       return SignInSettings(publicURL: nil, limit: limit, hasLogout: hasLogout)
     }
     return publicURL(section).map { SignInSettings(publicURL: $0, limit: limit, hasLogout: hasLogout) }
   }
 
   /// Browsers of this machine alone know a listener by its own address.
-  private mutating func reportUnknownAddress(_ listener: Section, _ address: Located<SocketAddress>?, _ place: Place) {
-    guard let address else { return }
-    if address.value.ipAddress?.isLoopback == true { return }
+  private mutating func reportUnknownAddress(_ signIn: YAMLNode, _ address: Located<SocketAddress>?) {
+    guard let address, address.value.ipAddress?.isLoopback != true else { return }
     report(
-      place,
-      "\(listener.path(.signIn)) needs a public_url: by which address browsers reach \(address.value) cannot be told "
-        + "from it")
+      signIn, that: "needs a public_url: by which address browsers reach \(address.value) cannot be told from it")
   }
 
   /// No link and no form makes a browser send a field of ours; something in front of the listener can.
@@ -44,9 +41,9 @@ extension SettingsDecoder {
     let rule: Key? = callers.rules.header != nil ? .header : callers.issuer != nil ? .bearer : nil
     guard let rule else { return }
     report(
-      node.place,
-      "\(listener.path(.signIn)): no browser brings what callers.\(rule.rawValue) demands; give the pages a listener "
-        + "of their own, or the public_url of a proxy in front that adds it")
+      node,
+      "no browser brings what callers.\(rule.rawValue) demands; give the pages a listener of their own, or the "
+        + "public_url of a proxy in front that adds it")
   }
 
   /// The URL by which a listener is reached. Pages and metadata have their places at its root.

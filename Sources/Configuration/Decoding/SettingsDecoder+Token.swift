@@ -34,8 +34,7 @@ extension SettingsDecoder {
     }
     if case .scalar(let written) = node.content {
       return refuse(
-        node.place, "\(route.path(.token)) is \(Self.forms), not '\(written)'",
-        suggestion: nearestWord(to: written, among: ["none"]))
+        node, that: "is \(Self.forms), not '\(written)'", suggestion: nearestWord(to: written, among: ["none"]))
     }
     guard let section else { return nil }
     if let fixed = fixedKeys(section) {
@@ -55,35 +54,19 @@ extension SettingsDecoder {
     let application = applications[reference.value]?.settings
     authority = application.flatMap { tenantAuthority($0, section) }
     if section.members[.tenant] != nil, application != nil, authority == nil { return nil }
-    let provider = authority ?? application?.authority.value
+    let known = issues.count
+    let token: RouteToken
     switch subject {
-    case .application:
-      if let application, let provider, !checkApplication(application, provider, reference, scopes, section) {
-        return nil
-      }
-      return .application(name: reference.value, scopes: scopes)
-    case .account(let name):
-      if let application, let provider, !checkAccount(application, provider, scopes, section) { return nil }
-      return .account(application: reference.value, account: name?.value, scopes: scopes)
+    case .application: token = .application(name: reference.value, scopes: scopes)
+    case .account(let name): token = .account(application: reference.value, account: name?.value, scopes: scopes)
     case .agent(let agent, let user):
-      if let application, let provider {
-        guard checkAgent(application, provider, reference, section) else { return nil }
-        let isRight =
-          user == nil
-          ? checkApplication(application, provider, reference, scopes, section)
-          : checkAccount(application, provider, scopes, section)
-        guard isRight else { return nil }
-      }
-      return .agent(application: reference.value, agent: agent, user: user, scopes: scopes)
+      token = .agent(application: reference.value, agent: agent, user: user, scopes: scopes)
     case .caller:
-      guard let application, let provider else { return nil }
-      let isRight = checkCaller(application, provider, reference, scopes, section)
-      let grant = callerGrant(section, application, applications)
-      guard isRight, let grant else { return nil }
-      let token = RouteToken.caller(application: reference.value, grant: grant, scopes: scopes)
-      if token.agent != nil, !checkAgent(application, provider, reference, section) { return nil }
-      return token
+      guard let application, let grant = callerGrant(section, application, applications) else { return nil }
+      token = .caller(application: reference.value, grant: grant, scopes: scopes)
     }
+    if let application { check(token, application, authority ?? application.authority.value, reference, section) }
+    return issues.count == known ? token : nil
   }
 
   mutating func application(_ route: Section, among applications: [String: DecodedApplication]) -> Located<String>? {
@@ -120,8 +103,7 @@ extension SettingsDecoder {
       reportCallersKeys(section)
       let user = agentUser(account)
       reportMissing(.agent, in: section)
-      guard let agent = agent(section), user != nil || section.members[.account] == nil else { return nil }
-      return .agent(agent, user: user)
+      return agent(section).map { .agent($0, user: user) }
     case "application":
       reportCallersKeys(section)
       reportAgent(section)
@@ -153,101 +135,69 @@ extension SettingsDecoder {
     return nil
   }
 
+  /// nil together with an issue.
   mutating func scopes(_ section: Section) -> ScopeSet? {
     guard let scalars = list(section, .scopes) else { return ScopeSet.none }
-    var words: [String] = []
-    var areRight = !scalars.isEmpty
-    for scalar in scalars {
-      do throws(ScopeError) {
-        _ = try ScopeSet([scalar.text])
-        words.append(scalar.text)
-      } catch {
-        areRight = false
-        report(scalar, "'\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
+    let scopes = scopes(of: scalars)
+    return scopes.words.count == scalars.count && !scalars.isEmpty ? scopes : nil
+  }
+
+  /// Reports reasons why a provider would not issue a token to the application.
+  mutating func check(
+    _ token: RouteToken, _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>,
+    _ section: Section
+  ) {
+    switch token {
+    case .none, .fixed: break
+    case .application(_, let scopes): checkApplication(application, authority, reference, scopes, section)
+    case .account(_, _, let scopes): checkAccount(application, authority, scopes, section)
+    case .agent(_, _, let user, let scopes):
+      let known = issues.count
+      checkAgent(application, authority, reference, section)
+      if issues.count > known { return }
+      if user == nil {
+        checkApplication(application, authority, reference, scopes, section)
+      } else {
+        checkAccount(application, authority, scopes, section)
       }
-    }
-    guard areRight else { return nil }
-    do throws(ScopeError) {
-      return try ScopeSet(words)
-    } catch {
-      preconditionFailure("each word was a scope of its own")
+    case .caller(_, _, let scopes):
+      if application.managedIdentity != nil {
+        report(reference, "'\(application.name)' is a managed identity, which exchanges no tokens of callers")
+      } else if !application.isConfidential {
+        reportPublic(application, reference, neededBy: "as: caller")
+      } else {
+        checkAccount(application, authority, scopes, section)
+        if token.agent != nil { checkAgent(application, authority, reference, section) }
+      }
     }
   }
 
   mutating func checkApplication(
     _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ scopes: ScopeSet,
     _ section: Section
-  ) -> Bool {
-    var isRight = true
+  ) {
     if application.managedIdentity != nil, scopes.resource == nil {
-      isRight = false
       report(section, .scopes, "a managed identity's token is for one resource: name one scope")
     }
     do throws(ScopeError) {
       try authority.checkForApplication(scopes)
     } catch {
-      isRight = false
       report(section, .scopes, reason(error, at: authority))
     }
-    if !application.isConfidential {
-      isRight = false
-      report(
-        reference,
-        "application '\(application.name)' has no credential (client_secret_file, "
-          + "client_assertion_file, credential), which as: application needs")
-    }
-    return isRight
+    if !application.isConfidential { reportPublic(application, reference, neededBy: "as: application") }
   }
 
   private mutating func checkAccount(
     _ application: ApplicationSettings, _ authority: Authority, _ scopes: ScopeSet, _ section: Section
-  ) -> Bool {
+  ) {
     if application.managedIdentity != nil {
-      report(section, "a managed identity has tokens of its own alone: write as: application")
-      return false
+      return report(section, "a managed identity has tokens of its own alone: write as: application")
     }
     do throws(ScopeError) {
       try authority.checkForAccount(scopes)
-      return true
     } catch {
       report(section, .scopes, reason(error, at: authority))
-      return false
     }
-  }
-
-  /// True if the scopes can be a token's.
-  mutating func checkScopes(
-    _ scopes: ScopeSet, of token: RouteToken, at authority: Authority?, _ section: Section,
-    _ applications: [String: DecodedApplication]
-  ) -> Bool {
-    switch token {
-    case .none, .fixed: return true
-    case .application(let name, _), .agent(let name, _, nil, _):
-      guard let settings = applications[name]?.settings else { return true }
-      let reference = Located(name, place: section.place, key: section.path)
-      return checkApplication(settings, authority ?? settings.authority.value, reference, scopes, section)
-    case .account(let name, _, _), .agent(let name, _, _, _), .caller(let name, _, _):
-      guard let settings = applications[name]?.settings else { return true }
-      return checkAccount(settings, authority ?? settings.authority.value, scopes, section)
-    }
-  }
-
-  private mutating func checkCaller(
-    _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>, _ scopes: ScopeSet,
-    _ section: Section
-  ) -> Bool {
-    if application.managedIdentity != nil {
-      report(reference, "'\(application.name)' is a managed identity, which exchanges no tokens of callers")
-      return false
-    }
-    if !application.isConfidential {
-      report(
-        reference,
-        "application '\(application.name)' has no credential (client_secret_file, "
-          + "client_assertion_file, credential), which as: caller needs")
-      return false
-    }
-    return checkAccount(application, authority, scopes, section)
   }
 
   private func reason(_ error: ScopeError, at authority: Authority) -> String {

@@ -10,9 +10,8 @@ extension SettingsDecoder {
     _ section: Section, _ token: RouteToken?, at authority: Authority?, applications: [String: DecodedApplication]
   ) -> TokenChoiceSettings? {
     guard let choice = self.section(section, .choice) else { return nil }
-    let field = requiredScalar(choice, .field)
+    let field = scalar(choice, .field)
     let entries = namedSections(choice, .values)
-    if choice.members[.values] == nil { reportMissing(.values, in: choice) }
     guard let field, let token else { return nil }
     guard FieldName.isName(field.text), FieldName(Array(field.text.utf8).span) == .other else {
       return refuse(field, "'\(field.written)' is no name for a field of your own, such as X-Account")
@@ -31,16 +30,16 @@ extension SettingsDecoder {
     of token: RouteToken, at usualAuthority: Authority?, _ section: Section,
     _ applications: [String: DecodedApplication]
   ) -> TokenChoiceSettings.Entry? {
+    let known = issues.count
+    let application = token.application.flatMap { applications[$0]?.settings }
     let account = scalar(section, .account).map { $0.located($0.text) }
     let scopes = section.members[.scopes] == nil ? nil : self.scopes(section)
-    if section.members[.scopes] != nil, scopes == nil { return nil }
-    let authority = token.application.flatMap { applications[$0]?.settings }.flatMap { tenantAuthority($0, section) }
-    if section.members[.tenant] != nil, authority == nil { return nil }
+    let authority = application.flatMap { tenantAuthority($0, section) }
     let agent = self.agent(section)
-    if section.members[.agent] != nil, agent == nil { return nil }
-    guard account != nil || agent != nil || scopes != nil || authority != nil else {
-      return refuse(section, that: "says nothing else than the route: name an account, an agent, a tenant or scopes")
+    if section.members.isEmpty {
+      report(section, that: "says nothing else than the route: name an account, an agent, a tenant or scopes")
     }
+    if issues.count > known { return nil }
     var other = token
     switch token {
     case .none, .fixed: break
@@ -49,7 +48,6 @@ extension SettingsDecoder {
       other = .account(application: name, account: account?.value ?? usualAccount, scopes: scopes ?? usual)
     case .agent(let name, let usualAgent, let usualUser, let usual):
       let user = agentUser(account)
-      if account != nil, user == nil { return nil }
       // An agent's user is no other agent's.
       other = .agent(
         application: name, agent: agent ?? usualAgent, user: agent == nil ? user ?? usualUser : user,
@@ -59,19 +57,18 @@ extension SettingsDecoder {
     case .caller(let name, let grant, let usual):
       other = .caller(application: name, grant: grant, scopes: scopes ?? usual)
     }
-    if let account, !token.takesAccount {
-      return refuse(account, that: "has a meaning with as: account and as: agent only")
-    }
-    if agent != nil, other.agent == nil {
-      reportAgent(section)
-      return nil
-    }
+    if let account, !token.takesAccount { report(account, that: "has a meaning with as: account and as: agent only") }
+    if agent != nil, other.agent == nil { reportAgent(section) }
     let place = authority ?? usualAuthority
-    if let scopes, !checkScopes(scopes, of: other, at: place, section, applications) { return nil }
-    if other.agent != nil, let settings = token.application.flatMap({ applications[$0]?.settings }) {
-      let reference = Located(settings.name, place: section.place, key: section.path)
-      guard checkAgent(settings, place ?? settings.authority.value, reference, section) else { return nil }
+    if let application, issues.count == known {
+      let (provider, reference) = (place ?? application.authority.value, section.located(application.name))
+      if scopes != nil {
+        check(other, application, provider, reference, section)
+      } else if other.agent != nil {
+        checkAgent(application, provider, reference, section)
+      }
     }
+    if issues.count > known { return nil }
     return TokenChoiceSettings.Entry(token: other, authority: place)
   }
 }

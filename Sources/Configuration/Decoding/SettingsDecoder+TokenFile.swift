@@ -11,10 +11,7 @@ extension SettingsDecoder {
       return refuse(section, "the route has no token of its own that a file could have")
     case .application?, .account?, .agent?, nil: break
     }
-    guard let file else {
-      reportMissing(.path, in: section)
-      return nil
-    }
+    guard let file else { return nil }
     let directory = file.value.lastIndex(of: "/").map { String(file.value[...$0]) } ?? "."
     if files.isKept(directory) == true {
       if allowsDisk {

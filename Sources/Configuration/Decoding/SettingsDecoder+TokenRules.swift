@@ -29,9 +29,7 @@ extension SettingsDecoder {
         case .account, .fixed, nil, .some(.none): nil
         }
       if let subject {
-        report(
-          node.place,
-          "\(section.path(.onInteractionRequired)) has no meaning with as: \(subject): no person signs in for it")
+        report(node, that: "has no meaning with as: \(subject): no person signs in for it")
       }
     }
     return rules
@@ -41,13 +39,13 @@ extension SettingsDecoder {
   mutating func tokenParameters(
     _ section: Section, _ route: Section, _ applications: [String: DecodedApplication]
   ) -> TokenParameters? {
-    let keys = [Key.audience, .resource, .parameters].filter { section.members[$0] != nil }
-    guard let first = keys.first, let place = section[first]?.place else { return nil }
+    guard let first = section.first(of: [.audience, .resource, .parameters]).flatMap({ section[$0] }) else {
+      return nil
+    }
     if case .scalar("id_jag")? = section[.grant]?.content, let audience = section[.audience] {
       return refuse(
-        audience.place,
-        "\(section.path(.audience)) has no meaning with grant: id_jag, whose audience is the server of "
-          + "'resource_application'")
+        audience,
+        that: "has no meaning with grant: id_jag, whose audience is the server of 'resource_application'")
     }
     let (audience, resource) = (scalar(section, .audience), scalar(section, .resource))
     var isExact = false
@@ -55,7 +53,7 @@ extension SettingsDecoder {
     if case .scalar(let name)? = route[.application]?.content, let application = applications[name]?.settings {
       if application.managedIdentity != nil {
         return refuse(
-          place, "\(section.path(first)) has no meaning with a managed identity, whose service takes a resource alone")
+          first, that: "has no meaning with a managed identity, whose service takes a resource alone")
       }
       // AD FS compares identifiers as they are registered.
       if case .adfs = application.authority.value.kind { isExact = true }
@@ -80,7 +78,8 @@ extension SettingsDecoder {
           (additional[name] ?? audience, "the value of '\(name)' is longer than 2048 bytes, or has a control character")
         case .resource: (resource, "'\(resource?.written ?? "")' is not an absolute URI without a fragment (RFC 8707)")
         }
-      return refuse(found?.place ?? place, "\(found?.key ?? section.path(first)): \(reason)")
+      guard let found else { return refuse(first, reason) }
+      return refuse(found, reason)
     }
   }
 
@@ -93,22 +92,24 @@ extension SettingsDecoder {
 
   /// Scopes of an API, none of which belongs to sign-ins.
   mutating func apiScopes(_ section: Section, _ key: Key) -> ScopeSet {
-    var words: [String] = []
-    for scalar in list(section, key) ?? [] {
+    let scalars = list(section, key) ?? []
+    let reserved = scalars.filter { ScopeSet.reserved.contains($0.text) }
+    for scalar in reserved {
+      report(scalar, "'\(scalar.written)' is asked for with every sign-in and is no API's scope")
+    }
+    return scopes(of: scalars)
+  }
+
+  /// The scopes of a list; those that are none are reported.
+  mutating func scopes(of scalars: [Scalar]) -> ScopeSet {
+    var scopes = ScopeSet.none
+    for scalar in scalars {
       do throws(ScopeError) {
-        words += try ScopeSet([scalar.text]).words
+        scopes = scopes.union(try ScopeSet([scalar.text]))
       } catch {
         report(scalar, "'\(scalar.written)' is not one scope (no blanks, quotes, backslashes): write [a, b]")
       }
-      if let reserved = words.last, ScopeSet.reserved.contains(reserved) {
-        report(scalar, "'\(scalar.written)' is asked for with every sign-in and is no API's scope")
-        words.removeLast()
-      }
     }
-    do throws(ScopeError) {
-      return try ScopeSet(words)
-    } catch {
-      preconditionFailure("each word was a scope of its own")
-    }
+    return scopes
   }
 }

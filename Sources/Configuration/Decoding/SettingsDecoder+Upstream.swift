@@ -25,7 +25,7 @@ extension SettingsDecoder {
     if let tls = self.section(section, .tls) {
       result.tls.caFile = readableFile(tls, .caFile) ?? result.tls.caFile
       // A certificate and its key come from one place: a route's key never meets the defaults' certificate.
-      result.tls.clientCertificate = certificateFiles(tls, isRequired: false) ?? result.tls.clientCertificate
+      result.tls.clientCertificate = certificateFiles(tls) ?? result.tls.clientCertificate
       if tls.has(.serverName), let name = scalar(tls, .serverName) {
         result.tls.serverName = hostName(name)
       }

@@ -11,14 +11,12 @@ struct Scalar: Keyed {
   let written: String
   let place: Place
   let key: String
-
-  func located<Value>(_ value: Value) -> Located<Value> { Located(value, place: place, key: key) }
 }
 
 extension SettingsDecoder {
   /// The scalar under a key; `nil` when the key is absent or its value has been reported.
   mutating func scalar(_ section: Section, _ key: Key) -> Scalar? {
-    section[key].flatMap { scalar($0, path: section.path(key)) }
+    section[key].flatMap { scalar($0) }
   }
 
   /// The scalar under a key that must be there.
@@ -28,26 +26,27 @@ extension SettingsDecoder {
     return scalar
   }
 
-  mutating func scalar(_ node: YAMLNode, path: String) -> Scalar? {
+  mutating func scalar(_ node: YAMLNode) -> Scalar? {
+    let path = node.key
     switch node.content {
     case .scalar(let written):
       do throws(UnusableText) {
         let text = try substitutingEnvironment(in: written, environment: environment)
         if text != written, !path.hasSuffix(".\(Key.displayName.rawValue)"), let found = LookAlike.first(in: text) {
           // Not the value: it may be a secret's.
-          return refuse(node.place, "\(path): what its variable holds contains \(found.words): set the variable again")
+          return refuse(node, "what its variable holds contains \(found.words): set the variable again")
         }
         if !text.isEmpty {
           let source = ValueSource.file(node.place, variables: environmentReferences(in: written))
           note(ConfiguredValue(path, ConfiguredValue.withoutUserInformation(text), source))
           return Scalar(text: text, written: written, place: node.place, key: path)
         }
-        report(node.place, "\(path) is empty")
+        report(node, that: "is empty")
       } catch {
-        report(node.place, "\(path) \(error.reason)")
+        report(node, that: error.reason)
       }
-    case .empty: report(node.place, "\(path) has no value")
-    case .sequence, .mapping: report(node.place, "\(path) takes one value")
+    case .empty: report(node, that: "has no value")
+    case .sequence, .mapping: report(node, that: "takes one value")
     }
     return nil
   }
@@ -57,16 +56,16 @@ extension SettingsDecoder {
     guard let node = section[key] else { return nil }
     if case .scalar(let written) = node.content {
       let words = written.split { $0 == " " || $0 == "," }.joined(separator: ", ")
-      report(node.place, "\(section.path(key)) takes a list: write [\(words)]")
+      report(node, that: "takes a list: write [\(words)]")
       return []
     }
     guard case .sequence(let elements) = node.content, !elements.isEmpty else {
-      report(node.place, "\(section.path(key)) takes a list of at least one value: [a, b]")
+      report(node, that: "takes a list of at least one value: [a, b]")
       return []
     }
     var seen: Set<String> = []
-    return elements.enumerated().compactMap { index, element in
-      guard let scalar = scalar(element, path: "\(section.path(key))[\(index)]") else { return nil }
+    return elements.compactMap { element in
+      guard let scalar = scalar(element) else { return nil }
       if !seen.insert(scalar.text).inserted { report(scalar, that: "repeats '\(scalar.written)'") }
       return scalar
     }
@@ -76,13 +75,11 @@ extension SettingsDecoder {
   mutating func values(_ section: Section, _ key: Key) -> [String: Scalar] {
     guard let node = section[key] else { return [:] }
     guard case .mapping(let members) = node.content, !members.isEmpty else {
-      report(node.place, "\(section.path(key)) takes names with a value each: {name: value}")
+      report(node, that: "takes names with a value each: {name: value}")
       return [:]
     }
     var values: [String: Scalar] = [:]
-    for member in members {
-      values[member.key] = scalar(member.value, path: "\(section.path(key)).\(member.key)")
-    }
+    for member in members { values[member.key] = scalar(member.value) }
     return values
   }
 
@@ -170,7 +167,7 @@ extension SettingsDecoder {
     given[scalar.key]?.value = path
     guard let (_, bytes) = contents(of: scalar, limit: 4 << 20) else { return nil }
     // A combined file has the key beside the certificate, also if the key is read from another file.
-    if bytes.firstRange(of: Array("PRIVATE KEY-----".utf8)) != nil { reportExposure(of: path, scalar.located(path)) }
+    if bytes.firstRange(of: Array("PRIVATE KEY-----".utf8)) != nil { reportExposure(of: scalar.located(path)) }
     reportWriters(of: path, scalar.place, scalar.key)
     return scalar.located(path)
   }
@@ -198,8 +195,7 @@ extension SettingsDecoder {
     guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {
       return nil
     }
-    reportExposure(of: path, scalar.located(path))
-    reportWriters(of: path, scalar.place, scalar.key)
+    reportAccess(to: scalar.located(path))
     return secret(bytes, scalar, "\(scalar.key): \(path)")
   }
 
@@ -214,10 +210,16 @@ extension SettingsDecoder {
     return Secret(text.bytes)
   }
 
+  /// Reports a file with a secret that every user of the machine can read, or others can change.
+  mutating func reportAccess(to file: Located<String>) {
+    reportExposure(of: file)
+    reportWriters(of: file.value, file.place, file.key)
+  }
+
   /// Reports a file with a secret that every user of the machine can read.
-  mutating func reportExposure(of path: String, _ value: Located<String>) {
-    guard !allowsReadableSecrets, let mode = files.findExposure(path) else { return }
-    let issue = value.exposed(path, mode: mode)
+  mutating func reportExposure(of file: Located<String>) {
+    guard !allowsReadableSecrets, let mode = files.findExposure(file.value) else { return }
+    let issue = file.exposed(mode: mode)
     if !issues.contains(issue) { issues.append(issue) }
   }
 

@@ -9,7 +9,13 @@ protocol Keyed {
   var key: String { get }
 }
 
+extension Keyed {
+  func located<Value>(_ value: Value) -> Located<Value> { Located(value, place: place, key: key) }
+}
+
 extension Located: Keyed {}
+
+extension YAMLNode: Keyed {}
 
 /// A mapping of the file whose keys are known.
 struct Section: Keyed {
@@ -34,6 +40,9 @@ struct Section: Keyed {
     guard let row = shape[key] else { preconditionFailure("\(path) has no key \(key.rawValue)") }
     return row
   }
+
+  /// The first of some keys that the section has.
+  func first(of keys: [Key]) -> Key? { keys.first { members[$0] != nil } }
 
   func path(_ key: Key) -> String { path.isEmpty ? key.rawValue : "\(path).\(key.rawValue)" }
 }
@@ -88,11 +97,6 @@ struct SettingsDecoder {
     return nil
   }
 
-  mutating func refuse<Value>(_ section: Section, _ key: Key, _ reason: String) -> Value? {
-    report(section, key, reason)
-    return nil
-  }
-
   mutating func refuse<Value>(_ part: some Keyed, that predicate: String, suggestion: String? = nil) -> Value? {
     report(part, that: predicate, suggestion: suggestion)
     return nil
@@ -103,7 +107,7 @@ struct SettingsDecoder {
 
   /// The file's settings; `nil` only together with issues.
   mutating func settings(_ root: YAMLNode) -> Settings? {
-    guard let file = section(root, shape: .file, path: "") else { return nil }
+    guard let file = section(root, shape: .file) else { return nil }
     var unusable: [(name: String, reason: String)] = []
     proxies = ProxyEnvironment(environment) { unusable.append(($0, $1)) }
     for variable in unusable { report(root.place, "the environment's \(variable.name) \(variable.reason)") }
@@ -131,8 +135,9 @@ struct SettingsDecoder {
       given: given.values.sorted { $0.place < $1.place }, standards: standards, found: warnings)
   }
 
-  /// A mapping with known keys. Every other key is reported.
-  mutating func section(_ node: YAMLNode, shape: SectionShape, path: String) -> Section? {
+  /// A mapping with known keys. Every other key is reported, and each that is missing.
+  mutating func section(_ node: YAMLNode, shape: SectionShape) -> Section? {
+    let path = node.key
     guard case .mapping(let written) = node.content else {
       let name = path.isEmpty ? "the configuration" : path
       let form = shape.rows.prefix(3).map { "\($0.key.rawValue): …" }.joined(separator: ", ")
@@ -151,6 +156,10 @@ struct SettingsDecoder {
     }
     let section = Section(path: path, place: node.place, shape: shape, members: members)
     noteStandards(of: shape, at: path, besides: Set(members.keys))
+    // The message about a route's `token` has its forms.
+    var needed = shape.rows.filter { $0.isRequired && $0.key != .token }.map(\.key)
+    for case .together(let keys) in shape.rules where section.first(of: keys) != nil { needed += keys }
+    for key in needed { reportMissing(key, in: section) }
     return section
   }
 
@@ -176,36 +185,35 @@ struct SettingsDecoder {
   /// The section under a key; `nil` when the key is absent, or is not a section.
   mutating func section(_ parent: Section, _ key: Key) -> Section? {
     guard let node = parent[key], let inner = parent.row(key).kind.inner else { return nil }
-    return section(node, shape: inner.shape, path: parent.path(key))
+    return section(node, shape: inner.shape)
   }
 
-  /// The keys of the section under a key. Mistakes in it are reported when it is decoded.
-  func keys(_ parent: Section, _ key: Key) -> Set<String> {
-    guard case .mapping(let members)? = parent[key]?.content else { return [] }
-    return Set(members.map(\.key))
+  /// A member of the section under a key. Mistakes in that are reported when it is decoded.
+  func member(_ parent: Section, _ key: Key, _ inner: Key) -> YAMLNode.Member? {
+    guard case .mapping(let members)? = parent[key]?.content else { return nil }
+    return members.first { $0.key == inner.rawValue }
   }
 
-  /// The sections of the list under a key.
-  mutating func sections(_ parent: Section, _ key: Key) -> [Section] {
+  /// The sections of the list under a key; `consequence` is that of an empty one.
+  mutating func sections(_ parent: Section, _ key: Key, orElse consequence: String) -> [Section] {
     guard let node = parent[key], case .sections(let shape) = parent.row(key).kind else { return [] }
     guard case .sequence(let elements) = node.content else {
-      report(node.place, "\(parent.path(key)) takes a list, each element beginning with '-'")
+      report(node, that: "takes a list, each element beginning with '-'")
       return []
     }
-    return elements.enumerated().compactMap { index, element in
-      section(element, shape: shape, path: "\(parent.path(key))[\(index)]")
-    }
+    if elements.isEmpty { report(node, that: "is empty: \(consequence)") }
+    return elements.compactMap { section($0, shape: shape) }
   }
 
   /// The sections under names that the operator chose.
   mutating func namedSections(_ parent: Section, _ key: Key) -> [(name: String, section: Section?)] {
     guard let node = parent[key], case .namedSections(let shape) = parent.row(key).kind else { return [] }
     guard case .mapping(let members) = node.content else {
-      report(node.place, "\(parent.path(key)) takes a name and, below it, keys")
+      report(node, that: "takes a name and, below it, keys")
       return []
     }
-    return members.filter { checkName($0.key, place: $0.place, key: parent.path(key)) }.map { member in
-      (member.key, section(member.value, shape: shape, path: "\(parent.path(key)).\(member.key)"))
+    return members.filter { checkName($0.key, place: $0.place, key: node.key) }.map { member in
+      (member.key, section(member.value, shape: shape))
     }
   }
 
@@ -216,11 +224,12 @@ struct SettingsDecoder {
     return true
   }
 
-  /// Reports a key that must be there.
+  /// Reports a key that must be there, once.
   mutating func reportMissing(_ key: Key, in section: Section) {
     // A key that is there without a usable value was reported already.
     guard section.members[key] == nil else { return }
     let name = section.path.isEmpty ? "the configuration" : section.path
-    report(section.place, "\(name) needs '\(key.rawValue)'")
+    let issue = ConfigurationIssue(section.place, "\(name) needs '\(key.rawValue)'")
+    if !issues.contains(issue) { issues.append(issue) }
   }
 }

@@ -21,11 +21,11 @@ package struct Located<Value: Sendable>: Sendable {
   }
 }
 
-extension Located {
-  /// A file with secrets at `path`, which the value names, that every user of the machine can read.
-  package func exposed(_ path: String, mode: UInt32) -> ConfigurationIssue {
+extension Located<String> {
+  /// A file with secrets, which the value names, that every user of the machine can read.
+  package func exposed(mode: UInt32) -> ConfigurationIssue {
     issue(
-      "\(path) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
+      "\(value) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
         + "'allow_readable_secrets: true' if it has no other users")
   }
 }

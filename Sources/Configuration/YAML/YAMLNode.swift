@@ -21,6 +21,8 @@ struct YAMLNode {
 
   var content: Content
   var place: Place
+  /// The path of keys that leads here, such as `routes[0].name`; empty for the root.
+  var key: String
 
   /// The largest depth of nested lists and mappings. The deepest setting needs six.
   static let depthLimit = 32
@@ -80,13 +82,13 @@ private struct YAMLTreeBuilder {
       case .streamEnd:
         if root == nil { issues.append(ConfigurationIssue(start, "the file is empty")) }
         return root
-      default: root = try node(event, depth: 1)
+      default: root = try node(event, key: "", depth: 1)
       }
     }
   }
 
   private mutating func node(
-    _ event: YAMLEvent, depth: Int, isFreeText: Bool = false
+    _ event: YAMLEvent, key: String, depth: Int, isFreeText: Bool = false
   ) throws(ConfigurationIssue) -> YAMLNode {
     if depth > YAMLNode.depthLimit {
       throw ConfigurationIssue(event.place, "nested deeper than \(YAMLNode.depthLimit) levels")
@@ -100,34 +102,37 @@ private struct YAMLTreeBuilder {
       // The first few are enough: text from such a source is full of them.
       if !isFreeText, lookAlikes.count < 10, let issue = reader.lookAlike(in: event.range) { lookAlikes.append(issue) }
       let isEmpty = isPlain && (text.isEmpty || text == "~" || text == "null")
-      return YAMLNode(content: isEmpty ? .empty : .scalar(text), place: event.place)
-    case .sequenceStart: return YAMLNode(content: .sequence(try elements(depth: depth)), place: event.place)
-    case .mappingStart: return YAMLNode(content: .mapping(try members(depth: depth)), place: event.place)
+      return YAMLNode(content: isEmpty ? .empty : .scalar(text), place: event.place, key: key)
+    case .sequenceStart:
+      return YAMLNode(content: .sequence(try elements(of: key, depth: depth)), place: event.place, key: key)
+    case .mappingStart:
+      return YAMLNode(content: .mapping(try members(of: key, depth: depth)), place: event.place, key: key)
     case .alias(let name):
       throw ConfigurationIssue(event.place, "alias '*\(name)': anchors, aliases and tags are not supported here")
     default: preconditionFailure("libyaml opens a node with a scalar, a sequence, a mapping or an alias")
     }
   }
 
-  private mutating func elements(depth: Int) throws(ConfigurationIssue) -> [YAMLNode] {
+  private mutating func elements(of list: String, depth: Int) throws(ConfigurationIssue) -> [YAMLNode] {
     var elements: [YAMLNode] = []
     while true {
       let event = try reader.next()
       if event.kind == .sequenceEnd { return elements }
-      elements.append(try node(event, depth: depth + 1))
+      elements.append(try node(event, key: "\(list)[\(elements.count)]", depth: depth + 1))
     }
   }
 
-  private mutating func members(depth: Int) throws(ConfigurationIssue) -> [YAMLNode.Member] {
+  private mutating func members(of section: String, depth: Int) throws(ConfigurationIssue) -> [YAMLNode.Member] {
     var members: [YAMLNode.Member] = []
     var places: [String: Place] = [:]
     while true {
       let event = try reader.next()
       if event.kind == .mappingEnd { return members }
-      let key = try node(event, depth: depth + 1)
+      let key = try node(event, key: section, depth: depth + 1)
       let name = if case .scalar(let name) = key.content { name } else { nil as String? }
       let isFreeText = name.map { Self.freeText.contains($0) } ?? false
-      let value = try node(try reader.next(), depth: depth + 1, isFreeText: isFreeText)
+      let path = section.isEmpty ? name : name.map { "\(section).\($0)" }
+      let value = try node(try reader.next(), key: path ?? "", depth: depth + 1, isFreeText: isFreeText)
       guard let name else {
         let isTemplate = if case .mapping = key.content { true } else { false }
         issues.append(

@@ -29,7 +29,7 @@ enum CacheLocation: Sendable {
         throw ConfigurationError([path.issue("\(path.value) \(error.sentence)")])
       }
       if !settings.allowsReadableSecrets, let mode = FileExposure.mode(of: path.value) {
-        throw ConfigurationError([path.exposed(path.value, mode: mode)])
+        throw ConfigurationError([path.exposed(mode: mode)])
       }
       self = .file(path.value, seal)
     case .redis(let redis):
