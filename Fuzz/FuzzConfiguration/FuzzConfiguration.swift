@@ -26,8 +26,7 @@ public func fuzzConfiguration(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CI
 private func issues(_ text: [UInt8]) -> [ConfigurationIssue] {
   do throws(ConfigurationError) {
     let settings = try Settings.decode(
-      yaml: text, file: "fuzz.yaml", environment: ["NAME": "value"],
-      readFile: { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") })
+      yaml: text, file: "fuzz.yaml", environment: ["NAME": "value"])
     precondition(!settings.listeners.isEmpty, "a configuration that listens nowhere")
     return []
   } catch {

@@ -22,7 +22,7 @@ import Tokens
         routes:
           - {name: me, path: /, upstream: "https://me.example/", application: contoso,
              token: {scopes: [a.b]}\(trust)}
-        """.utf8), file: "p.yaml", environment: [:], readFile: { _, _ throws(UnreadableFile) in [] })
+        """.utf8), file: "p.yaml", environment: [:], files: FileAccess(read: { _, _ throws(UnreadableFile) in [] }))
   }
 
   /// A route that needs a person, by reason and place of the tokens, and what is advised.

@@ -21,7 +21,7 @@ import Testing
     }
     return try Settings.decode(
       yaml: Array(text.utf8), file: "proxies.yaml", environment: [:],
-      readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
+      files: FileAccess(read: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) }))
   }
 
   private static func part(

@@ -47,8 +47,7 @@ import Testing
       file: "/x/proxy.yaml", environment: [:],
       files: FileAccess(
         readConfiguration: { _, _ throws(UnreadableFile) in Array(text.utf8) },
-        read: { _, _ throws(UnreadableFile) in Array("0123456789abcdef\n".utf8) }, findExposure: { _ in nil },
-        findWriters: { _ in nil }, judgeProgram: { _ in nil }), read: &read)
+        read: { _, _ throws(UnreadableFile) in Array("0123456789abcdef\n".utf8) }), read: &read)
     #expect(settings.routes[0].token.fixed?.value.revealed() == Self.secret)
     #expect(settings.routes[0].tokenRules.existing == .keep)
     #expect(read.contains("/x/key"))

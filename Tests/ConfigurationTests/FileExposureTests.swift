@@ -9,7 +9,8 @@ import Testing
   /// The issues and warnings of a part of a configuration, on its fourth line, whose files all have one content.
   private static func outcome(
     of fragment: String, allows: Bool = false, content: String = "",
-    findExposure: @escaping FindExposure = { _ in nil }, findWriters: @escaping FindWriters = { _ in nil }
+    findExposure: @escaping @Sendable (String) -> UInt32? = { _ in nil },
+    findWriters: @escaping @Sendable (String) -> FileWriters? = { _ in nil }
   ) -> (issues: [ConfigurationIssue], warnings: [String]) {
     let text = """
       listeners: [{address: '127.0.0.1:80'}]
@@ -20,8 +21,9 @@ import Testing
     do throws(ConfigurationError) {
       let settings = try Settings.decode(
         yaml: Array(text.utf8), file: "dir/f.yaml", environment: ["KEY": "from-the-environment"],
-        readFile: { _, _ throws(UnreadableFile) in Array(content.utf8) }, findExposure: findExposure,
-        findWriters: findWriters)
+        files: FileAccess(
+          read: { _, _ throws(UnreadableFile) in Array(content.utf8) }, findExposure: findExposure,
+          findWriters: findWriters))
       return ([], settings.warnings.map(\.warning))
     } catch {
       return (error.issues, [])

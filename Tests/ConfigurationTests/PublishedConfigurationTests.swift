@@ -143,7 +143,7 @@ func decodedExample(
 ) throws(ConfigurationError) -> Settings {
   try Settings.decode(
     yaml: Array(text.utf8), file: "/etc/bearer-proxy/\(file)", environment: environment,
-    readFile: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) })
+    files: FileAccess(read: { _, _ throws(UnreadableFile) in Array("contents-of-a-file\n".utf8) }))
 }
 
 /// A row for the table of a test.

@@ -197,7 +197,7 @@ import Tokens
         "AZURE_CLIENT_ID": "c-1", "AZURE_TENANT_ID": "t-1", "AZURE_FEDERATED_TOKEN_FILE": "/t",
         "AZURE_AUTHORITY_HOST": "https://login.microsoftonline.com/",
         "AZURE_KUBERNETES_TOKEN_PROXY": "https://10.0.0.1/p", "AZURE_KUBERNETES_CA_FILE": "/ca.pem",
-      ], readFile: { _, _ throws(UnreadableFile) in [] })
+      ], files: FileAccess(read: { _, _ throws(UnreadableFile) in [] }))
     let application = try #require(settings.applications.first)
     #expect(application.authority.value.description == authority && application.clientID == clientID)
     guard case .assertionFile(let file)? = application.credential else {
@@ -324,10 +324,8 @@ import Tokens
   }
 
   @Test func `a file that cannot be read is an issue of its first line`() {
-    let refuse: ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("it is a pipe, not a regular file") }
     let files = FileAccess(
-      readConfiguration: refuse, read: refuse, findExposure: { _ in nil }, findWriters: { _ in nil },
-      judgeProgram: { _ in nil })
+      read: { _, _ throws(UnreadableFile) in throw UnreadableFile("it is a pipe, not a regular file") })
     var read: Set<String> = []
     let error = #expect(throws: ConfigurationError.self) {
       try Settings.load(file: "/nowhere/x.yaml", environment: [:], files: files, read: &read)
@@ -345,23 +343,24 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
     yaml: Array(text.utf8), file: "dir/f.yaml",
     environment: ["CLIENT": "client-7", "HOME": "/home/alice", "SECRET": "s3cr3t", "EMPTY": "", "DOLLAR": "${CLIENT}"]
       .merging(environment) { $1 },
-    readFile: { path, limit throws(UnreadableFile) in
-      switch path {
-      case "dir/cert.pem", "dir/key.pem", "dir/ca.pem", "/abs/key.pem", "/abs/ca.pem": return Array("pem".utf8)
-      case "dir/open-secret", "dir/open.key": return Array("from file".utf8)
-      case "dir/secret": return Array("from file\r\n\n".utf8)
-      case "dir/blank": return Array("\n".utf8)
-      case "dir/keys", "dir/three-keys":
-        let keys = (1...(path == "dir/keys" ? 2 : 3)).map { Base64.encode([UInt8](repeating: $0, count: 32)) }
-        return Array((keys.joined(separator: "\r\n") + "\n").utf8)
-      case "dir/small": return Array("12345\n".utf8)
-      case "dir/spaces": return Array("  \t  \n".utf8)
-      case "dir/big": throw UnreadableFile("larger than \(limit / 1024) KiB")
-      case "dir/locked": throw UnreadableFile("Permission denied")
-      default: throw UnreadableFile("No such file or directory")
-      }
-    }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil },
-    judgeProgram: {
-      $0 == "/bin/writable" ? "can be written by everybody on this machine (mode 0777); chmod o-w helps" : nil
-    })
+    files: FileAccess(
+      read: { path, limit throws(UnreadableFile) in
+        switch path {
+        case "dir/cert.pem", "dir/key.pem", "dir/ca.pem", "/abs/key.pem", "/abs/ca.pem": return Array("pem".utf8)
+        case "dir/open-secret", "dir/open.key": return Array("from file".utf8)
+        case "dir/secret": return Array("from file\r\n\n".utf8)
+        case "dir/blank": return Array("\n".utf8)
+        case "dir/keys", "dir/three-keys":
+          let keys = (1...(path == "dir/keys" ? 2 : 3)).map { Base64.encode([UInt8](repeating: $0, count: 32)) }
+          return Array((keys.joined(separator: "\r\n") + "\n").utf8)
+        case "dir/small": return Array("12345\n".utf8)
+        case "dir/spaces": return Array("  \t  \n".utf8)
+        case "dir/big": throw UnreadableFile("larger than \(limit / 1024) KiB")
+        case "dir/locked": throw UnreadableFile("Permission denied")
+        default: throw UnreadableFile("No such file or directory")
+        }
+      }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil },
+      judgeProgram: {
+        $0 == "/bin/writable" ? "can be written by everybody on this machine (mode 0777); chmod o-w helps" : nil
+      }))
 }

@@ -17,19 +17,12 @@ extension Settings {
   }
 
   /// Reads and checks the text of a configuration file. `file` names it in issues; relative paths begin in its
-  /// directory. Files are the caller's: a table in tests, none at all for random texts.
+  /// directory.
   package static func decode(
-    yaml: [UInt8], file: String, environment: [String: String],
-    readFile: @escaping ReadFile = { (_, _) throws(UnreadableFile) in throw UnreadableFile("absent") },
-    findExposure: @escaping FindExposure = { _ in nil }, findWriters: @escaping FindWriters = { _ in nil },
-    judgeProgram: @escaping JudgeProgram = { _ in nil }
+    yaml: [UInt8], file: String, environment: [String: String], files: FileAccess = FileAccess()
   ) throws(ConfigurationError) -> Settings {
     var read: Set<String> = []
-    return try decode(
-      yaml: yaml, file: file, environment: environment,
-      files: FileAccess(
-        readConfiguration: readFile, read: readFile, findExposure: findExposure, findWriters: findWriters,
-        judgeProgram: judgeProgram), read: &read)
+    return try decode(yaml: yaml, file: file, environment: environment, files: files, read: &read)
   }
 
   private static func decode(
@@ -57,15 +50,6 @@ package struct UnreadableFile: Error, Sendable, Hashable {
   }
 }
 
-/// Reads a file: from disk, or in a test from a table.
-package typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(UnreadableFile) -> [UInt8]
-
-/// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
-package typealias FindExposure = @Sendable (_ path: String) -> UInt32?
-
-/// The reason why a configured program must not be run, in words that follow its path; nil if it may.
-package typealias JudgeProgram = @Sendable (_ path: String) -> String?
-
 /// The users who can change a file, besides root and this process's user.
 package struct FileWriters: Sendable, Hashable {
   /// The reason and the cure, in words that read on after the path.
@@ -78,35 +62,34 @@ package struct FileWriters: Sendable, Hashable {
   }
 }
 
-/// Finds who else can change a file, or put another one in its place; nil: no other user, or there is no file.
-package typealias FindWriters = @Sendable (_ path: String) -> FileWriters?
+/// Reads a file: from disk, or in a test from a table.
+package typealias ReadFile = @Sendable (_ path: String, _ limit: Int) throws(UnreadableFile) -> [UInt8]
 
-/// The files that settings are made of.
+/// The files that settings are made of; without arguments, none.
 package struct FileAccess: Sendable {
   /// Reads the configuration itself, which the command line names.
   package let readConfiguration: ReadFile
   /// Reads a file that the configuration names.
   package let read: ReadFile
-  /// Finds files that every user can read.
-  package let findExposure: FindExposure
-  /// Decides if a program may be run.
-  package let judgeProgram: JudgeProgram
-  /// Finds the other users who can change a file.
-  package let findWriters: FindWriters
+  /// Finds the mode of a file that every user can read; nil for any other, or one that is not there.
+  package let findExposure: @Sendable (String) -> UInt32?
+  /// Finds who else can change a file, or put another one in its place; nil: no other user, or there is no file.
+  package let findWriters: @Sendable (String) -> FileWriters?
+  /// The reason why a configured program must not be run, in words that follow its path; nil if it may.
+  package let judgeProgram: @Sendable (String) -> String?
   /// True if a directory keeps on a medium what is written to it; nil if that is not known.
   package let isKept: @Sendable (String) -> Bool?
 
-  /// Ways to files.
   package init(
-    readConfiguration: @escaping ReadFile, read: @escaping ReadFile, findExposure: @escaping FindExposure,
-    findWriters: @escaping FindWriters,
-    judgeProgram: @escaping JudgeProgram, isKept: @escaping @Sendable (String) -> Bool? = { _ in nil }
+    readConfiguration: ReadFile? = nil,
+    read: @escaping ReadFile = { _, _ throws(UnreadableFile) in throw UnreadableFile("absent") },
+    findExposure: @escaping @Sendable (String) -> UInt32? = { _ in nil },
+    findWriters: @escaping @Sendable (String) -> FileWriters? = { _ in nil },
+    judgeProgram: @escaping @Sendable (String) -> String? = { _ in nil },
+    isKept: @escaping @Sendable (String) -> Bool? = { _ in nil }
   ) {
-    self.isKept = isKept
-    self.readConfiguration = readConfiguration
-    self.read = read
-    self.findExposure = findExposure
-    self.judgeProgram = judgeProgram
-    self.findWriters = findWriters
+    (self.readConfiguration, self.read) = (readConfiguration ?? read, read)
+    (self.findExposure, self.findWriters) = (findExposure, findWriters)
+    (self.judgeProgram, self.isKept) = (judgeProgram, isKept)
   }
 }

@@ -176,10 +176,10 @@ extension Settings {
   }
 }
 
-/// A value. What throws in its place becomes an error of the command.
-func attempt<Value, Cause: Error>(
-  _ value: @autoclosure () throws(Cause) -> Value, otherwise failure: (Cause) -> CommandError
-) throws(CommandError) -> Value {
+/// A value. What throws in its place becomes another error.
+func attempt<Value, Cause: Error, Failure: Error>(
+  _ value: @autoclosure () throws(Cause) -> Value, otherwise failure: (Cause) -> Failure
+) throws(Failure) -> Value {
   do throws(Cause) { return try value() } catch { throw failure(error) }
 }
 

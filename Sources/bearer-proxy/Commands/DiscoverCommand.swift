@@ -17,7 +17,7 @@ struct DiscoverCommand {
     let network = try context.network()
     let proxies = ProxyEnvironment(context.environment) { _, _ in }
     let trust = try attempt(try TLSContext.client()) { (error: TLSConfigurationError) in
-      .failed("the system's certification authorities cannot be read: \(error)")
+      CommandError.failed("the system's certification authorities cannot be read: \(error)")
     }
     let fetch = network.fetcher.bound(tls: trust) { proxies.proxy(for: $0) }
     do throws(DiscoveryFault) {

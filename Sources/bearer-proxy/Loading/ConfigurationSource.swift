@@ -172,27 +172,19 @@ extension FileAccess {
   /// The files of this machine, through the one opener, which waits for no pipe. The configuration may be a
   /// pipe if `pipes` permits it: `check -c <(…)`.
   static func system(pipes: PipeRule) -> FileAccess {
-    FileAccess(
-      readConfiguration: { path, limit throws(UnreadableFile) in
-        try contents(of: path, limit: limit, pipes: pipes)
-      },
-      read: { path, limit throws(UnreadableFile) in
-        try contents(of: path, limit: limit, pipes: .refused)
-      }, findExposure: { FileExposure.mode(of: $0) },
+    func reader(_ pipes: PipeRule) -> ReadFile {
+      { path, limit throws(UnreadableFile) in
+        try attempt(try ReadableFile.contents(of: path, limit: limit, pipes: pipes)) { (error: FileError) in
+          UnreadableFile(error.description)
+        }
+      }
+    }
+    return FileAccess(
+      readConfiguration: reader(pipes), read: reader(.refused), findExposure: { FileExposure.mode(of: $0) },
       findWriters: { path in
         OtherWriters.find(path).map { FileWriters($0.description, areEverybody: $0.areEverybody) }
       }, judgeProgram: { OtherWriters.problem(ofProgram: $0) },
       isKept: { FileExposure.isKept(in: $0) })
-  }
-
-  private static func contents(
-    of path: String, limit: Int, pipes: PipeRule
-  ) throws(UnreadableFile) -> [UInt8] {
-    do throws(FileError) {
-      return try ReadableFile.contents(of: path, limit: limit, pipes: pipes)
-    } catch {
-      throw UnreadableFile(error.description)
-    }
   }
 }
 

@@ -54,11 +54,11 @@ final class ProgramLaunch: Sendable {
     }
     (name, shape) = (program.name, program.shape.withSecret)
     let random = try attempt(try RandomBytes.make(32)) { (error: CryptoError) in
-      .failed("no secret can be made: \(error)")
+      CommandError.failed("no secret can be made: \(error)")
     }
     secret = Secret(Base64URL.encode(random))
     socket = try attempt(try BoundSocket.loopback()) { (error: SystemError) in
-      .failed("cannot listen on 127.0.0.1: \(error.reason)")
+      CommandError.failed("cannot listen on 127.0.0.1: \(error.reason)")
     }
     var environment = context.environment
     let secrets = settings.secretVariables(of: environment)
