@@ -9,10 +9,14 @@ package struct UnusableText: Error {
 }
 
 /// Replaces `${NAME}` by the variable's value and `$$` by one dollar. What a variable holds is not looked at again.
-func substitutingEnvironment(in text: String, environment: [String: String]) throws(UnusableText) -> String {
-  guard text.utf8.contains(UInt8(ascii: "$")) else { return text }
+/// - Returns: the text, and the variables in it, each once.
+func substitutingEnvironment(
+  in text: String, environment: [String: String]
+) throws(UnusableText) -> (text: String, variables: [String]) {
+  guard text.utf8.contains(UInt8(ascii: "$")) else { return (text, []) }
   let stray = UnusableText("has a '$' that is neither '${NAME}' nor '$$' (a dollar)")
   var result = ""
+  var variables: [String] = []
   var rest = text[...]
   while let dollar = rest.firstIndex(of: "$") {
     result += rest[..<dollar]
@@ -29,26 +33,10 @@ func substitutingEnvironment(in text: String, environment: [String: String]) thr
       throw UnusableText("refers to '\(name)', which the environment does not have: set it where the process starts")
     }
     result += value
+    if !variables.contains(name) { variables.append(name) }
     rest = rest[rest.index(after: close)...]
   }
-  return result + rest
-}
-
-/// The variables that a value refers to, each once.
-func environmentReferences(in text: String) -> [String] {
-  var names: [String] = []
-  var rest = text[...]
-  while let dollar = rest.firstIndex(of: "$") {
-    rest = rest[rest.index(after: dollar)...]
-    if rest.first == "$" {
-      rest = rest.dropFirst()
-    } else if rest.first == "{", let close = rest.firstIndex(of: "}") {
-      let name = String(rest[..<close].dropFirst())
-      if !names.contains(name) { names.append(name) }
-      rest = rest[close...]
-    }
-  }
-  return names
+  return (result + rest, variables)
 }
 
 /// POSIX.1-2024 §8.1: letters, digits and underscores, not beginning with a digit.

@@ -16,7 +16,7 @@ extension SettingsDecoder {
     if let problem = files.judgeProgram(program.text) {
       report(program, "\(program.text) \(problem)")
     }
-    let substituted = scalars.filter { !environmentReferences(in: $0.written).isEmpty }
+    let substituted = scalars.filter { !$0.variables.isEmpty }
     for scalar in substituted { given[scalar.key]?.value = ConfiguredValue.hidden }
     return AssertionCommandSettings(
       program: program.located(program.text), words: scalars.map(\.text), environment: environment,

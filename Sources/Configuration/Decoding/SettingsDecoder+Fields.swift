@@ -78,9 +78,7 @@ extension SettingsDecoder {
     if section.members.isEmpty { report(section, that: "needs 'set' or 'remove'") }
     let set = values(section, .set).sorted { $0.key < $1.key }
     let removed = list(section, .remove) ?? []
-    for (_, value) in set where !environmentReferences(in: value.written).isEmpty {
-      given[value.key]?.value = ConfiguredValue.hidden
-    }
+    for (_, value) in set where !value.variables.isEmpty { given[value.key]?.value = ConfiguredValue.hidden }
     let setNames = set.compactMap { name, value in
       requestField(name, value.place, section.path(.set), token).map { (name: $0, value: value.text) }
     }

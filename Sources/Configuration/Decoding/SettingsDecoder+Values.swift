@@ -9,6 +9,8 @@ struct Scalar: Keyed {
   let text: String
   /// The text in the file.
   let written: String
+  /// The variables in it.
+  var variables: [String] = []
   let place: Place
   let key: String
 }
@@ -31,15 +33,15 @@ extension SettingsDecoder {
     switch node.content {
     case .scalar(let written):
       do throws(UnusableText) {
-        let text = try substitutingEnvironment(in: written, environment: environment)
+        let (text, variables) = try substitutingEnvironment(in: written, environment: environment)
         if text != written, !path.hasSuffix(".\(Key.displayName.rawValue)"), let found = LookAlike.first(in: text) {
           // Not the value: it may be a secret's.
           return refuse(node, "what its variable holds contains \(found.words): set the variable again")
         }
         if !text.isEmpty {
-          let source = ValueSource.file(node.place, variables: environmentReferences(in: written))
+          let source = ValueSource.file(node.place, variables: variables)
           note(ConfiguredValue(path, ConfiguredValue.withoutUserInformation(text), source))
-          return Scalar(text: text, written: written, place: node.place, key: path)
+          return Scalar(text: text, written: written, variables: variables, place: node.place, key: path)
         }
         report(node, that: "is empty")
       } catch {
@@ -189,7 +191,7 @@ extension SettingsDecoder {
     if let scalar = scalar(section, key) {
       given[scalar.key]?.value = ConfiguredValue.hidden
       // If a variable has a part in it, the file alone does not tell the secret.
-      if environmentReferences(in: scalar.written).isEmpty { reportExposedText(scalar, insteadOf: fileKey) }
+      if scalar.variables.isEmpty { reportExposedText(scalar, insteadOf: fileKey) }
       return secret(Array(scalar.text.utf8), scalar, scalar.key)
     }
     guard let scalar = scalar(section, fileKey), let (path, bytes) = contents(of: scalar, limit: 64 << 10) else {

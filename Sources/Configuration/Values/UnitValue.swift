@@ -4,40 +4,20 @@ package import Bytes
 
 /// Reads `500ms`, `30s`, `5m` or `2h`: a whole number and its unit. `nil` for anything else, and for more than a year.
 package func parsedDuration(_ text: String) -> TimeSpan? {
-  guard let (number, unit) = numberAndUnit(text) else { return nil }
-  let factor: Int64
-  switch unit {
-  case "ms": factor = 1
-  case "s": factor = 1_000
-  case "m": factor = 60_000
-  case "h": factor = 3_600_000
-  default: return nil
-  }
-  let (milliseconds, overflow) = number.multipliedReportingOverflow(by: factor)
-  guard !overflow, milliseconds <= 366 * 24 * 3_600_000 else { return nil }
-  return .milliseconds(UInt64(milliseconds))
+  let units: [Substring: Int64] = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000]
+  return number(text, units, atMost: 366 * 24 * 3_600_000).map { .milliseconds(UInt64($0)) }
 }
 
 /// Reads `100B`, `64KiB`, `1MiB` or `10GiB`: a whole number and its unit. `nil` for anything else, and beyond 2^62.
 func parsedSize(_ text: String) -> Int? {
-  guard let (number, unit) = numberAndUnit(text) else { return nil }
-  let shift: Int64
-  switch unit {
-  case "B": shift = 0
-  case "KiB": shift = 10
-  case "MiB": shift = 20
-  case "GiB": shift = 30
-  default: return nil
-  }
-  let (bytes, overflow) = number.multipliedReportingOverflow(by: 1 << shift)
-  guard !overflow, bytes <= 1 << 62 else { return nil }
-  return Int(bytes)
+  number(text, ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30], atMost: 1 << 62).map { Int($0) }
 }
 
-private func numberAndUnit(_ text: String) -> (number: Int64, unit: Substring)? {
+private func number(_ text: String, _ units: [Substring: Int64], atMost limit: Int64) -> Int64? {
   let digits = text.prefix { $0.isASCII && $0.isNumber }
-  guard let number = Int64(digits) else { return nil }
-  return (number, text[digits.endIndex...])
+  guard let number = Int64(digits), let factor = units[text[digits.endIndex...]] else { return nil }
+  let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+  return overflow || product > limit ? nil : product
 }
 
 /// A duration in the largest unit that divides it.
