@@ -18,3 +18,11 @@ extension String {
     return lines
   }
 }
+
+extension StringProtocol {
+  /// The text without such characters at either end.
+  package func trimmed(_ isBlank: (Character) -> Bool) -> SubSequence {
+    let rest = drop(while: isBlank)
+    return rest[..<(rest.lastIndex { !isBlank($0) }.map { rest.index(after: $0) } ?? rest.startIndex)]
+  }
+}

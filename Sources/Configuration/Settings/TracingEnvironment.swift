@@ -196,12 +196,12 @@ package struct TracingEnvironment: Sendable {
 
   /// The variable's text; nil if it is empty, which counts as not set.
   private func text(_ name: String) -> String? {
-    guard let text = environment[name]?.trimmed, !text.isEmpty else { return nil }
-    return text
+    guard let text = environment[name]?.trimmed(\.isWhitespace), !text.isEmpty else { return nil }
+    return String(text)
   }
 
   private func words(_ name: String) -> [String] {
-    (text(name) ?? "").split(separator: ",").map { String($0).trimmed.lowercased() }.filter { !$0.isEmpty }
+    (text(name) ?? "").split(separator: ",").map { $0.trimmed(\.isWhitespace).lowercased() }.filter { !$0.isEmpty }
   }
 
   /// The variable for traces, else the one for everything.
@@ -246,18 +246,9 @@ package struct TracingEnvironment: Sendable {
   /// `KEY=VALUE` with a percent-encoded value, as in W3C Baggage.
   private static func pair(_ entry: Substring) -> (key: String, value: [UInt8])? {
     guard let equals = entry.firstIndex(of: "="),
-      let value = PercentEncoding.decoded(String(entry[entry.index(after: equals)...]).trimmed.utf8),
-      let key = PercentEncoding.decoded(String(entry[..<equals]).trimmed.utf8)
+      let value = PercentEncoding.decoded(entry[entry.index(after: equals)...].trimmed(\.isWhitespace).utf8),
+      let key = PercentEncoding.decoded(entry[..<equals].trimmed(\.isWhitespace).utf8)
     else { return nil }
     return (String(decoding: key, as: UTF8.self), value)
-  }
-}
-
-extension String {
-  fileprivate var trimmed: String {
-    var text = self[...]
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
   }
 }

@@ -68,7 +68,8 @@ struct InitCommand {
     for question in FirstConfiguration.Question.allCases {
       while true {
         guard let typed = context.terminal.ask(text(question, first), question == .secret) else { return nil }
-        let answer = typed.trimmingBlanks
+        // What was pasted often has a blank at an end.
+        let answer = String(typed.trimmed { [" ", "\t", "\r", "\n"].contains($0) })
         var next = first
         switch question {
         case .authority: next.authority = answer
@@ -102,15 +103,5 @@ struct InitCommand {
         ? "What the token is for, such as api://orders/.default: "
         : "What the token is for: scopes with blanks between, such as User.Read: "
     }
-  }
-}
-
-extension String {
-  /// Without blanks at either end: what was pasted often has one.
-  fileprivate var trimmingBlanks: String {
-    let blanks: Set<Character> = [" ", "\t", "\r", "\n"]
-    let head = drop { blanks.contains($0) }
-    guard let last = head.lastIndex(where: { !blanks.contains($0) }) else { return "" }
-    return String(head[...last])
   }
 }
