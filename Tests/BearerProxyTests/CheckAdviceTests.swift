@@ -71,7 +71,7 @@ import Tokens
   ) throws {
     let settings = try Self.settings(cache, listener)
     let advisor = CheckAdvice(
-      OperatorCommands(settings, cache: settings.cache, configuration: "p.yaml"), route: settings.routes[0],
+      commands: OperatorCommands(settings, cache: settings.cache, configuration: "p.yaml"), route: settings.routes[0],
       application: settings.applications[0])
     let required = InteractionRequired(
       reason: reason, scopes: try ScopeSet(["a.b"]), authority: settings.applications[0].authority.value)
@@ -112,7 +112,8 @@ import Tokens
     func advices(_ trust: String) throws -> [String] {
       let settings = try Self.settings("file: c.json", "", trust)
       let advisor = CheckAdvice(
-        OperatorCommands(configuration: "p.yaml"), route: settings.routes[0], application: settings.applications[0])
+        commands: OperatorCommands(configuration: "p.yaml"), route: settings.routes[0],
+        application: settings.applications[0])
       return [
         advisor.advice(AcquisitionError(.unreached(unknown))), advisor.advice(probe: unknown),
       ]

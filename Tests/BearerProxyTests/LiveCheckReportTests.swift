@@ -72,7 +72,7 @@ import Tokens
              token: {as: application, scopes: [a.b]}}
         """.utf8), file: "p.yaml", environment: [:])
     return CheckAdvice(
-      OperatorCommands(configuration: "p.yaml"), route: settings.routes[0],
+      commands: OperatorCommands(configuration: "p.yaml"), route: settings.routes[0],
       application: hasToken ? settings.applications[0] : nil)
   }
 

@@ -134,7 +134,7 @@ import Tokens
     let thumbprint = try #require(loaded.certificates.thumbprint(of: "app"))
     #expect(thumbprint == "59F5BA386D5382F92796853D40D7F4A18D443DF9")
     let advice = CheckAdvice(
-      OperatorCommands(configuration: "p.yaml"), route: loaded.settings.routes[0],
+      commands: OperatorCommands(configuration: "p.yaml"), route: loaded.settings.routes[0],
       application: loaded.settings.applications[0],
       thumbprint: thumbprint)
     var reply = TokenErrorReply(error: "invalid_client")
@@ -150,7 +150,7 @@ import Tokens
   {
     let loaded = try Self.loaded("certificate_file: @ec.pem, key_file: @ec.key", kind: "mutual_tls")
     let advice = CheckAdvice(
-      OperatorCommands(configuration: "p.yaml"), route: loaded.settings.routes[0],
+      commands: OperatorCommands(configuration: "p.yaml"), route: loaded.settings.routes[0],
       application: loaded.settings.applications[0], thumbprint: loaded.certificates.thumbprint(of: "app"))
     let words = advice.advice(
       AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: "invalid_client")), status: 401)))
@@ -171,7 +171,8 @@ import Tokens
       """, to: "p.yaml")
     let settings = try CommandContext(environment: ["MSI_ENDPOINT": "http://127.0.0.1:1/"]).settings(file)
     let advice = CheckAdvice(
-      OperatorCommands(configuration: "p.yaml"), route: settings.routes[0], application: settings.applications[0])
+      commands: OperatorCommands(configuration: "p.yaml"), route: settings.routes[0],
+      application: settings.applications[0])
     let unreached = AcquisitionError(.unreached(.timedOut(host: "h")))
     #expect(advice.advice(unreached).contains("or were MSI_ENDPOINT left over from elsewhere?"))
     #expect(

@@ -16,20 +16,12 @@ struct CheckAdvice {
   let route: RouteSettings
   let application: ApplicationSettings?
   /// The thumbprint of the certificate that the application proves itself with, if it has one.
-  let thumbprint: String?
+  var thumbprint: String?
+  /// True if it is about the blueprint of the route's agent identity alone.
+  var isAboutBlueprint = false
 
   /// The agent identity that it is about.
-  private var agent: String?
-
-  init(
-    _ commands: OperatorCommands, route: RouteSettings, application: ApplicationSettings?, thumbprint: String? = nil
-  ) {
-    self.commands = commands
-    self.route = route
-    self.application = application
-    self.thumbprint = thumbprint
-    agent = route.token.agent
-  }
+  private var agent: String? { isAboutBlueprint ? nil : route.token.agent }
 
   private var parts: CureParts {
     var parts = CureParts()
@@ -77,7 +69,7 @@ struct CheckAdvice {
     case .application where agent != nil:
       if case .rejected(let reply) = error.kind, reply.error != "invalid_client" { return words(cure(reply)) }
       var blueprint = self
-      blueprint.agent = nil
+      blueprint.isAboutBlueprint = true
       return blueprint.advice(error)
     case .application(let name):
       var parts = parts
@@ -269,6 +261,15 @@ extension OperatorCommands {
     self.init(
       configuration: configuration, reachesCache: reachesCache,
       hasPages: settings.listeners.contains { $0.signIn != nil })
+  }
+}
+
+extension LoadedConfiguration {
+  /// The cures for a route.
+  func advice(for route: RouteSettings, _ commands: OperatorCommands) -> CheckAdvice {
+    CheckAdvice(
+      commands: commands, route: route, application: route.application.flatMap { settings.application(named: $0) },
+      thumbprint: route.application.flatMap { certificates.thumbprint(of: $0) })
   }
 }
 

@@ -187,24 +187,21 @@ struct Composition {
       ProcessMetrics(configuration, loops: machinery.loops.count, isTracing: tracer != nil, succeeding: nil))
     exporter = tracer.flatMap { tracer in
       machinery.tracing.exporter(of: tracer, fetcher: machinery.fetcher, log: log) { event in
-        let metrics = metrics.withLock { $0 }
-        metrics.traces?.count(event, in: metrics.registry.shared)
+        metrics.withLock { $0.traces?.count(event, in: $0.registry.shared) }
       }
     }
     let cache = configuration.cache
     let condition = CacheCondition(path: cache.place, kind: cache.kind, now: { .now })
     let observeTokens: @Sendable (TokenEvent) -> Void = { event in
       event.write(to: log)
-      let metrics = metrics.withLock { $0 }
-      metrics.tokens.count(event, in: metrics.registry.shared)
+      metrics.withLock { $0.tokens.count(event, in: $0.registry.shared) }
     }
     let store = await cache.open(
       loop: machinery.loops[0], resolver: machinery.resolver, observeTokens: observeTokens
     ) { event in
       condition.take(event)
       event.write(to: log, path: cache.place ?? "") { CacheCure.words($0) }
-      let metrics = metrics.withLock { $0 }
-      metrics.cache?.count(event, in: metrics.registry.shared)
+      metrics.withLock { $0.cache?.count(event, in: $0.registry.shared) }
     }
     let publications = Publications()
     let signInRequirements = SignInRequirements(beside: store, subscriptions: [:], now: { .now })
@@ -216,8 +213,7 @@ struct Composition {
           event.write(to: log, route: routes.isEmpty ? nil : routes.map(\.route.name).joined(separator: ", ")) {
             routes.first?.advice($0)
           }
-          let metrics = metrics.withLock { $0 }
-          metrics.tokens.count(event, in: metrics.registry.shared)
+          metrics.withLock { $0.tokens.count(event, in: $0.registry.shared) }
         },
         publish: { key, value in
           publications.publish(value, key)
@@ -288,7 +284,7 @@ struct Composition {
     let plan = routePlan(configuration, credentials)
     let requested = plan.routes.compactMap { route in route.bearerSlot.map { (route.name, plan.subscriptions[$0]) } }
     let advisors = zip(plan.routes, settings.routes).compactMap { route, settings in
-      route.bearerSlot.map { (plan.subscriptions[$0].key, advisor(settings, configuration, commands)) }
+      route.bearerSlot.map { (plan.subscriptions[$0].key, configuration.advice(for: settings, commands)) }
     }
     self.advisors.withLock { $0 = Dictionary(grouping: advisors, by: \.0).mapValues { $0.map(\.1) } }
     process.signInRequirements.follow(Dictionary(uniqueKeysWithValues: requested))
@@ -314,14 +310,6 @@ struct Composition {
     return Generation(
       configuration: configuration, first: first, held: held, descriptors: descriptors, credentials: credentials,
       service: service, signInHandlers: signInHandlers)
-  }
-
-  private func advisor(
-    _ route: RouteSettings, _ configuration: LoadedConfiguration, _ commands: OperatorCommands
-  ) -> CheckAdvice {
-    CheckAdvice(
-      commands, route: route, application: route.application.flatMap { configuration.settings.application(named: $0) },
-      thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) })
   }
 
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {

@@ -45,10 +45,8 @@ struct TokenCommand {
       }
       throw .failed(
         "no token for route '\(options.route)': \(error.reason): \(error.detail)", status: error.exitStatus,
-        advice: CheckAdvice(
-          OperatorCommands(settings, cache: settings.cache, configuration: options.configuration), route: route,
-          application: route.application.flatMap { settings.application(named: $0) },
-          thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) }
+        advice: configuration.advice(
+          for: route, OperatorCommands(settings, cache: settings.cache, configuration: options.configuration)
         ).advice(error) + "\n")
     }
   }

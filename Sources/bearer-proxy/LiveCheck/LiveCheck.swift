@@ -51,13 +51,13 @@ struct LiveCheck {
         let chain = RouteChain(
           route: route, application: application,
           subscription: configuration.subscription(of: route, credentials: credentials, fetch: fetch)?.asTrial(),
-          thumbprint: route.application.flatMap { configuration.certificates.thumbprint(of: $0) },
           probe: options.probe ?? route.probe, tls: configuration.contexts.routes[index], broker: broker,
           fetcher: network.fetcher, provider: application.map(fetch) ?? network.fetcher.bound(tls: nil),
           providerClock: route.application.flatMap { clocks[$0] } ?? ProviderClock(),
           pageRedirectURIs: { settings.pageRedirectURIs($0) },
           connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver),
-          commands: OperatorCommands(settings, cache: settings.cache, configuration: options.configuration),
+          advisor: configuration.advice(
+            for: route, OperatorCommands(settings, cache: settings.cache, configuration: options.configuration)),
           handOut: route.tokenRules.isHandedOut ? handOut : nil)
         group.addTask { (index, await chain.check()) }
       }

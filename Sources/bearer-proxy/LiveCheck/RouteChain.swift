@@ -13,8 +13,6 @@ struct RouteChain: Sendable {
   let route: RouteSettings
   let application: ApplicationSettings?
   let subscription: TokenSubscription?
-  /// Of the application's certificate, if it has one.
-  let thumbprint: String?
   let probe: String?
   let tls: TLSContext?
   let broker: TokenBroker
@@ -25,13 +23,9 @@ struct RouteChain: Sendable {
   /// The redirect URIs of the listeners' sign-in pages.
   let pageRedirectURIs: @Sendable (CallbackPath) -> [String]
   let connectionProbe: ConnectionProbe
-  let commands: OperatorCommands
+  let advisor: CheckAdvice
   /// The listener that hands its token out, if there is one.
   let handOut: HandOutTrial?
-
-  private var advisor: CheckAdvice {
-    CheckAdvice(commands, route: route, application: application, thumbprint: thumbprint)
-  }
 
   /// Tries every link.
   func check() async -> CheckedRoute {
