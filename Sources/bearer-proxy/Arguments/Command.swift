@@ -52,14 +52,12 @@ enum Shell: String, CaseIterable {
 
 /// A proxy whose configuration `engine` writes, in one of its forms.
 enum Engine: String, CaseIterable {
-  case nginx
-  case envoy
+  case nginx, envoy
   case envoyGRPC = "envoy-grpc"
   case envoyExtProc = "envoy-ext-proc"
   case envoyExtAuthz = "envoy-ext-authz"
   case envoyTwoListeners = "envoy-two-listeners"
-  case caddy
-  case haproxy
+  case caddy, haproxy
   case haproxyLua = "haproxy-lua"
   case traefik
 }

@@ -8,19 +8,9 @@ import Tokens
 
 /// A word that says what to do.
 enum CommandName: String, CaseIterable {
-  case run
-  case check
-  case login
-  case accounts
-  case logout
-  case token
-  case status
+  case run, check, login, accounts, logout, token, status
   case initialise = "init"
-  case engine
-  case exec
-  case completion
-  case man
-  case version
+  case engine, exec, completion, man, version
 
   /// The command's options, besides `--help`.
   var options: [Option] {
@@ -79,31 +69,17 @@ enum Option: String, CaseIterable {
   case config
   case logLevel = "log-level"
   case logFormat = "log-format"
-  case loops
-  case route
-  case program
+  case loops, route, program
   case keepVariable = "keep-variable"
-  case json
-  case reveal
-  case format
-  case username
-  case revoke
-  case application
+  case json, reveal, format, username, revoke, application
   case deviceCode = "device-code"
   case prompt
   case loginHint = "login-hint"
   case domainHint = "domain-hint"
   case extraScope = "extra-scope"
-  case claims
-  case timeout
-  case port
+  case claims, timeout, port
   case redirectURI = "redirect-uri"
-  case account
-  case wait
-  case live
-  case probe
-  case discover
-  case help
+  case account, wait, live, probe, discover, help
 
   /// `-c` for `--config`.
   var letter: Character? {
@@ -119,21 +95,16 @@ enum Option: String, CaseIterable {
     switch self {
     case .config: "FILE"
     case .logLevel: "LEVEL"
-    case .logFormat: "FORMAT"
-    case .loops: "NUMBER"
-    case .route: "NAME"
-    case .program: "NAME"
+    case .logFormat, .format: "FORMAT"
+    case .loops, .port: "NUMBER"
+    case .route, .program, .username, .application: "NAME"
     case .keepVariable: "VARIABLE"
-    case .format: "FORMAT"
-    case .username: "NAME"
-    case .application: "NAME"
     case .prompt: "PROMPT"
     case .loginHint: "USERNAME"
     case .domainHint: "DOMAIN"
     case .extraScope: "SCOPE"
     case .claims: "JSON"
     case .timeout: "TIME"
-    case .port: "NUMBER"
     case .redirectURI: "URI"
     case .account: "ACCOUNT"
     case .wait: "SECONDS"
@@ -176,10 +147,7 @@ enum Option: String, CaseIterable {
     case .logLevel: "BEARER_PROXY_LOG_LEVEL"
     case .logFormat: "BEARER_PROXY_LOG_FORMAT"
     case .loops: "BEARER_PROXY_LOOPS"
-    case .route, .program, .keepVariable, .json, .reveal, .format, .username, .revoke, .application, .deviceCode,
-      .prompt, .loginHint, .domainHint, .extraScope,
-      .claims, .timeout, .port, .redirectURI, .account, .wait, .live, .probe, .discover, .help:
-      nil
+    default: nil
     }
   }
 }
