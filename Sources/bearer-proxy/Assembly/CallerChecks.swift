@@ -23,11 +23,8 @@ extension CallerTokenCheck {
 /// The judges in use.
 struct CallerTokenChecks {
   private struct Entry {
-    var authority: Authority
-    var audiences: Set<String>
-    var scopes: ScopeSet
+    var rule: CallerSettings.Issuer
     var tls: TLSContext?
-    var proxy: ProxyChoice
     var check: CallerTokenCheck
   }
 
@@ -40,10 +37,7 @@ struct CallerTokenChecks {
     for rule in configuration.settings.callerIssuers {
       let tls = contexts[rule.caFile?.value]
       let check = known(rule, tls) ?? former?.known(rule, tls) ?? CallerTokenCheck(rule, fetcher: fetcher, tls: tls)
-      entries.append(
-        Entry(
-          authority: rule.authority.value, audiences: rule.audiences, scopes: rule.scopes, tls: tls,
-          proxy: rule.proxy, check: check))
+      entries.append(Entry(rule: rule, tls: tls, check: check))
     }
   }
 
@@ -57,8 +51,8 @@ struct CallerTokenChecks {
 
   private func known(_ rule: CallerSettings.Issuer, _ tls: TLSContext?) -> CallerTokenCheck? {
     entries.first {
-      $0.authority == rule.authority.value && $0.audiences == rule.audiences && $0.scopes == rule.scopes
-        && $0.tls === tls && $0.proxy == rule.proxy
+      $0.rule.authority.value == rule.authority.value && $0.rule.audiences == rule.audiences
+        && $0.rule.scopes == rule.scopes && $0.rule.proxy == rule.proxy && $0.tls === tls
     }?.check
   }
 }

@@ -147,18 +147,8 @@ struct AccessLog {
       output = open
       return
     }
-    do throws(SystemError) {
-      output = try OutputFile(path: file.value)
-    } catch {
-      throw ConfigurationError([file.issue("cannot write access records to \(file.value): \(error.reason)")])
+    output = try attempt(try OutputFile(path: file.value)) { (error: SystemError) in
+      ConfigurationError([file.issue("cannot write access records to \(file.value): \(error.reason)")])
     }
-  }
-}
-
-extension LogSettings {
-  /// The access log's file, if it is in another directory than these.
-  func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
-    guard access, let file = accessFile, !directories.contains(directory(of: file.value)) else { return [] }
-    return [file.issue("\(file.value) needs a restart: the process has given up the right to make files there")]
   }
 }

@@ -19,21 +19,4 @@ extension Settings {
     if first.cache.isElsewhere(than: cache) || first.cacheKeys != cacheKeys { names.append("cache") }
     return names
   }
-
-  /// The files that would be made in other directories than these, the only ones in which the process may still make
-  /// some.
-  func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
-    log.filesOutside(directories)
-      + listeners.compactMap { listener in
-        guard case .unix(let path) = listener.address.value.kind, !directories.contains(directory(of: path)) else {
-          return nil
-        }
-        return listener.address.issue(
-          "\(listener.address.value) needs a restart: the process has given up the right to make files there")
-      }
-      + routes.compactMap { route in
-        guard let path = route.tokenFile?.path, !directories.contains(directory(of: path.value)) else { return nil }
-        return path.issue("\(path.value) needs a restart: the process has given up the right to make files there")
-      }
-  }
 }

@@ -48,18 +48,14 @@ extension SignInOrigin {
     self.init(settings, boundTo: address.ipAddress == nil ? nil : address.port)
   }
 
+  /// Without a public URL a loopback listener's own: `localhost`, because Entra ignores the port of that name alone,
+  /// and the address if the name may mean another one.
   private init?(_ settings: ListenerSettings, boundTo port: UInt16?) {
     guard let signIn = settings.signIn else { return nil }
     if let url = signIn.publicURL {
       self.init(url)
-    } else {
-      self.init(settings, port: port)
+      return
     }
-  }
-
-  /// A loopback listener's own: `localhost`, because Entra ignores the port of that name alone, and the address if
-  /// the name may mean another one.
-  private init?(_ settings: ListenerSettings, port: UInt16?) {
     guard settings.address.value.ipAddress != nil, let port else { return nil }
     let host = settings.address.value.host
     let name = host == "127.0.0.1" || host == "::1" ? "localhost" : host

@@ -17,7 +17,11 @@ enum CacheLocation: Sendable {
   /// configuration. A file need not be there yet; its directory must. A server is not asked.
   /// - Parameter entrance: the application whose tokens open a server.
   init(_ settings: Settings, entrance: CacheEntrance? = nil) throws(ConfigurationError) {
-    let seal = try CacheSeal(of: settings)
+    let seal = try attempt(try CacheSeal(settings.cacheKeys)) { (error: CryptoError) in
+      ConfigurationError([
+        ConfigurationIssue(.whole(""), "cache.key_file: the cryptography library fails: \(error)")
+      ])
+    }
     switch settings.cache {
     case .memory: self = .memory
     case .file(let path):
@@ -77,19 +81,6 @@ enum CacheLocation: Sendable {
     case .memory: .memory
     case .file: .file
     case .redis: .redis
-    }
-  }
-}
-
-extension CacheSeal {
-  /// The encryption that the settings demand.
-  fileprivate init(of settings: Settings) throws(ConfigurationError) {
-    do throws(CryptoError) {
-      self = try CacheSeal(settings.cacheKeys)
-    } catch {
-      throw ConfigurationError([
-        ConfigurationIssue(.whole(""), "cache.key_file: the cryptography library fails: \(error)")
-      ])
     }
   }
 }

@@ -103,18 +103,19 @@ private struct MadeOf: Hashable {
   var loaded: [UInt8]?
   private var contents: [[UInt8]?]
 
-  init(server certificate: TLSIdentity, callers: String?) {
-    (isServer, caFile, self.certificate) = (true, callers, certificate)
-    contents = [callers, certificate.certificatePath, certificate.keyPath].map { $0.flatMap { contentDigest(of: $0) } }
+  init(server certificate: TLSIdentity, callers: String?, offersHTTP2: Bool) {
+    (isServer, self.offersHTTP2, caFile, self.certificate) = (true, offersHTTP2, callers, certificate)
+    contents = Self.contents(callers, certificate)
   }
 
   init(client shown: ShownCertificate, caFile: String?) {
-    let certificate = shown.files.map { TLSIdentity($0) }
-    (isServer, self.caFile, self.certificate) = (false, caFile, certificate)
+    (isServer, self.caFile, certificate) = (false, caFile, shown.files.map { TLSIdentity($0) })
     if case .loaded(let certificate) = shown { loaded = certificate.sha256 }
-    contents = [caFile ?? TLSContext.systemTrustPath, certificate?.certificatePath, certificate?.keyPath].map {
-      $0.flatMap { contentDigest(of: $0) }
-    }
+    contents = Self.contents(caFile ?? TLSContext.systemTrustPath, certificate)
+  }
+
+  private static func contents(_ authorities: String?, _ certificate: TLSIdentity?) -> [[UInt8]?] {
+    [authorities, certificate?.certificatePath, certificate?.keyPath].map { $0.flatMap { contentDigest(of: $0) } }
   }
 }
 
@@ -130,8 +131,7 @@ private struct TLSContextLoader {
   }
 
   mutating func server(_ files: CertificateFiles, callers: Located<String>?, offersHTTP2: Bool) -> TLSContext? {
-    var parts = MadeOf(server: TLSIdentity(files), callers: callers?.value)
-    parts.offersHTTP2 = offersHTTP2
+    let parts = MadeOf(server: TLSIdentity(files), callers: callers?.value, offersHTTP2: offersHTTP2)
     do throws(TLSConfigurationError) {
       return try context(parts) { () throws(TLSConfigurationError) in
         try TLSContext.server(TLSIdentity(files), callerTrustPath: callers?.value, offersHTTP2: offersHTTP2)

@@ -6,17 +6,32 @@ import Platform
 import Telemetry
 
 extension Settings {
-  /// The directories in which `run` makes, replaces or removes files: the cache's, the access log's, and those of unix
-  /// sockets and token files.
+  /// The directories in which `run` makes, replaces or removes files: the cache's, the admin listener's, and those of
+  /// `madeFiles`.
   var writableDirectories: [String] {
-    var files: [String] = []
+    var files = madeFiles.map(\.path)
     if let cache = cache.path { files.append(cache) }
-    if log.access, let file = log.accessFile { files.append(file.value) }
-    for address in listeners.map(\.address.value) + (admin.map { [$0.address.value] } ?? []) {
-      if case .unix(let path) = address.kind { files.append(path) }
-    }
-    files += routes.compactMap { $0.tokenFile?.path.value }
+    if let admin, case .unix(let path) = admin.address.value.kind { files.append(path) }
     return Set(files.map(directory)).sorted()
+  }
+
+  /// Issues of the files that would be made in other directories than these, the only ones in which the process may
+  /// still make some.
+  func filesOutside(_ directories: Set<String>) -> [ConfigurationIssue] {
+    madeFiles.filter { !directories.contains(directory(of: $0.path)) }.map { _, named in
+      named.issue("\(named.value) needs a restart: the process has given up the right to make files there")
+    }
+  }
+
+  /// The files that a reload may make elsewhere, each with its name in the configuration: the access log's, unix
+  /// sockets of listeners, and token files.
+  private var madeFiles: [(path: String, named: Located<String>)] {
+    let files = [log.access ? log.accessFile : nil] + routes.map(\.tokenFile?.path)
+    return files.compactMap(\.self).map { ($0.value, $0) }
+      + listeners.map(\.address).compactMap { address in
+        guard case .unix(let path) = address.value.kind else { return nil }
+        return (path, Located("\(address.value)", place: address.place, key: address.key))
+      }
   }
 }
 
