@@ -30,10 +30,7 @@ package struct LockFile: Sendable {
   package func take(within limit: TimeSpan = .seconds(5)) async throws(FileError) -> HeldLockFile {
     let deadline = MonotonicTime.now + limit
     while true {
-      let result = await queue.run { () -> Result<Attempt, SystemError> in
-        do throws(SystemError) { return .success(try attempt()) } catch { return .failure(error) }
-      }
-      switch result {
+      switch await queue.run({ Result { () throws(SystemError) in try attempt() } }) {
       case .success(.taken(let held)): return held
       case .success(.busy(let holder)):
         if MonotonicTime.now >= deadline { throw .held(holder) }

@@ -134,7 +134,7 @@ package final class OutputFile: Sendable {
         return batch
       }
       guard var batch else { return }
-      let failure = writeAll(batch)
+      let failure = writeLines(batch)
       batch.removeAll(keepingCapacity: true)
       let hearing = state.withLock { state in
         defer { state.failure = failure?.error }
@@ -147,15 +147,17 @@ package final class OutputFile: Sendable {
   }
 
   /// Writes whole lines, as many as there is room for.
-  private func writeAll(_ bytes: [UInt8]) -> (error: SystemError, lostLines: UInt64)? {
+  private func writeLines(_ bytes: [UInt8]) -> (error: SystemError, lostLines: UInt64)? {
     bytes.withUnsafeBytes { bytes in
       if isInsideLine {
         // The part of a line that was written must not join the next line.
         let end = [UInt8(ascii: "\n")]
-        if let (error, _) = end.withUnsafeBytes({ writeAll($0) }) { return (error, Self.lines(in: bytes[...])) }
+        if let (error, _) = end.withUnsafeBytes({ writeAll($0, to: descriptor) }) {
+          return (error, Self.lines(in: bytes[...]))
+        }
         isInsideLine = false
       }
-      guard let (error, rest) = writeAll(bytes) else { return nil }
+      guard let (error, rest) = writeAll(bytes, to: descriptor) else { return nil }
       isInsideLine = rest.startIndex > 0 && bytes[rest.startIndex - 1] != UInt8(ascii: "\n")
       return (error, Self.lines(in: rest))
     }
@@ -163,26 +165,6 @@ package final class OutputFile: Sendable {
 
   private static func lines(in bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
     bytes.reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
-  }
-
-  /// Writes bytes; returns the rest, and the reason.
-  private func writeAll(
-    _ bytes: UnsafeRawBufferPointer
-  ) -> (error: SystemError, rest: Slice<UnsafeRawBufferPointer>)? {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let chunk = UnsafeRawBufferPointer(rebasing: rest)
-      let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if count < 0, errno == EAGAIN {
-        var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&item, 1, 1000)
-      } else if count == 0 || errno != EINTR {
-        return (SystemError("write"), rest)
-      }
-    }
-    return nil
   }
 
   /// Waits until everything queued so far is written, at most for `limit`; false if it is not. For the end of the
@@ -193,4 +175,25 @@ package final class OutputFile: Sendable {
     queue.async(execute: mark)
     return mark.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.nanoseconds))) == .success
   }
+}
+
+/// Writes bytes to a descriptor, and waits for room if that does not wait by itself. Returns the rest, and the reason;
+/// nil if there is none.
+package func writeAll(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
+) -> (error: SystemError, rest: Slice<UnsafeRawBufferPointer>)? {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let chunk = UnsafeRawBufferPointer(rebasing: rest)
+    let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
+    if count > 0 {
+      rest = rest.dropFirst(count)
+    } else if count < 0, errno == EAGAIN {
+      var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      poll(&item, 1, 1000)
+    } else if count == 0 || errno != EINTR {
+      return (SystemError("write"), rest)
+    }
+  }
+  return nil
 }

@@ -18,10 +18,7 @@ package struct RegionLock: Sendable {
   /// Takes lock number `index`, with an attempt about every 25 ms; nil if it was held until the time was over.
   package func take(_ index: UInt64, within limit: TimeSpan) async throws(SystemError) -> HeldRegion? {
     let deadline = MonotonicTime.now + limit
-    let opened = await queue.run { () -> Result<HeldRegion, SystemError> in
-      do throws(SystemError) { return .success(try open()) } catch { return .failure(error) }
-    }
-    let region = try opened.get()
+    let region = try await queue.run { Result { () throws(SystemError) in try open() } }.get()
     // An offset has 63 bits.
     while csystem_try_lock_byte(region.descriptor, Int64(index >> 1)) != 0 {
       guard errno == EAGAIN || errno == EACCES else { throw SystemError("fcntl") }

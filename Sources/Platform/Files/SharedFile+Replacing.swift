@@ -45,7 +45,7 @@ extension SharedFile {
         guard fchown(descriptor, .max, group) == 0 else { throw SystemError("fchown") }
         guard fchmod(descriptor, 0o640) == 0 else { throw SystemError("fchmod") }
       }
-      try write(bytes, to: descriptor)
+      if let (error, _) = bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }) { throw error }
       guard fsync(descriptor) == 0 else { throw SystemError("fsync") }
       try date(descriptor)
       // Still ours: another writer whose lock was taken over may have begun to write here.
@@ -86,23 +86,5 @@ extension SharedFile {
   private func date(_ descriptor: Int32) throws(SystemError) {
     let time = WallClock.now.advanced(by: Self.lead)
     guard csystem_set_modified(descriptor, time.seconds, time.nanoseconds) == 0 else { throw SystemError("futimens") }
-  }
-
-  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
-    var failure: SystemError?
-    bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let chunk = UnsafeRawBufferPointer(rebasing: rest)
-        let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
-        if count >= 0 {
-          rest = rest.dropFirst(count)
-        } else if errno != EINTR {
-          failure = SystemError("write")
-          return
-        }
-      }
-    }
-    if let failure { throw failure }
   }
 }

@@ -86,8 +86,7 @@ package struct SharedFile: Sendable, Hashable {
   func trustProblem(
     _ identity: FileIdentity, in directory: borrowing Directory
   ) throws(FileError) -> FileTrust? {
-    let owner: UInt32
-    do throws(SystemError) { owner = try directory.identity().owner } catch { throw .system(error) }
+    let owner = try reached { () throws(SystemError) in try directory.identity().owner }
     return FileTrust.problem(file: identity.mode, owner: identity.owner, user: geteuid(), directoryOwner: owner)
   }
 

@@ -207,19 +207,5 @@ func writeError(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
 /// Writes everything, or as much as there is a reader for.
 private func write(_ text: String, to descriptor: Int32) -> Bool {
-  Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) } == 0
-}
-
-/// Writes bytes to a descriptor that waits. Returns the error's number, 0 if there is none.
-func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
-  var rest = bytes[...]
-  while !rest.isEmpty {
-    let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-    if count > 0 {
-      rest = rest.dropFirst(count)
-    } else if errno != EINTR {
-      return errno
-    }
-  }
-  return 0
+  Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) } == nil
 }

@@ -146,11 +146,11 @@ func exists(_ path: String) -> Bool {
 func writeNewFile(_ path: String, mode: mode_t, _ bytes: Span<UInt8>) throws(SystemError) {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
   guard descriptor >= 0 else { throw SystemError("open") }
-  var failure = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
-  if failure == 0, fsync(descriptor) != 0 { failure = errno }
+  var failure = bytes.withUnsafeBytes { writeAll($0, to: descriptor)?.error }
+  if failure == nil, fsync(descriptor) != 0 { failure = SystemError("write") }
   close(descriptor)
-  guard failure == 0 else {
+  if let failure {
     unlink(path)
-    throw SystemError("write", failure)
+    throw failure
   }
 }
