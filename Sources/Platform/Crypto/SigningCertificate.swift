@@ -167,17 +167,7 @@ package struct SigningCertificate: Sendable {
   private static let chainLimit = 16
 
   private static func certificates(pem: Span<UInt8>) throws(SigningCertificateError) -> [OpaquePointer] {
-    ERR_clear_error()
-    let certificates = pem.withUnsafeBufferPointer { bytes -> [OpaquePointer] in
-      guard let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return [] }
-      defer { BIO_free(input) }
-      var certificates: [OpaquePointer] = []
-      // Nothing here is encrypted, and no passphrase is asked for.
-      while certificates.count < chainLimit, let next = PEM_read_bio_X509(input, nil, { _, _, _, _ in -1 }, nil) {
-        certificates.append(next)
-      }
-      return certificates
-    }
+    let certificates = readCertificates(pem, limit: chainLimit)
     let reason = takeOpenSSLErrors().reason
     guard !certificates.isEmpty else { throw .noCertificate(reason: reason) }
     return certificates
@@ -239,7 +229,7 @@ package struct SigningCertificate: Sendable {
     return bytes
   }
 
-  private static func digest(of certificate: OpaquePointer, _ method: OpaquePointer?, count: Int) -> [UInt8] {
+  fileprivate static func digest(of certificate: OpaquePointer, _ method: OpaquePointer?, count: Int) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: count)
     var length: UInt32 = 0
     X509_digest(certificate, method, &digest, &length)
@@ -269,28 +259,38 @@ package struct CertificateFacts: Sendable, Hashable {
 
   /// The certificates of a PEM text, in its order; at most `limit`.
   package static func all(inPEM text: [UInt8], limit: Int) -> [CertificateFacts] {
-    ERR_clear_error()
-    defer { ERR_clear_error() }
-    return text.span.withUnsafeBufferPointer { bytes in
-      guard let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return [] }
-      defer { BIO_free(input) }
-      var found: [CertificateFacts] = []
-      while found.count < limit, let next = PEM_read_bio_X509_AUX(input, nil, { _, _, _, _ in -1 }, nil) {
-        defer { X509_free(next) }
-        found.append(CertificateFacts(next))
-      }
-      return found
+    let certificates = readCertificates(text.span, limit: limit, andTrusted: true)
+    defer {
+      for certificate in certificates { X509_free(certificate) }
+      ERR_clear_error()
     }
+    return certificates.map { CertificateFacts($0) }
   }
 
   private init(_ certificate: OpaquePointer) {
     var name = [CChar](repeating: 0, count: 256)
     X509_NAME_oneline(X509_get_subject_name(certificate), &name, Int32(name.count))
     subject = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    var digest = [UInt8](repeating: 0, count: 20)
-    X509_digest(certificate, EVP_sha1(), &digest, nil)
-    sha1 = digest
+    sha1 = SigningCertificate.digest(of: certificate, EVP_sha1(), count: 20)
     notBefore = copenssl_seconds(X509_get0_notBefore(certificate))
     notAfter = copenssl_seconds(X509_get0_notAfter(certificate))
+  }
+}
+
+/// The certificates of a PEM text, in its order; at most `limit`. The caller frees them, and OpenSSL's queue has the
+/// reason why there are no more.
+/// - Parameter andTrusted: those that OpenSSL's tools have marked with a use, too.
+func readCertificates(_ text: Span<UInt8>, limit: Int, andTrusted: Bool = false) -> [OpaquePointer] {
+  ERR_clear_error()
+  return text.withUnsafeBufferPointer { bytes in
+    guard let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return [] }
+    defer { BIO_free(input) }
+    let read = andTrusted ? PEM_read_bio_X509_AUX : PEM_read_bio_X509
+    var certificates: [OpaquePointer] = []
+    // Nothing here is encrypted, and no passphrase is asked for.
+    while certificates.count < limit, let next = read(input, nil, { _, _, _, _ in -1 }, nil) {
+      certificates.append(next)
+    }
+    return certificates
   }
 }

@@ -125,23 +125,16 @@ public final class TLSContext: @unchecked Sendable {
     }
     SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
     try identify(context)
-    // One protocol, in the wire form of RFC 7301: a length and the name.
-    let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
+    let protocols = OfferedProtocols.http11.bytes
     SSL_CTX_set_alpn_protos(context.handle, protocols, UInt32(protocols.count))
     return context
   }
 
   private func trust(_ pem: String) throws(TLSConfigurationError) {
-    let bytes = Array(pem.utf8)
-    let text = BIO_new_mem_buf(bytes, Int32(bytes.count))
-    defer { BIO_free(text) }
-    var count = 0
-    while let certificate = PEM_read_bio_X509(text, nil, nil, nil) {
-      defer { X509_free(certificate) }
-      guard X509_STORE_add_cert(SSL_CTX_get_cert_store(handle), certificate) == 1 else { break }
-      count += 1
-    }
-    guard count > 0 else { throw .trust(path: nil, TLSFailure()) }
+    let certificates = readCertificates(Array(pem.utf8).span, limit: .max)
+    defer { for certificate in certificates { X509_free(certificate) } }
+    let trusted = certificates.prefix { X509_STORE_add_cert(SSL_CTX_get_cert_store(handle), $0) == 1 }
+    guard !trusted.isEmpty else { throw .trust(path: nil, TLSFailure()) }
     ERR_clear_error()
   }
 
@@ -245,33 +238,24 @@ private let SSL_OP_NO_TICKET_: UInt64 = 1 << 14
 private let SSL_OP_NO_RENEGOTIATION_: UInt64 = 1 << 30
 
 /// Chooses HTTP/1.1 if the peer offers it; otherwise continues without ALPN (RFC 7301 §3.2 allows that).
-private let selectHTTP11: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, offeredLength, _ in
-  select("http/1.1", chosen, chosenLength, offered, offeredLength)
-    ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+private let selectHTTP11: SSL_CTX_alpn_select_cb_func = { _, chosen, count, offered, offeredCount, _ in
+  select("\u{8}http/1.1", chosen, count, offered, offeredCount)
 }
 
 /// The same, with HTTP/2 first.
-private let selectHTTP2: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, offeredLength, _ in
-  select("h2", chosen, chosenLength, offered, offeredLength)
-    || select("http/1.1", chosen, chosenLength, offered, offeredLength)
-    ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+private let selectHTTP2: SSL_CTX_alpn_select_cb_func = { _, chosen, count, offered, offeredCount, _ in
+  select("\u{2}h2\u{8}http/1.1", chosen, count, offered, offeredCount)
 }
 
+/// Chooses the first of the protocols, in the wire form of RFC 7301, that the peer offers.
 private func select(
-  _ wanted: String, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-  _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32
-) -> Bool {
-  guard let chosen, let chosenLength, let offered else { return false }
-  var index = 0
-  while index < Int(offeredLength) {
-    let length = Int(offered[index])
-    guard index + 1 + length <= Int(offeredLength) else { break }
-    if UnsafeBufferPointer(start: offered + index + 1, count: length).elementsEqual(wanted.utf8) {
-      chosen.pointee = offered + index + 1
-      chosenLength.pointee = UInt8(length)
-      return true
-    }
-    index += 1 + length
-  }
-  return false
+  _ protocols: StaticString, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ count: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32
+) -> Int32 {
+  var found: UnsafeMutablePointer<UInt8>?
+  let result = SSL_select_next_proto(
+    &found, count, protocols.utf8Start, UInt32(protocols.utf8CodeUnitCount), offered, offeredCount)
+  guard result == OPENSSL_NPN_NEGOTIATED, let found else { return SSL_TLSEXT_ERR_NOACK }
+  chosen?.pointee = UnsafePointer(found)
+  return SSL_TLSEXT_ERR_OK
 }

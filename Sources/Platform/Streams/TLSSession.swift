@@ -23,7 +23,7 @@ package enum OfferedProtocols: Sendable {
   case both
 
   /// The wire form: a length and the name, for each.
-  fileprivate var bytes: [UInt8] {
+  var bytes: [UInt8] {
     let (http11, http2) = ([8] + Array("http/1.1".utf8), [2] + Array("h2".utf8))
     return switch self {
     case .http11: http11
