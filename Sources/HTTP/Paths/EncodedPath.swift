@@ -21,7 +21,7 @@ public struct EncodedPath: OptionSet, Sendable, Hashable {
   public static let carriageReturn = EncodedPath(rawValue: 16)
 
   /// Each by its name in configurations.
-  public static let names: [(name: String, value: EncodedPath)] = [
+  package static let names: [(name: String, value: EncodedPath)] = [
     ("backslash", .backslash), ("percent", .percent), ("tab", .tab), ("line_feed", .lineFeed),
     ("carriage_return", .carriageReturn),
   ]

@@ -41,10 +41,10 @@ func takeOpenSSLErrors() -> (codes: [UInt], reason: String) {
 }
 
 /// The library behind TLS, digests and signatures.
-public enum CryptoLibrary {
+package enum CryptoLibrary {
   /// Keeps the library usable until the process has ended. By itself it frees everything in `exit` while other threads
   /// still run, and one of them crashes (`OPENSSL_INIT_NO_ATEXIT`). Call it first in `main`: later it has no effect.
-  public static func outlastExit() {
+  package static func outlastExit() {
     // If that fails, the first use reports it.
     _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }

@@ -95,13 +95,13 @@ extension FileIdentity {
 
 /// A file at one moment: its identity, and the time of its writing.
 /// Times alone are not enough: a file renamed into place keeps its time of writing, which may be older.
-public struct FileIdentity: Sendable, Hashable {
+package struct FileIdentity: Sendable, Hashable {
   var device: UInt64
   var inode: UInt64
   /// Its size in bytes.
-  public var size: Int
+  package var size: Int
   /// Its time of modification, which calls can set.
-  public var modified: WallClock.Instant
+  package var modified: WallClock.Instant
   /// The time of its last change of any kind, which no call can set.
   var changed: WallClock.Instant
   var mode: UInt32
@@ -121,7 +121,7 @@ public struct FileIdentity: Sendable, Hashable {
 
   /// True if a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and two
   /// writes within one tick may look the same.
-  public func isSettled(at now: WallClock.Instant) -> Bool {
+  package func isSettled(at now: WallClock.Instant) -> Bool {
     changed.age(at: now) > .milliseconds(50)
   }
 

@@ -5,9 +5,9 @@ internal import CSystem
 internal import Glibc
 
 /// A bound and listening socket, before loops take it.
-public struct BoundSocket: Sendable {
+package struct BoundSocket: Sendable {
   /// Its real address: if port 0 was requested, with the port that the kernel chose.
-  public let address: SocketAddress
+  package let address: SocketAddress
   let descriptor: Int32
   /// True if another process opened it, and owns its file.
   var isInherited = false
@@ -19,7 +19,7 @@ public struct BoundSocket: Sendable {
   /// (`SO_REUSEPORT`). A unix socket is bound once and shared.
   /// Fails with `EADDRINUSE` also if the other holder of the address would share it: two proxies must not serve one
   /// address by accident. A unix socket file without a listener is replaced.
-  public static func bind(_ address: SocketAddress, count: Int) throws(SystemError) -> [BoundSocket] {
+  package static func bind(_ address: SocketAddress, count: Int) throws(SystemError) -> [BoundSocket] {
     if case .unix(let path) = address.kind {
       try removeStaleSocket(path)
       let socket = try bound(address, sharing: false)
@@ -100,14 +100,14 @@ public struct BoundSocket: Sendable {
   }
 
   /// Removes the file of a unix socket, which outlives its descriptor. An inherited socket's file is left to its owner.
-  public func removeSocketFile() {
+  package func removeSocketFile() {
     if case .unix(let path) = address.kind, !isInherited { unlink(path) }
   }
 
   /// Makes the kernel refuse further connections, so that the queue can be emptied before the socket is closed: closing
   /// resets queued connections. An inherited socket stays as it is: its queue waits for the process that takes it next.
   /// Removes the file of a unix socket.
-  public func stopQueueing() {
+  package func stopQueueing() {
     if isInherited { return }
     if address.family == AF_UNIX {
       removeSocketFile()
@@ -122,7 +122,7 @@ public struct BoundSocket: Sendable {
   var mayStillFill: Bool { !isInherited && address.family != AF_UNIX }
 
   /// Closes a socket that no loop has taken.
-  public func close() {
+  package func close() {
     _ = Glibc.close(descriptor)
   }
 }
@@ -147,7 +147,7 @@ public final class Listener: @unchecked Sendable {
   private let mayStillFill: Bool
 
   /// Takes `socket` onto `loop`. A unix socket may be taken by several loops, each with a descriptor of its own.
-  public init(_ socket: BoundSocket, loop: EventLoop) throws(SystemError) {
+  package init(_ socket: BoundSocket, loop: EventLoop) throws(SystemError) {
     let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
     guard descriptor >= 0 else { throw SystemError("fcntl") }
     address = socket.address
@@ -198,7 +198,7 @@ extension Listener {
   private static let pause = TimeSpan.milliseconds(100)
 
   /// Waits for a pending connection without accepting it. False: `waiter` was signalled.
-  public func callerIsWaiting(_ waiter: Waiter) async -> Bool {
+  package func callerIsWaiting(_ waiter: Waiter) async -> Bool {
     while true {
       var question = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
       if poll(&question, 1, 0) != 0 { return true }
@@ -214,7 +214,7 @@ extension Listener {
 
   /// Accepts the rest of the queue after `BoundSocket.stopQueueing`, until nothing more can arrive. If descriptors or
   /// memory run out, `onExhaustion` is asked to release something.
-  public func emptyQueue(
+  package func emptyQueue(
     _ waiter: Waiter, onExhaustion: () -> Void, accepted: (Channel, SocketAddress) -> Void
   ) async {
     // Not the loop's time: on a busy machine the batch of events may have begun earlier than settling takes.

@@ -20,14 +20,14 @@ public enum TLSConfigurationError: Error, Sendable, Hashable {
 }
 
 /// A certificate chain and its key, as PEM files.
-public struct TLSIdentity: Sendable, Hashable {
+package struct TLSIdentity: Sendable, Hashable {
   /// The leaf first, then what leads to the root.
-  public var certificatePath: String
+  package var certificatePath: String
   /// The leaf's private key, not encrypted.
-  public var keyPath: String
+  package var keyPath: String
 
   /// Names the two files.
-  public init(certificatePath: String, keyPath: String) {
+  package init(certificatePath: String, keyPath: String) {
     self.certificatePath = certificatePath
     self.keyPath = keyPath
   }
@@ -71,14 +71,14 @@ public final class TLSContext: @unchecked Sendable {
   }
 
   /// The file with the certificates that the system trusts.
-  public static var systemTrustPath: String {
+  package static var systemTrustPath: String {
     if let path = getenv("SSL_CERT_FILE") { return String(cString: path) }
     return X509_get_default_cert_file().map { String(cString: $0) } ?? ""
   }
 
   /// The upstream side: peers are verified against the system's trust store, or only against the certificates in
   /// `trustPath`; `identity` is shown if the peer asks for one.
-  public static func client(
+  package static func client(
     trustPath: String? = nil, identity: TLSIdentity? = nil
   ) throws(TLSConfigurationError) -> TLSContext {
     try client(trust: trustPath.map { .file($0) } ?? .system) { context throws(TLSConfigurationError) in
@@ -173,7 +173,7 @@ public final class TLSContext: @unchecked Sendable {
 
   /// The listener side. `callerTrustPath`: authorities; callers must show a certificate of one of them. `offersHTTP2`:
   /// callers may choose it (ALPN).
-  public static func server(
+  package static func server(
     _ identity: TLSIdentity, callerTrustPath: String? = nil, offersHTTP2: Bool = false
   ) throws(TLSConfigurationError) -> TLSContext {
     let context = try TLSContext(.server)

@@ -39,7 +39,7 @@ package enum SentCredential: String, Sendable, Hashable {
 }
 
 /// The form of people's names in access records: accounts, and the subjects of callers' tokens.
-public enum RecordedIdentities: String, Sendable, Hashable, CaseIterable {
+package enum RecordedIdentities: String, Sendable, Hashable, CaseIterable {
   /// They are left out.
   case none
   /// By the SHA-256 of the name in hexadecimal digits. It hides a name only from readers who cannot guess it.

@@ -10,7 +10,7 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
   private var lines: ByteBuffer
 
   /// A writer that knows the routes by their positions.
-  public init(format: LogFormat, routes: [String], capacity: Int = 16384) {
+  package init(format: LogFormat, routes: [String], capacity: Int = 16384) {
     record = LogRecord(format: format)
     self.routes = routes.map { Array($0.utf8) }
     lines = ByteBuffer(capacity: capacity)

@@ -5,7 +5,7 @@ internal import Bytes
 internal import Synchronization
 
 /// The importance of a record.
-public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
+package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
   /// For developers.
   case debug
   /// For operators who look for it.
@@ -16,7 +16,7 @@ public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
   case error
 
   /// Orders levels by importance.
-  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+  package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
   fileprivate var rank: Int {
     switch self {
@@ -33,7 +33,7 @@ public enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
 }
 
 /// The value of a field.
-public enum LogValue: Sendable, Hashable {
+package enum LogValue: Sendable, Hashable {
   /// Text from anywhere; it is escaped.
   case string(String)
   /// A whole number.
@@ -47,7 +47,7 @@ public enum LogValue: Sendable, Hashable {
 }
 
 /// Writes records from any thread, each with one call of `write`. Level and format may be changed at any time.
-public final class Log: Sendable {
+package final class Log: Sendable {
   /// The level's rank, and the format: both in one number, read without a lock.
   private let manner: Atomic<Int>
   private let now: @Sendable () -> LogInstant
@@ -55,7 +55,7 @@ public final class Log: Sendable {
   private let deduplicator: WithDeduplicator?
 
   /// The rule for a record that repeats a recent one.
-  public enum Occasion: Sendable, Hashable {
+  package enum Occasion: Sendable, Hashable {
     /// It is counted.
     case ifNew
     /// It is written: a person did something and waits for the result.
@@ -78,15 +78,15 @@ public final class Log: Sendable {
   }
 
   /// The lowest level that is written.
-  public var level: LogLevel { LogLevel(rank: manner.load(ordering: .relaxed) >> 1) }
+  package var level: LogLevel { LogLevel(rank: manner.load(ordering: .relaxed) >> 1) }
 
   /// Changes the lowest level that is written, and the format.
-  public func change(level: LogLevel, format: LogFormat) {
+  package func change(level: LogLevel, format: LogFormat) {
     manner.store(Self.manner(level, format), ordering: .relaxed)
   }
 
   /// Changes the lowest level that is written.
-  public func change(level: LogLevel) {
+  package func change(level: LogLevel) {
     change(level: level, format: manner.load(ordering: .relaxed) & 1 == 1 ? .json : .text)
   }
 
@@ -95,17 +95,18 @@ public final class Log: Sendable {
   }
 
   /// Writes a record for a developer.
-  public func debug(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
+  package func debug(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:])
+  {
     log(.debug, message, fields)
   }
 
   /// Writes a record for an operator.
-  public func info(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
+  package func info(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]) {
     log(.info, message, fields)
   }
 
   /// Writes a record about a fault that the process copes with.
-  public func warning(
+  package func warning(
     _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
     of request: LogRequest? = nil
   ) {
@@ -113,7 +114,7 @@ public final class Log: Sendable {
   }
 
   /// Writes a record about a fault that stops something.
-  public func error(
+  package func error(
     _ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
     of request: LogRequest? = nil, when: Occasion = .ifNew
   ) {
@@ -142,7 +143,7 @@ public final class Log: Sendable {
 
   /// Writes a summary of the warnings and errors that were repeated in the minute that is over; with `isLast`, of all.
   /// Call every few seconds.
-  public func summarise(isLast: Bool = false) {
+  package func summarise(isLast: Bool = false) {
     guard let deduplicator else { return }
     let now = now()
     var due: [LogDeduplicator.Entry] = []

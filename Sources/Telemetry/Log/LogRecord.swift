@@ -3,7 +3,7 @@
 internal import Bytes
 
 /// The format of records.
-public enum LogFormat: String, Sendable, Hashable, CaseIterable {
+package enum LogFormat: String, Sendable, Hashable, CaseIterable {
   /// One JSON object on a line.
   case json
   /// A line for people: time, level, message, then `name=value`.

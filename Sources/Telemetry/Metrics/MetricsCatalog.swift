@@ -61,12 +61,12 @@ public struct DurationHistogramTable: Sendable {
 }
 
 /// A label and its possible values: known beforehand, so that callers cannot make more.
-public struct MetricLabel: Sendable {
+package struct MetricLabel: Sendable {
   let name: StaticString
   let values: [String]
 
   /// A label with its values.
-  public init(_ name: StaticString, _ values: [String]) {
+  package init(_ name: StaticString, _ values: [String]) {
     self.name = name
     self.values = values
   }
@@ -81,7 +81,7 @@ extension CaseIterable where Self: Equatable {
 }
 
 /// The metrics of a process before it starts.
-public struct MetricsCatalog: Sendable {
+package struct MetricsCatalog: Sendable {
   enum Kind: Sendable {
     case counter
     /// A counter of seconds, whose cells hold nanoseconds.
@@ -109,23 +109,23 @@ public struct MetricsCatalog: Sendable {
   private(set) var bounds: [UInt64] = []
 
   /// An empty catalogue.
-  public init() {}
+  package init() {}
 
   /// Adds a counter. Its name ends in `_total`.
-  public mutating func counter(
+  package mutating func counter(
     _ name: StaticString, help: StaticString, labels: KeyValuePairs<StaticString, String> = [:]
   ) -> Counter {
     Counter(cell: add(name, help, .counter, [labels.map { (name: $0.key, value: $0.value) }], width: 1))
   }
 
   /// Adds a counter of seconds, counted in nanoseconds. Its name ends in `_seconds_total`.
-  public mutating func secondsCounter(_ name: StaticString, help: StaticString) -> Counter {
+  package mutating func secondsCounter(_ name: StaticString, help: StaticString) -> Counter {
     Counter(cell: add(name, help, .secondsCounter, [[]], width: 1))
   }
 
   /// Adds counters for every value of a label, or for every pair of values of two. With `isSparse`, those that never
   /// occur are not shown.
-  public mutating func counters(
+  package mutating func counters(
     _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel? = nil,
     isSparse: Bool = false
   ) -> CounterTable {
@@ -135,21 +135,21 @@ public struct MetricsCatalog: Sendable {
   }
 
   /// Adds a gauge.
-  public mutating func gauge(
+  package mutating func gauge(
     _ name: StaticString, help: StaticString, labels: KeyValuePairs<StaticString, String> = [:]
   ) -> Gauge {
     Gauge(cell: add(name, help, .gauge, [labels.map { (name: $0.key, value: $0.value) }], width: 1))
   }
 
   /// Adds gauges for every value of a label, or for every pair of values of two.
-  public mutating func gauges(
+  package mutating func gauges(
     _ name: StaticString, help: StaticString, by row: MetricLabel, and column: MetricLabel? = nil
   ) -> GaugeTable {
     GaugeTable(first: add(name, help, .gauge, Self.series(row, column), width: 1), columns: column?.values.count ?? 1)
   }
 
   /// Adds a histogram. Its name ends in `_seconds`; `bounds` ascend, each the longest duration of a bucket.
-  public mutating func durations(
+  package mutating func durations(
     _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds,
     labels: KeyValuePairs<StaticString, String> = [:]
   ) -> DurationHistogram {
@@ -158,7 +158,7 @@ public struct MetricsCatalog: Sendable {
 
   /// Adds a histogram for every value of a label, or for every pair of values of two. Pairs that never occur are not
   /// shown.
-  public mutating func durations(
+  package mutating func durations(
     _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds, by row: MetricLabel,
     and column: MetricLabel? = nil
   ) -> DurationHistogramTable {
@@ -177,7 +177,7 @@ public struct MetricsCatalog: Sendable {
   }
 
   /// From half a millisecond to ten seconds: a local answer to a slow upstream.
-  public static let durationBounds: [Duration] = [
+  package static let durationBounds: [Duration] = [
     .microseconds(500), .milliseconds(1), .microseconds(2500), .milliseconds(5), .milliseconds(10), .milliseconds(25),
     .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500), .seconds(1), .milliseconds(2500),
     .seconds(5), .seconds(10),

@@ -37,7 +37,7 @@ package struct CacheEntry: Sendable {
   }
 
   /// The token; nil for accounts and applications.
-  public internal(set) var secret: Secret? {
+  package internal(set) var secret: Secret? {
     get {
       switch form {
       case .plain(let entry): entry.secret
@@ -48,7 +48,7 @@ package struct CacheEntry: Sendable {
   }
 
   /// All other members.
-  public internal(set) var members: [String: JSONValue] {
+  package internal(set) var members: [String: JSONValue] {
     get {
       switch form {
       case .plain(let entry): entry.members
