@@ -39,7 +39,7 @@ def versions(peers):
 
 
 def path(peer, upstream, size):
-    # The floor adds no token, so it asks where none is needed.
+    # The floor adds no token, so it calls a route without one.
     return f"open/{size}" if peer == "floor" else f"{upstream}/{size}"
 
 

@@ -112,7 +112,7 @@ static inline int copenssl_certificate_days(const SSL *ssl, int *days) {
   return certificate != NULL && ASN1_TIME_diff(days, &seconds, NULL, X509_get0_notAfter(certificate)) == 1;
 }
 
-// Seconds since 1970; 0 where the time cannot be read.
+// Seconds since 1970; 0 if the time cannot be read.
 static inline long long copenssl_seconds(const ASN1_TIME *time) {
   ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
   int days = 0, seconds = 0;

@@ -231,7 +231,7 @@ int64_t csystem_keep_capabilities(uint64_t kept) {
     words[half].inheritable &= mask;
     left |= (uint64_t)words[half].permitted << (32 * half);
   }
-  // Where there is nothing to give up, a filter of system calls may well forbid to ask.
+  // If there is nothing to give up, a filter of system calls may well forbid to ask.
   if (changes && syscall(SYS_capset, &header, words) != 0) return -1;
   return (int64_t)left;
 }

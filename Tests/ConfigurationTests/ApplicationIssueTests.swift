@@ -172,7 +172,7 @@ extension `Configuration issues` {
         set it where the process starts
       applications.a.credential.assertion_command.timeout is at most 60s
     credential: {assertion_command: {command: [/bin/writable]}}
-      applications.a.credential.assertion_command.command[0]: /bin/writable can be written by everybody on this machine
+      applications.a.credential.assertion_command.command[0]: /bin/writable can be written by every user of this machine
         (mode 0777); chmod o-w helps
     client_secret_file: big
       applications.a.client_secret_file: cannot read dir/big: larger than 64 KiB

@@ -40,7 +40,7 @@ import Testing
   func `such a file is refused with its place, unless that is allowed`(fragment: String, beginning: String) throws {
     let issues = messages(beside: fragment)
     #expect(issues.count == 1)
-    #expect(issues.first?.hasPrefix("\(beginning) can be read by everybody on this machine (mode 0644)") == true)
+    #expect(issues.first?.hasPrefix("\(beginning) can be read by every user of this machine (mode 0644)") == true)
     #expect(messages(beside: fragment + "\nallow_readable_secrets: true").isEmpty)
   }
 
@@ -126,7 +126,7 @@ import Testing
     let certificate = "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n"
     let key = "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\n"
     let found = issues(certificate + key, mode: 0o644)
-    #expect(found.count == 1 && found[0].contains("dir/both.pem can be read by everybody on this machine (mode 0644)"))
+    #expect(found.count == 1 && found[0].contains("dir/both.pem can be read by every user of this machine (mode 0644)"))
     #expect(issues(certificate, mode: 0o644).isEmpty && issues(certificate + key, mode: nil).isEmpty)
   }
 }

@@ -361,6 +361,6 @@ func decoded(_ text: String, environment: [String: String] = [:]) throws(Configu
         }
       }, findExposure: { $0.hasPrefix("dir/open") ? 0o644 : nil },
       judgeProgram: {
-        $0 == "/bin/writable" ? "can be written by everybody on this machine (mode 0777); chmod o-w helps" : nil
+        $0 == "/bin/writable" ? "can be written by every user of this machine (mode 0777); chmod o-w helps" : nil
       }))
 }

@@ -141,7 +141,7 @@ import Testing
     let found = try #require(OtherWriters.find(directory.file("second")))
     #expect(found.areEverybody && found.directory == open)
     #expect(
-      found.description == "is below \(open), which can be written by everybody on this machine (mode 0777); "
+      found.description == "is below \(open), which can be written by every user of this machine (mode 0777); "
         + "chmod o-w or +t on \(open) helps")
     #expect(symlink("loop", directory.file("loop")) == 0)
     #expect(OtherWriters.find(directory.file("loop")) == nil && OtherWriters.find(directory.file("gone")) == nil)

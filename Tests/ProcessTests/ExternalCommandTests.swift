@@ -88,7 +88,7 @@ import Testing
       return OtherWriters.problem(ofProgram: program)
     }
     #expect(problem(0o700) == nil && problem(0o755) == nil && OtherWriters.problem(ofProgram: "/bin/sh") == nil)
-    #expect(problem(0o702) == "can be written by everybody on this machine (mode 0702); chmod o-w helps")
+    #expect(problem(0o702) == "can be written by every user of this machine (mode 0702); chmod o-w helps")
     #expect(problem(0o600) == "cannot be run: Permission denied")
     #expect(OtherWriters.problem(ofProgram: "/nowhere/program") == "cannot be run: No such file or directory")
     #expect(OtherWriters.problem(ofProgram: directory.path) == "is not a regular file")

@@ -132,7 +132,7 @@ for (const e of document.querySelectorAll(
 return wrong;
 """
 
-# Where everything is, at the page's width and size of text.
+# The place of everything, at the page's width and size of text.
 LAYOUT = TOOLS + r"""
 const wrong = [], width = document.documentElement.clientWidth;
 if (document.documentElement.scrollWidth > width)
@@ -383,7 +383,7 @@ class Looker:
                 wrong.append("focus contrast %.2f: %s" % (found["ring"], found["element"]))
             if not found["inside"]:
                 wrong.append("focus out of sight: " + found["element"])
-        # Where the browser began does not matter: after the last comes the first.
+        # The first one does not matter: after the last comes the first.
         if order and expected and order[0] in expected:
             begin = expected.index(order[0])
             expected = expected[begin:] + expected[:begin]

@@ -203,7 +203,7 @@ SILENT = {
     "drag": "a person's own hand; the browser then calls the request theirs, as an address that was typed",
 }
 
-# Where browsers say less: of these it must be seen that they arrive at a name without Fetch metadata, and are refused.
+# Ways without Fetch metadata: it must be seen that they arrive at such a name, and are refused.
 UNMARKED = {
     "img", "img-no-referrer", "script", "iframe-no-referrer", "fetch", "fetch-no-referrer", "fetch-disguised",
     "fetch-post", "form-get", "form-post", "link-click", "window-open", "location", "location-no-referrer",

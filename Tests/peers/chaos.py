@@ -328,7 +328,7 @@ class Caller:
                 self.wrong("half an answer that looks whole", f"{method} {target}")
         else:
             self.counts[status] += 1
-            # A POST is not repeated where a connection turns out to have been closed meanwhile.
+            # A POST is not repeated if a connection turns out to have been closed meanwhile.
             if fault in HARMLESS and status == "502" and self.options.upstream_http2:
                 # Each of its attempts met another one's GOAWAY: seldom, and the answer is true.
                 self.counts["unlucky"] += 1

@@ -161,7 +161,7 @@ class Attack:
                 if "issuer" in fields:
                     text = '<img src="https://foreign.example:%d/">' % serve(context=issued(fields.pop("issuer")))
                 if "exchange" in fields:
-                    # Shown where its certificate is of no use: a page.
+                    # Shown if its certificate cannot be used: a page.
                     text = exchange("https://foreign.example:%d/" % self.walk.secure, fields.pop("exchange"))
                     fields = {"Content-Type": "application/signed-exchange;v=b3", "X-Content-Type-Options": "nosniff"}
                 if "103" in fields:

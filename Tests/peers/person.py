@@ -64,7 +64,7 @@ class StayHere(urllib.request.HTTPRedirectHandler):
 class Person:
     def __init__(self, ca, user, password, declines=False, jar=None):
         self.user, self.password, self.declines = user, password, declines
-        # In a file where runs are to share it; the provider's cookies are the session's, so they must be kept on
+        # In a file if runs share it; the provider's cookies are the session's, so they must be kept on
         # purpose.
         self.jar = http.cookiejar.MozillaCookieJar(jar)
         if jar:

@@ -40,7 +40,7 @@ int csystem_timerfd_set(int timer, uint64_t nanoseconds);
 /// Accepts a connection; the peer's address goes to `address`, at most `*length` bytes.
 int csystem_accept(int listener, void *address, uint32_t *length);
 /// Has the kernel refuse requests for new TCP connections from now on; those that it has answered already still arrive
-/// in the queue. 0, or -1 where the kernel has no means.
+/// in the queue. 0, or -1 if the kernel has no means.
 int csystem_refuse_connection_requests(int listener);
 /// Nanoseconds of the monotonic clock, and since 1970. Not read in Swift: which module defines `struct timespec`
 /// depends there on the order in which the compiler comes across them.
@@ -49,9 +49,9 @@ uint64_t csystem_wall_time(void);
 /// The process at the other end of a unix socket.
 int csystem_peer_credentials(int socket, uint32_t *user, uint32_t *group, int32_t *process);
 /// The words that this process was started with, as the C library got them; `*count` is their number. The standard
-/// library reads them from /proc, which a container may lack. NULL where the C library does not hand them out.
+/// library reads them from /proc, which a container may lack. NULL if the C library does not hand them out.
 char *const *csystem_arguments(int *count);
-/// Processors this process may run on; 0 where the system does not say.
+/// Processors this process may run on; 0 if the system does not tell.
 int csystem_processor_count(void);
 /// The type of the file system at a path (statfs(2)); 0 if it cannot be found.
 uint64_t csystem_file_system_type(const char *path);
@@ -64,8 +64,8 @@ void csystem_trim_heap(void);
 /// Forbids core files and other processes of the same user to read this one's memory; 0, or -1 with errno.
 int csystem_forbid_dumps(void);
 /// From now on neither this thread nor those it starts may gain privileges, change files outside `directories`, or run
-/// programs other than `programs` and those below them (absolute paths). Where there are some, these may write to
-/// /dev/null, too. Returns the Landlock version in force, 0 where the kernel has none, -1 with errno.
+/// programs other than `programs` and those below them (absolute paths). If there are some, these may write to
+/// /dev/null, too. Returns the Landlock version in force, 0 if the kernel has none, -1 with errno.
 int csystem_confine(const char *const *directories, int count, const char *const *programs, int program_count);
 
 /// Has programs that this process starts inherit no descriptor but the first three, of those that are open now. A
@@ -81,7 +81,7 @@ int64_t csystem_keep_capabilities(uint64_t kept);
 
 /// Creates an empty file, mode 0600, that has no name in the directory yet.
 int csystem_unnamed_file(int directory);
-/// Gives such a file its name; fails with EEXIST where there is one.
+/// Gives such a file its name; fails with EEXIST if there is one.
 int csystem_name_file(int file, int directory, const char *name);
 /// Tries to lock one byte of a file for this open descriptor (not for the process, as POSIX locks are).
 int csystem_try_lock_byte(int file, int64_t offset);

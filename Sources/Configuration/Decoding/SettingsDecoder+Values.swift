@@ -238,7 +238,7 @@ extension SettingsDecoder {
     guard !allowsReadableSecrets, let mode = files.findExposure(file) else { return }
     report(
       scalar,
-      "a secret is written in \(file), which everybody on this machine can read (mode "
+      "a secret is written in \(file), which every user of this machine can read (mode "
         + "0\(String(mode, radix: 8))); chmod o-r helps, or '\(fileKey.rawValue)' or a variable in its place, or "
         + "'allow_readable_secrets: true' if it has no other users")
   }

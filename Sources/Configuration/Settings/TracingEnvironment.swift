@@ -39,7 +39,7 @@ package struct TracingEnvironment: Sendable {
     let exporters = words("OTEL_TRACES_EXPORTER")
     if exporters == ["none"] { return nil }
     if !exporters.isEmpty, exporters != ["otlp"] {
-      issue("OTEL_TRACES_EXPORTER", "is '\(exporters.joined(separator: ","))'; otlp alone is spoken here")
+      issue("OTEL_TRACES_EXPORTER", "is '\(exporters.joined(separator: ","))'; only otlp is supported")
       if !exporters.contains("otlp") { return nil }
     }
     let own = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -168,7 +168,7 @@ package struct TracingEnvironment: Sendable {
     let name = "OTEL_PROPAGATORS"
     let known = words(name)
     let foreign = known.filter { !["tracecontext", "baggage", "none"].contains($0) }
-    if !foreign.isEmpty { issue(name, "names \(foreign.joined(separator: ", ")); tracecontext alone is spoken here") }
+    if !foreign.isEmpty { issue(name, "names \(foreign.joined(separator: ", ")); only tracecontext is supported") }
     settings?.rules.propagates = known.isEmpty || known.contains("tracecontext")
     show("propagators", settings?.rules.propagates == true ? "tracecontext" : "none", name)
   }

@@ -4,7 +4,7 @@ internal import Telemetry
 
 extension SectionShape {
   static let file = SectionShape([
-    Row(.listeners, .sections(listener), isRequired: true, "Where callers connect. At least one."),
+    Row(.listeners, .sections(listener), isRequired: true, "The addresses for callers. At least one."),
     Row(.loops, .integer(1...256), default: .words("one for each core"), "Event loops."),
     Row(
       .admin, .section(admin),
@@ -20,7 +20,7 @@ extension SectionShape {
       these settings. POST /log?level=debug on the admin listener, by a caller with control, changes the level until \
       then.
       """),
-    Row(.cache, .section(cache), default: .section, "Where tokens are kept. Default: in memory."),
+    Row(.cache, .section(cache), default: .section, "The store of tokens. Default: in memory."),
     Row(.limits, .section(limits), default: .section, "Limits for callers."),
     Row(
       .shutdown, .section(shutdown), default: .section,

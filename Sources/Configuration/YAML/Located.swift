@@ -25,7 +25,7 @@ extension Located<String> {
   /// A file with secrets, which the value names, that every user of the machine can read.
   package func exposed(mode: UInt32) -> ConfigurationIssue {
     issue(
-      "\(value) can be read by everybody on this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
+      "\(value) can be read by every user of this machine (mode 0\(String(mode, radix: 8))); chmod o-r helps, or "
         + "'allow_readable_secrets: true' if it has no other users")
   }
 }

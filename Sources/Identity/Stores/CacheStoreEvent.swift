@@ -40,9 +40,9 @@ package struct CacheMetrics: Sendable {
   /// Adds the metrics to a process's catalogue.
   package init(_ catalog: inout MetricsCatalog) {
     reads = catalog.counter(
-      "bearer_proxy_cache_reads_total", help: "Readings of the token cache after others had changed it.")
+      "bearer_proxy_cache_reads_total", help: "Reads of the token cache after another process had changed it.")
     writes = catalog.counter(
-      "bearer_proxy_cache_writes_total", help: "Writings of the token cache to its file or server.")
+      "bearer_proxy_cache_writes_total", help: "Writes of the token cache to its file or server.")
     var failures: [String: Counter] = [:]
     for reason in CacheStoreError.reasons {
       failures[reason] = catalog.counter(

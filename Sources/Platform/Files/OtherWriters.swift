@@ -158,7 +158,7 @@ extension OtherWriters: CustomStringConvertible {
     let object = directory.map { " on \($0)" } ?? ""
     return switch writer {
     case .everybody(let mode):
-      "\(start)can be written by everybody on this machine (mode 0\(String(mode, radix: 8))); "
+      "\(start)can be written by every user of this machine (mode 0\(String(mode, radix: 8))); "
         + "chmod \(directory == nil ? "o-w" : "o-w or +t")\(object) helps"
     case .group(let group, let mode):
       "\(start)can be written by group \(group) (mode 0\(String(mode, radix: 8))); "

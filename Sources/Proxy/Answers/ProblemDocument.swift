@@ -53,7 +53,7 @@ struct ProblemDocument {
     case .caller(.unknownPage):
       self.init(
         403, .crossSiteRequest,
-        "A browser does not say that a person opened this address, or which page is behind the request. It does where "
+        "A browser does not say that a person opened this address, or which page is behind the request. It does if "
           + "the listener is called as localhost or over TLS.")
     case .caller(.speculative):
       self.init(
@@ -85,7 +85,7 @@ struct ProblemDocument {
     case .callerIssuerUnavailable:
       self.init(
         503, .callerIssuerUnavailable,
-        "The keys of the authority in callers.bearer of this listener cannot be had now, so no token can be checked.",
+        "The keys of the authority in callers.bearer of this listener are not available, so no token can be checked.",
         retryAfter: 5)
     case .maxForwards: self.init(400, .badRequest, "Max-Forwards is not one decimal number.")
     case .callTimeout: self.init(400, .badRequest, "grpc-timeout is not a number of at most 8 digits and a unit.")
@@ -125,7 +125,7 @@ struct ProblemDocument {
     case .refusedToken(let status):
       self.init(
         status, .tokenRefused,
-        "The API refused the token, and no other one can be had without a person. WWW-Authenticate is the API's.")
+        "The API refused the token, and only a person can bring another one. WWW-Authenticate is the API's.")
     case .unreachable(.timedOut): self.init(504, .upstreamTimeout, "The upstream did not accept a connection in time.")
     case .unreachable(let error):
       self.init(502, .upstreamUnreachable, "No connection to the upstream: \(error.reason).")
@@ -143,7 +143,7 @@ struct ProblemDocument {
     switch error.status {
     case 414: .init(414, .targetTooLong, "The request target is longer than the limit.")
     case 431: .init(431, .headTooLarge, "The request head is longer, or has more fields, than the limits.")
-    case 505: .init(505, .versionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+    case 505: .init(505, .versionNotSupported, "Only HTTP/2, HTTP/1.1 and HTTP/1.0 are supported.")
     default: .init(400, .badRequest, "The request head is not acceptable HTTP/1.1: \(error.words).")
     }
   }

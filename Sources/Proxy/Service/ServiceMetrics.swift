@@ -93,11 +93,11 @@ package struct ServiceMetrics: Sendable {
     http2Connections = catalog.gauge(
       "bearer_proxy_http2_connections_open", help: "Downstream connections that use HTTP/2 now.")
     http2Streams = catalog.gauge(
-      "bearer_proxy_http2_streams_open", help: "Requests of these connections that are served now.")
+      "bearer_proxy_http2_streams_open", help: "Requests of connections with HTTP/2 in progress.")
     http2Requests = catalog.counter(
-      "bearer_proxy_http2_requests_total", help: "Requests that came by HTTP/2; those of bearer_proxy_requests_total.")
+      "bearer_proxy_http2_requests_total", help: "Requests over HTTP/2; bearer_proxy_requests_total counts them, too.")
     upstreamHTTP2Requests = catalog.counter(
-      "bearer_proxy_upstream_http2_requests_total", help: "Attempts to have a request answered that left by HTTP/2.")
+      "bearer_proxy_upstream_http2_requests_total", help: "Requests sent over HTTP/2, repeated ones included.")
     upstreamHTTP2Connections = catalog.gauge(
       "bearer_proxy_upstream_http2_connections_open", help: "Connections to upstreams that use HTTP/2 now.")
     acceptPauses = catalog.counter(

@@ -48,7 +48,7 @@ package enum ChallengeOutcome: String, Sendable, Hashable, CaseIterable {
   case renewedBehind = "renewed_behind"
   /// The same rejection was answered a moment ago.
   case alreadyAnswered = "already_answered"
-  /// No other token could be had without a person.
+  /// Only a person can bring another token.
   case notObtained = "not_obtained"
   /// The request had been sent twice already.
   case refusedAgain = "refused_again"

@@ -49,7 +49,7 @@ enum CacheCure: Cure {
     case .exposed:
       "Use `rediss://`, or let sentinels and nodes announce the addresses at which they are reached on this machine."
     case .server:
-      "Is it a Redis server that listens there, with TLS where `rediss:` says so, and has it room to answer?"
+      "Is it a Redis server that listens there, with TLS if `rediss:` says so, and has it room to answer?"
     case .host: "Is the host in `redis` spelt right, and does this machine's resolver know it?"
     case .forbiddenAddress: UpstreamCure.forbiddenAddress.text(parts)
     case .listening: "Does the server run, and listen at that address and port?"

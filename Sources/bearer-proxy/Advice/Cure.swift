@@ -23,7 +23,7 @@ struct CureParts {
   var clientID = "ID"
   var redirectURI = "that the message names"
   /// Empty if the application has that redirect URI.
-  var otherRedirectURI = ", or `redirect_uri: shared` where it knows http://localhost"
+  var otherRedirectURI = ", or `redirect_uri: shared` if it knows http://localhost"
   var thumbprint = "THUMBPRINT"
   /// A file that has a proof of the application, and a program that prints one.
   var file = "the file"

@@ -84,7 +84,7 @@ struct FirstConfiguration: Equatable {
       admin:
         address: 127.0.0.1:9901
 
-      # Where tokens are kept. The file may be shared with other programs of the MSAL family.
+      # The store of tokens. The file may be shared with other programs of the MSAL family.
       cache:
         file: msal_token_cache.json
 

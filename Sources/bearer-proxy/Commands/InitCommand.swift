@@ -95,7 +95,7 @@ struct InitCommand {
     switch question {
     case .authority: "Identity provider, such as https://login.microsoftonline.com/TENANT or an OpenID Connect issuer: "
     case .clientID: "Client id, under which the application is registered there: "
-    case .secret: "Client secret, not shown; nothing where people sign in instead: "
+    case .secret: "Client secret, not shown; nothing if people sign in instead: "
     case .upstream: "Your API, such as https://orders.example/api/: "
     case .path: "Path on this machine that leads there [\(first.suggestedPath)]: "
     case .scopes:

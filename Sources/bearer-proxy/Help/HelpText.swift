@@ -100,7 +100,7 @@ extension CommandName {
   var details: String {
     switch self {
     case .run:
-      "Listens where the configuration says, until SIGTERM or SIGINT: then finishes what is in flight and exits 0."
+      "Listens at the configured addresses until SIGTERM or SIGINT: then finishes what is in flight and exits 0."
     case .check:
       """
       Reports every mistake as FILE:LINE:COLUMN: error: MESSAGE and exits 2, or reports that there is none and exits \
@@ -228,7 +228,7 @@ extension Option {
     case .account where command == .accounts: "List this person only: a user name or an id."
     case .account: "The person: user name, or an id from 'bearer-proxy accounts'."
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
-    case .revoke: "Have the provider end the tokens too; where it does not, nothing is removed."
+    case .revoke: "Have the provider end the tokens too; if it does not, nothing is removed."
     case .format: "Print the running proxy's token for a program: plain, json, git, kubectl or docker."
     case .username: "The user name beside the token for git and docker; \(TokenOptions.usualUsername) unless said."
     case .reveal: "Show the token itself. Everyone who sees it can use it."
