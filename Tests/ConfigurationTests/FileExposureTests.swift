@@ -61,7 +61,7 @@ import Testing
     }
     let plain = "a-secret-in-its-place"
     let issue = try #require(problems(plain, mode: 0o644).first)
-    #expect(issue.place.line == 4 && issue.message.contains("a secret is written in dir/f.yaml, which everybody"))
+    #expect(issue.place.line == 4 && issue.message.contains("a secret is written in dir/f.yaml, which every user"))
     #expect(issue.message.contains("(mode 0644); chmod o-r helps") && !issue.message.contains(plain))
     #expect(problems(plain, mode: nil).isEmpty)
     #expect(problems(plain, mode: 0o644, allows: true).isEmpty)

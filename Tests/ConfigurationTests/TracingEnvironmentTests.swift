@@ -120,9 +120,9 @@ import Tokens
     ("OTEL_BSP_MAX_QUEUE_SIZE", "0", "is '0', which is no whole number from 1 to 1000000; 2048 is used"),
     ("OTEL_BSP_SCHEDULE_DELAY", "5s", "is '5s', which is no whole number"),
     ("OTEL_EXPORTER_OTLP_TIMEOUT", "-1", "is '-1', which is no whole number from 1 to 600000; 10000 is used"),
-    ("OTEL_PROPAGATORS", "b3,tracecontext", "names b3; tracecontext alone"),
+    ("OTEL_PROPAGATORS", "b3,tracecontext", "names b3; only tracecontext"),
     ("OTEL_RESOURCE_ATTRIBUTES", "a", "has an entry that is not KEY=VALUE"),
-    ("OTEL_TRACES_EXPORTER", "zipkin,otlp", "is 'zipkin,otlp'; otlp alone"),
+    ("OTEL_TRACES_EXPORTER", "zipkin,otlp", "is 'zipkin,otlp'; only otlp"),
   ]
 
   @Test(arguments: complaints)
