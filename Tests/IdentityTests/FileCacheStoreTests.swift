@@ -29,8 +29,8 @@ struct FileCacheStoreTests {
     path = directory.file("cache.json")
   }
 
-  private func open(_ name: String = "cache.json") async -> CacheStore {
-    await CacheStore.file(path: directory.file(name), lockWait: .milliseconds(500)) {
+  private func open(_ name: String = "cache.json", lockWait: TimeSpan = .milliseconds(500)) async -> CacheStore {
+    await CacheStore.file(path: directory.file(name), lockWait: lockWait) {
       [failures, recoveries, waits, events] event in
       switch event {
       case .failed(let error, let kept, let isNews): failures.withLock { $0.append((error, kept, isNews)) }
@@ -83,7 +83,7 @@ struct FileCacheStoreTests {
     arguments: [nil, "", " \n", "{}"])
   func missingEmpty(text: String?) async throws {
     if let text { try directory.write(text, to: "cache.json") }
-    let store = await open()
+    let store = await open(lockWait: .seconds(60))
     #expect(await store.snapshot().accounts(environments: [SignedInPerson.environment]).isEmpty)
     #expect(store.trouble == nil)
     try await add(alice, to: store)
@@ -95,7 +95,7 @@ struct FileCacheStoreTests {
     let half = "{\n    \"AccessToken\": {\n        \"a\": {\"secret\": \"x"
     try directory.write(half, to: "cache.json")
     let began = MonotonicTime.now
-    let store = await open()
+    let store = await open(lockWait: .seconds(60))
     #expect(MonotonicTime.now - began >= .milliseconds(200))
     let trouble = try #require(store.trouble)
     #expect(trouble.description(path: "F") == "F:3:27: the text ends too early")
