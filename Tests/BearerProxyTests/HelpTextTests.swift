@@ -1,3 +1,5 @@
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import bearer_proxy
@@ -24,5 +26,23 @@ import Testing
   @Test(arguments: texts)
   func `long lines are divided at blanks`(text: String, indentation: Int, expected: String) {
     #expect(text.wrapped(indentation: indentation) == expected)
+  }
+
+  private func page(_ name: String) throws -> String {
+    try String(contentsOfFile: testsDirectory + "/../\(name)", encoding: .utf8)
+  }
+
+  @Test func `the table of README has every command, and no other`() throws {
+    let section = try page("README.md").split(separator: "## Commands\n")[1].split(separator: "\n## ")[0]
+    let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }
+    let listed = rows.flatMap { $0.split(separator: "|")[0].split { !$0.isLowercase }.map(String.init) }
+    #expect(listed.sorted() == CommandName.allCases.map(\.rawValue).sorted())
+  }
+
+  @Test func `the pages about commands name every option, and no other`() throws {
+    let pages = try page("deploy/operations.md") + page("config/sign-in.md")
+    let words = pages.split { !$0.isLowercase && $0 != "-" }.filter { $0.hasPrefix("--") && !$0.hasPrefix("---") }
+    let named = words.map { String($0.dropFirst(2)) }.filter { !$0.isEmpty }
+    #expect(Set(named) == Set(Option.allCases.map(\.rawValue)))
   }
 }
