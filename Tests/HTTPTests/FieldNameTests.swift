@@ -17,6 +17,10 @@ import Testing
     #expect(FieldName(mixed.span) == name)
   }
 
+  @Test(arguments: known) func `the text of a name is that of its case`(name: FieldName) {
+    #expect("\(name.text)".filter { $0 != "-" } == "\(name)".lowercased())
+  }
+
   @Test(arguments: known)
   func `no neighbour of a known name is taken for it`(name: FieldName) {
     let spelt = Self.bytes(name)

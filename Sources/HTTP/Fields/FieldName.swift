@@ -24,129 +24,29 @@ public enum FieldName: UInt8, Sendable, Hashable, CaseIterable {
   case lookalike
 
   /// The name in lower case; empty for `other` and `lookalike`.
-  public var text: StaticString {
-    switch self {
-    case .other, .lookalike: ""
-    case .host: "host"
-    case .connection: "connection"
-    case .contentLength: "content-length"
-    case .transferEncoding: "transfer-encoding"
-    case .te: "te"
-    case .trailer: "trailer"
-    case .upgrade: "upgrade"
-    case .keepAlive: "keep-alive"
-    case .proxyConnection: "proxy-connection"
-    case .proxyAuthenticate: "proxy-authenticate"
-    case .proxyAuthenticationInfo: "proxy-authentication-info"
-    case .proxyAuthorization: "proxy-authorization"
-    case .http2Settings: "http2-settings"
-    case .authorization: "authorization"
-    case .expect: "expect"
-    case .via: "via"
-    case .forwarded: "forwarded"
-    case .xForwardedFor: "x-forwarded-for"
-    case .xForwardedProto: "x-forwarded-proto"
-    case .xForwardedHost: "x-forwarded-host"
-    case .xForwardedPort: "x-forwarded-port"
-    case .xRealIP: "x-real-ip"
-    case .xRequestID: "x-request-id"
-    case .traceparent: "traceparent"
-    case .tracestate: "tracestate"
-    case .date: "date"
-    case .server: "server"
-    case .location: "location"
-    case .retryAfter: "retry-after"
-    case .wwwAuthenticate: "www-authenticate"
-    case .authenticationInfo: "authentication-info"
-    case .contentType: "content-type"
-    case .contentEncoding: "content-encoding"
-    case .contentRange: "content-range"
-    case .contentLocation: "content-location"
-    case .origin: "origin"
-    case .referer: "referer"
-    case .userAgent: "user-agent"
-    case .secFetchSite: "sec-fetch-site"
-    case .secFetchMode: "sec-fetch-mode"
-    case .secFetchDest: "sec-fetch-dest"
-    case .accept: "accept"
-    case .acceptEncoding: "accept-encoding"
-    case .cookie: "cookie"
-    case .setCookie: "set-cookie"
-    case .cacheControl: "cache-control"
-    case .pragma: "pragma"
-    case .maxForwards: "max-forwards"
-    case .range: "range"
-    case .ifMatch: "if-match"
-    case .ifNoneMatch: "if-none-match"
-    case .ifModifiedSince: "if-modified-since"
-    case .ifUnmodifiedSince: "if-unmodified-since"
-    case .ifRange: "if-range"
-    case .age: "age"
-    case .expires: "expires"
-    case .vary: "vary"
-    case .allow: "allow"
-    case .eTag: "etag"
-    case .lastModified: "last-modified"
-    case .secPurpose: "sec-purpose"
-    case .purpose: "purpose"
-    case .serviceWorker: "service-worker"
-    case .acceptLanguage: "accept-language"
-    case .upgradeInsecureRequests: "upgrade-insecure-requests"
-    case .serviceWorkerAllowed: "service-worker-allowed"
-    case .clearSiteData: "clear-site-data"
-    case .strictTransportSecurity: "strict-transport-security"
-    case .altSvc: "alt-svc"
-    case .nel: "nel"
-    case .reportTo: "report-to"
-    case .reportingEndpoints: "reporting-endpoints"
-    case .acceptCH: "accept-ch"
-    case .setLogin: "set-login"
-    case .secureSessionRegistration: "secure-session-registration"
-    case .cdnLoop: "cdn-loop"
-    case .xHTTPMethodOverride: "x-http-method-override"
-    case .xHTTPMethod: "x-http-method"
-    case .xMethodOverride: "x-method-override"
-    case .xOriginalURL: "x-original-url"
-    case .xOriginalURI: "x-original-uri"
-    case .xOriginalPath: "x-original-path"
-    case .xRewriteURL: "x-rewrite-url"
-    case .xRewriteURI: "x-rewrite-uri"
-    case .xOverrideURL: "x-override-url"
-    case .xForwardedURI: "x-forwarded-uri"
-    case .scriptName: "script-name"
-    case .pathInfo: "path-info"
-    case .xWawsUnencodedURL: "x-waws-unencoded-url"
-    case .xMSOriginalURL: "x-ms-original-url"
-    case .xForwardedURL: "x-forwarded-url"
-    case .xForwardedPath: "x-forwarded-path"
-    case .xRequestURI: "x-request-uri"
-    case .xEnvoyOriginalPath: "x-envoy-original-path"
-    case .xMatchedPath: "x-matched-path"
-    case .xNowRouteMatches: "x-now-route-matches"
-    case .xInvokePath: "x-invoke-path"
-    case .xInvokeQuery: "x-invoke-query"
-    case .xMiddlewareRewrite: "x-middleware-rewrite"
-    case .xMiddlewareSubrequest: "x-middleware-subrequest"
-    case .xAstroPath: "x-astro-path"
-    case .xScriptName: "x-script-name"
-    case .xHTTPDestinationURL: "x-http-destinationurl"
-    case .xAccelMapping: "x-accel-mapping"
-    case .xSendfileType: "x-sendfile-type"
-    case .xHost: "x-host"
-    case .xOriginalHost: "x-original-host"
-    case .xHTTPHostOverride: "x-http-host-override"
-    case .xServerName: "x-server-name"
-    case .xForwardedServer: "x-forwarded-server"
-    case .xEnvoyOriginalDstHost: "x-envoy-original-dst-host"
-    case .xForwardedMethod: "x-forwarded-method"
-    case .xOriginalMethod: "x-original-method"
-    case .useAsDictionary: "use-as-dictionary"
-    case .originAgentCluster: "origin-agent-cluster"
-    case .activateStorageAccess: "activate-storage-access"
-    case .criticalCH: "critical-ch"
-    case .secureSessionChallenge: "secure-session-challenge"
-    case .secSessionRegistration: "sec-session-registration"
-    case .secSessionChallenge: "sec-session-challenge"
-    }
-  }
+  public var text: StaticString { Self.texts[Int(rawValue)] }
+
+  // In the order of the cases, as a literal, which no access initialises.
+  private static let texts: InlineArray<122, StaticString> = [
+    "", "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive",
+    "proxy-connection", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "http2-settings",
+    "authorization", "expect", "via", "forwarded", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host",
+    "x-forwarded-port", "x-real-ip", "x-request-id", "traceparent", "tracestate", "date", "server", "location",
+    "retry-after", "www-authenticate", "authentication-info", "content-type", "content-encoding", "content-range",
+    "content-location", "origin", "referer", "user-agent", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest",
+    "accept", "accept-encoding", "cookie", "set-cookie", "cache-control", "pragma", "max-forwards", "range", "if-match",
+    "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "age", "expires", "vary", "allow", "etag",
+    "last-modified", "sec-purpose", "purpose", "service-worker", "accept-language", "upgrade-insecure-requests",
+    "service-worker-allowed", "clear-site-data", "strict-transport-security", "alt-svc", "nel", "report-to",
+    "reporting-endpoints", "accept-ch", "set-login", "secure-session-registration", "cdn-loop",
+    "x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-original-uri",
+    "x-original-path", "x-rewrite-url", "x-rewrite-uri", "x-override-url", "x-forwarded-uri", "script-name",
+    "path-info", "x-waws-unencoded-url", "x-ms-original-url", "x-forwarded-url", "x-forwarded-path", "x-request-uri",
+    "x-envoy-original-path", "x-matched-path", "x-now-route-matches", "x-invoke-path", "x-invoke-query",
+    "x-middleware-rewrite", "x-middleware-subrequest", "x-astro-path", "x-script-name", "x-http-destinationurl",
+    "x-accel-mapping", "x-sendfile-type", "x-host", "x-original-host", "x-http-host-override", "x-server-name",
+    "x-forwarded-server", "x-envoy-original-dst-host", "x-forwarded-method", "x-original-method", "use-as-dictionary",
+    "origin-agent-cluster", "activate-storage-access", "critical-ch", "secure-session-challenge",
+    "sec-session-registration", "sec-session-challenge", "",
+  ]
 }
