@@ -51,48 +51,23 @@ public enum HTTPVersion: UInt8, Sendable, Hashable {
   case http2
 }
 
-/// The capabilities of a version. Each has a name, so that another version must define each.
+/// The capabilities of a version, each by its name.
 extension HTTPVersion {
   /// True if a connection carries another message by default (RFC 9112 §9.3).
-  @inlinable package var keepsConnections: Bool {
-    switch self {
-    case .http10: false
-    case .http11, .http2: true
-    }
-  }
+  @inlinable package var keepsConnections: Bool { self != .http10 }
 
   /// True if content of unknown length has an end of its own: chunks (RFC 9112 §7.1), or a stream of HTTP/2.
-  @inlinable package var hasChunks: Bool {
-    switch self {
-    case .http10: false
-    case .http11, .http2: true
-    }
-  }
+  @inlinable package var hasChunks: Bool { self != .http10 }
 
   /// True if there are interim responses, and expectations of one (RFC 9110 §15.2, §10.1.1).
-  @inlinable package var hasInterimResponses: Bool {
-    switch self {
-    case .http10: false
-    case .http11, .http2: true
-    }
-  }
+  @inlinable package var hasInterimResponses: Bool { self != .http10 }
 
   /// True if a request can ask for another protocol: on its connection (RFC 9110 §7.8), or on its stream, with an
   /// extended CONNECT (RFC 8441 §4).
-  @inlinable package var hasUpgrades: Bool {
-    switch self {
-    case .http10: false
-    case .http11, .http2: true
-    }
-  }
+  @inlinable package var hasUpgrades: Bool { self != .http10 }
 
   /// True if a request must have a `Host` field (RFC 9112 §3.2).
-  @inlinable package var demandsHost: Bool {
-    switch self {
-    case .http10: false
-    case .http11, .http2: true
-    }
-  }
+  @inlinable package var demandsHost: Bool { self != .http10 }
 
   /// The form in `Via` (RFC 9110 §7.6.3).
   package var number: StaticString {
