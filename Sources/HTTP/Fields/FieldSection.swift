@@ -121,28 +121,20 @@ public struct FieldLine: Sendable {
   public var known: FieldName
   /// True if the line is `name: value CRLF` with exactly one space, so that its bytes can be sent on as they are.
   public var isPlain: Bool
-
-  @inlinable init(name: ByteRange, value: ByteRange, known: FieldName, isPlain: Bool) {
-    self.name = name
-    self.value = value
-    self.known = known
-    self.isPlain = isPlain
-  }
 }
 
-/// The fault of bytes that are no field section (RFC 9112 §5, RFC 9110 §5).
-public enum FieldSyntaxError: Error, Sendable, Hashable, CaseIterable {
+/// The fault of bytes that are no field section (RFC 9112 §5, RFC 9110 §5). It completes "not acceptable HTTP:".
+public enum FieldSyntaxError: String, Error, Sendable, Hashable, CaseIterable {
   /// The name is empty, has a byte that is not a `tchar`, or no colon follows it.
-  case name
-  /// White space between name and colon (RFC 9112 §5.1).
-  case spaceBeforeColon
-  /// A line begins with white space: line folding, which is obsolete (RFC 9112 §5.2), or white space before the first
-  /// field (RFC 9112 §2.2).
-  case folding
-  /// The value holds NUL or another control byte (RFC 9110 §5.5).
-  case value
-  /// A line ends with LF alone, or holds a CR that is not followed by LF (RFC 9112 §2.2).
-  case lineEnd
+  case name = "a field name is not a token"
+  /// RFC 9112 §5.1.
+  case spaceBeforeColon = "a field's colon follows white space"
+  /// Line folding is obsolete (RFC 9112 §5.2). In front of the first field it is another fault (RFC 9112 §2.2).
+  case folding = "a field is folded over several lines"
+  /// NUL or another control byte (RFC 9110 §5.5).
+  case value = "a field value holds a control byte"
+  /// LF alone, or a CR that is not followed by LF (RFC 9112 §2.2).
+  case lineEnd = "a field line does not end with CR LF"
   /// More lines than `HeadLimits.fieldCount`.
-  case tooMany
+  case tooMany = "there are too many fields"
 }

@@ -103,20 +103,19 @@ public enum BodyFraming: Sendable, Hashable {
   }
 }
 
-/// The fault of a message whose length is not certain (RFC 9112 §6).
-public enum FramingError: Error, Sendable, Hashable, CaseIterable {
-  /// `Content-Length` is not a decimal number below 2^63.
-  case contentLengthInvalid
-  /// More than one `Content-Length`, be it as lines or as a list, the same value or not.
-  case contentLengthRepeated
-  /// Both `Content-Length` and `Transfer-Encoding` (RFC 9112 §6.3 item 3: possibly request smuggling).
-  case bothLengths
-  /// `Transfer-Encoding` in an HTTP/1.0 message (RFC 9112 §6.1: faulty framing).
-  case transferEncodingInHTTP10
-  /// `Transfer-Encoding` is empty, repeated, or not a list of codings that ends in one `chunked`.
-  case transferEncodingInvalid
-  /// A transfer coding other than `chunked`.
-  case transferCodingUnknown
+/// The fault of a message whose length is not certain (RFC 9112 §6). It completes "cannot be told:".
+public enum FramingError: String, Error, Sendable, Hashable, CaseIterable {
+  /// 2^63 and more are none, either.
+  case contentLengthInvalid = "Content-Length is not a decimal number"
+  /// Be it as lines or as a list, the same value or not.
+  case contentLengthRepeated = "there is more than one Content-Length"
+  /// RFC 9112 §6.3 item 3: possibly request smuggling.
+  case bothLengths = "there are both Content-Length and Transfer-Encoding"
+  /// RFC 9112 §6.1: faulty framing.
+  case transferEncodingInHTTP10 = "HTTP/1.0 has no Transfer-Encoding"
+  /// Empty, repeated, or not a list of codings that ends in one `chunked`.
+  case transferEncodingInvalid = "Transfer-Encoding is not 'chunked'"
+  case transferCodingUnknown = "a transfer coding other than chunked"
 
   /// The status code to answer a request with. A response with any of these is a 502.
   public var status: Int { self == .transferCodingUnknown ? 501 : 400 }

@@ -39,15 +39,9 @@ public enum NormalPath {
       buffer.truncate(to: start)
       return .refused(error)
     }
-    if !isEqual(buffer.bytes.extracting(start..<buffer.count), path) { return .written }
+    if !equal(buffer.bytes.extracting(start..<buffer.count), path) { return .written }
     buffer.truncate(to: start)
     return .alreadyNormal
-  }
-
-  private static func isEqual(_ written: Span<UInt8>, _ path: Span<UInt8>) -> Bool {
-    if written.count != path.count { return false }
-    for index in 0..<path.count where written[index] != path[index] { return false }
-    return true
   }
 
   /// True if `suffix`, the part of a path behind a prefix that ends with `/`, stays below that prefix wherever a
@@ -105,24 +99,20 @@ public enum NormalPath {
   }
 }
 
-/// The reason why a request path has no normal form that every recipient would agree on.
-public enum PathError: Error, Sendable, Hashable, CaseIterable {
-  /// It does not begin with `/`.
-  case notAbsolute
-  /// A `%` without two hexadecimal digits behind it.
-  case percentEncoding
-  /// A control byte, raw or percent-encoded.
-  case control
-  /// A backslash, raw or percent-encoded, which some servers take for a slash.
-  case backslash
-  case climbsAboveRoot
-  /// A dot segment that only some recipients see: next to an encoded slash, behind an empty segment, or with parameters
-  /// (`..;x`).
-  case hiddenDotSegment
-  /// A dot, slash or backslash that is percent-encoded more than once.
-  case doubleEncoding
-  /// An overlong UTF-8 sequence, percent-encoded: another spelling of an ASCII character.
-  case overlong
-  /// Some recipients take it for a path of another route than the one it is spelt for.
-  case otherRoute
+/// The reason why a request path has no normal form that every recipient would agree on. It completes "ambiguous:".
+public enum PathError: String, Error, Sendable, Hashable, CaseIterable {
+  case notAbsolute = "it does not begin with a slash"
+  case percentEncoding = "a percent sign is not followed by two hexadecimal digits"
+  /// Raw or percent-encoded.
+  case control = "it holds a control byte"
+  /// Raw or percent-encoded: some servers take it for a slash.
+  case backslash = "it holds a backslash"
+  case climbsAboveRoot = "it climbs above the root"
+  /// Next to an encoded slash, behind an empty segment, or with parameters (`..;x`).
+  case hiddenDotSegment = "it holds a dot segment that only some servers see"
+  /// A dot, slash or backslash.
+  case doubleEncoding = "a dot or slash is encoded more than once"
+  /// Percent-encoded, it is another spelling of an ASCII character.
+  case overlong = "it holds an overlong UTF-8 sequence"
+  case otherRoute = "some servers take it for a path of another route"
 }

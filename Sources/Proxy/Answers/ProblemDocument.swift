@@ -36,8 +36,8 @@ struct ProblemDocument {
     switch failure {
     case .head(let error): self = Self.document(error)
     case .framing(let error):
-      self.init(error.status, .badRequest, "The length of the content cannot be told: \(error.words).")
-    case .path(let error): self.init(400, .badPath, "The path is ambiguous: \(error.words).")
+      self.init(error.status, .badRequest, "The length of the content cannot be told: \(error.rawValue).")
+    case .path(let error): self.init(400, .badPath, "The path is ambiguous: \(error.rawValue).")
     case .methodRefused: self.init(501, .methodNotSupported, "CONNECT and TRACE are not forwarded.")
     case .tunnelRefused: self.init(501, .methodNotSupported, "No WebSocket can be opened at this address.")
     case .targetRefused: self.init(400, .badRequest, "The target * names no route.")
@@ -310,57 +310,13 @@ extension RequestHeadError {
     case .versionUnsupported: "the HTTP version is not supported"
     case .lineEnd: "a line does not end with CR LF"
     case .emptyLines: "too many empty lines before the request"
-    case .field(let error): error.words
+    case .field(let error): error.rawValue
     case .headTooLarge: "the head is too large"
     case .hostMissing: "there is no Host field"
     case .hostRepeated: "there is more than one Host field"
     case .hostInvalid: "the Host field is not a host and port"
     case .hostDisagrees: "the Host field and the request target name different hosts"
     case .connectionOptions: "the Connection field is not a list of options"
-    }
-  }
-}
-
-extension FieldSyntaxError {
-  var words: String {
-    switch self {
-    case .name: "a field name is not a token"
-    case .spaceBeforeColon: "a field's colon follows white space"
-    case .folding: "a field is folded over several lines"
-    case .value: "a field value holds a control byte"
-    case .lineEnd: "a field line does not end with CR LF"
-    case .tooMany: "there are too many fields"
-    }
-  }
-}
-
-extension FramingError {
-  /// Completes "cannot be told:".
-  var words: String {
-    switch self {
-    case .contentLengthInvalid: "Content-Length is not a decimal number"
-    case .contentLengthRepeated: "there is more than one Content-Length"
-    case .bothLengths: "there are both Content-Length and Transfer-Encoding"
-    case .transferEncodingInHTTP10: "HTTP/1.0 has no Transfer-Encoding"
-    case .transferEncodingInvalid: "Transfer-Encoding is not 'chunked'"
-    case .transferCodingUnknown: "a transfer coding other than chunked"
-    }
-  }
-}
-
-extension PathError {
-  /// Completes "ambiguous:".
-  var words: String {
-    switch self {
-    case .notAbsolute: "it does not begin with a slash"
-    case .percentEncoding: "a percent sign is not followed by two hexadecimal digits"
-    case .control: "it holds a control byte"
-    case .backslash: "it holds a backslash"
-    case .climbsAboveRoot: "it climbs above the root"
-    case .hiddenDotSegment: "it holds a dot segment that only some servers see"
-    case .doubleEncoding: "a dot or slash is encoded more than once"
-    case .overlong: "it holds an overlong UTF-8 sequence"
-    case .otherRoute: "some servers take it for a path of another route"
     }
   }
 }
