@@ -77,11 +77,10 @@ enum HeadOutcome: Equatable {
     _ = HopByHop.acceptsTrailers(head.fields, in: bytes)
     if let line = head.fields.first(.traceparent) { _ = TraceContext(bytes.extracting(line.value)) }
     guard head.target.form == .origin else { return nil }
-    let path = bytes.extracting(head.target.path)
     var buffer = ByteBuffer(capacity: 16)
-    HeadWriter.requestLine(
-      method: bytes.extracting(head.methodName), path: path, query: bytes.extracting(head.target.query),
-      hasQuery: head.target.hasQuery, into: &buffer)
+    HeadWriter.method(bytes.extracting(head.methodName), into: &buffer)
+    buffer.append(bytes.extracting(head.target.whole))
+    HeadWriter.requestLineEnd(into: &buffer)
     if head.fields.first(.host) == nil { HeadWriter.field("Host", "h", into: &buffer) }
     var run = FieldRun()
     for index in 0..<head.fields.count {

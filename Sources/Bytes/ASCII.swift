@@ -34,6 +34,10 @@ package enum ASCII {
     byte &- 0x41 < 26 ? byte | 0x20 : byte
   }
 
+  /// True for a letter or a digit.
+  @inlinable @inline(__always)
+  package static func isAlphanumeric(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
+
   /// The digit of a number below 16, in lower case.
   @inlinable @inline(__always)
   package static func hexadecimalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }

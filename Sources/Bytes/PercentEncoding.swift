@@ -4,12 +4,9 @@
 public enum PercentEncoding {
   /// Appends a byte: ASCII letters, digits and `marks` as they are, others in hexadecimal.
   package static func encode(_ byte: UInt8, keeping marks: String.UTF8View, into bytes: inout [UInt8]) {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
+    if ASCII.isAlphanumeric(byte) || marks.contains(byte) {
       bytes.append(byte)
-    case _ where marks.contains(byte): bytes.append(byte)
-    default:
+    } else {
       bytes.append(ASCII.percent)
       bytes.append(ASCII.upperHexadecimalDigit(byte >> 4))
       bytes.append(ASCII.upperHexadecimalDigit(byte & 0x0F))

@@ -105,13 +105,7 @@ package struct HandOutRequest: Sendable, Hashable {
   }
 
   private static func status(_ value: Span<UInt8>, _ allowed: ClosedRange<Int>) -> Int? {
-    guard value.count == 3 else { return nil }
-    var number = 0
-    for index in value.indices {
-      let digit = value[index] &- ASCII.zero
-      guard digit < 10 else { return nil }
-      number = number * 10 + Int(digit)
-    }
+    guard value.count == 3, let number = value.decimal.map({ Int($0) }) else { return nil }
     return allowed.contains(number) ? number : nil
   }
 
@@ -152,14 +146,10 @@ extension RequestLine {
   /// the request's own `Host`; nil if none of them names a method or a path.
   package init?(describedBy head: borrowing RequestHead, _ bytes: Span<UInt8>) throws(HandOutRefusal) {
     func only(_ name: StaticString) throws(HandOutRefusal) -> ByteRange? {
-      var found: ByteRange?
-      for index in 0..<head.fields.count {
-        let line = head.fields[index]
-        guard bytes.extracting(line.name).equalsIgnoringCase(name) else { continue }
-        guard found == nil, !line.value.isEmpty else { throw .description }
-        found = line.value
-      }
-      return found
+      let (value, count) = head.fields.values(named: name, in: bytes)
+      if count == 0 { return nil }
+      guard count == 1, !value.isEmpty else { throw .description }
+      return value
     }
     let (method, uri) = (try only("x-forwarded-method"), try only("x-forwarded-uri"))
     let (originalMethod, originalURI) = (try only("x-original-method"), try only("x-original-uri"))

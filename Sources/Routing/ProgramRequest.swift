@@ -165,13 +165,7 @@ package struct ProgramRequest: Sendable {
 
   /// The value of a field that occurs once.
   private static func only(_ name: StaticString, _ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ByteRange? {
-    var found: ByteRange?
-    for index in 0..<head.fields.count {
-      let line = head.fields[index]
-      guard bytes.extracting(line.name).equalsIgnoringCase(name) else { continue }
-      if found != nil { return nil }
-      found = line.value
-    }
-    return found
+    let (value, count) = head.fields.values(named: name, in: bytes)
+    return count == 1 ? value : nil
   }
 }

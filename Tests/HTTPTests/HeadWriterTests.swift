@@ -34,11 +34,9 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
     var head = RequestHead()
     #expect(parser.parse(source.span, into: &head, limits: HeadLimits()) == .complete(byteCount: source.count))
     var buffer = ByteBuffer(capacity: 4)
-    let path = source.span.extracting(head.target.path)
-    let query = source.span.extracting(head.target.query)
-    HeadWriter.requestLine(
-      method: source.span.extracting(head.methodName), path: path, query: query,
-      hasQuery: head.target.hasQuery, into: &buffer)
+    HeadWriter.method(source.span.extracting(head.methodName), into: &buffer)
+    buffer.append(source.span.extracting(head.target.whole))
+    HeadWriter.requestLineEnd(into: &buffer)
     var run = FieldRun()
     for index in 0..<head.fields.count {
       let line = head.fields[index]

@@ -67,6 +67,16 @@ public struct FieldTable: ~Copyable {
     return nil
   }
 
+  /// The first value of a name, which is in lower case, and the number of its lines.
+  package func values(named name: StaticString, in bytes: Span<UInt8>) -> (first: ByteRange, count: Int) {
+    var found = (first: ByteRange(), count: 0)
+    for index in 0..<count where bytes.extracting(self[index].name).equalsIgnoringCase(name) {
+      if found.count == 0 { found.first = self[index].value }
+      found.count += 1
+    }
+    return found
+  }
+
   mutating func append(_ line: FieldLine) {
     if count == capacity { grow() }
     unsafe (base + count).initialize(to: line)

@@ -29,7 +29,7 @@ public struct ForwardedPeer: Sendable {
     let node =
       if !hasAddress {
         "unknown"
-      } else if Self.isToken(address.span) {
+      } else if ByteClass.holds(all: address.span, ByteClass.token) {
         text
       } else {
         // A colon or bracket is in no token, so an IPv6 address is always quoted (RFC 7239 §6).
@@ -70,7 +70,7 @@ public struct ForwardedPeer: Sendable {
     }
     if !host.isEmpty {
       buffer.append(";host=")
-      let isPlain = Self.isToken(host)
+      let isPlain = ByteClass.holds(all: host, ByteClass.token)
       if !isPlain { buffer.append(ASCII.quote) }
       buffer.append(host)
       if !isPlain { buffer.append(ASCII.quote) }
@@ -84,16 +84,14 @@ public struct ForwardedPeer: Sendable {
     _ name: FieldName, of fields: borrowing FieldTable, in bytes: Span<UInt8>, into buffer: inout ByteBuffer
   ) -> Bool {
     var hasElements = false
-    var next = fields.index(of: name)
-    while let line = next {
-      let value = bytes.trimmedList(fields[line].value)
+    for index in 0..<fields.count where fields[index].known == name {
+      let value = bytes.trimmedList(fields[index].value)
       if endsInsideQuotes(bytes.extracting(value)) { break }
       if !value.isEmpty {
         if hasElements { buffer.append(", ") }
         buffer.append(bytes.extracting(value))
         hasElements = true
       }
-      next = fields.index(of: name, from: line + 1)
     }
     return hasElements
   }
@@ -108,10 +106,5 @@ public struct ForwardedPeer: Sendable {
       index += 1
     }
     return isQuoted
-  }
-
-  private static func isToken(_ bytes: Span<UInt8>) -> Bool {
-    for index in 0..<bytes.count where !ByteClass.of(bytes[index], ByteClass.token) { return false }
-    return true
   }
 }

@@ -66,31 +66,18 @@ package enum GRPCTimeout: Sendable, Hashable {
   /// The field is repeated, or has another form.
   case invalid
 
-  private static let name = Array("grpc-timeout".utf8)
-
   /// Reads the head of a call.
   package init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) {
-    self = .none
-    for index in 0..<head.fields.count {
-      let line = head.fields[index]
-      guard line.known == .other, bytes.extracting(line.name).equalsIgnoringCase(Self.name.span) else { continue }
-      guard self == .none else {
-        self = .invalid
-        return
-      }
-      self = Self.span(bytes.extracting(line.value)).map { .limit($0) } ?? .invalid
-      if self == .invalid { return }
+    let (value, count) = head.fields.values(named: "grpc-timeout", in: bytes)
+    switch count {
+    case 0: self = .none
+    case 1: self = Self.span(bytes.extracting(value)).map { .limit($0) } ?? .invalid
+    default: self = .invalid
     }
   }
 
   private static func span(_ value: Span<UInt8>) -> TimeSpan? {
-    guard (2...9).contains(value.count) else { return nil }
-    var number: UInt64 = 0
-    for index in 0..<value.count - 1 {
-      let digit = value[index] &- ASCII.zero
-      if digit > 9 { return nil }
-      number = number * 10 + UInt64(digit)
-    }
+    guard (2...9).contains(value.count), let number = value.extracting(droppingLast: 1).decimal else { return nil }
     let unit: UInt64
     switch value[value.count - 1] {
     case UInt8(ascii: "H"): unit = 3_600_000_000_000

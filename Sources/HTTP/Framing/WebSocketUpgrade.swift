@@ -45,12 +45,7 @@ public enum WebSocketUpgrade {
 
   /// The value of a field that occurs once and is not empty.
   private static func only(_ name: StaticString, _ fields: borrowing FieldTable, _ bytes: Span<UInt8>) -> ByteRange? {
-    var value: ByteRange?
-    for index in 0..<fields.count where fields[index].known == .other {
-      guard bytes.extracting(fields[index].name).equalsIgnoringCase(name) else { continue }
-      if value != nil || fields[index].value.isEmpty { return nil }
-      value = fields[index].value
-    }
-    return value
+    let (value, count) = fields.values(named: name, in: bytes)
+    return count == 1 && !value.isEmpty ? value : nil
   }
 }

@@ -25,6 +25,12 @@ struct ByteClass {
     table[Int(byte)] & mask != 0
   }
 
+  /// True if each of `bytes` is in any of the classes of `mask`.
+  static func holds(all bytes: Span<UInt8>, _ mask: UInt8) -> Bool {
+    for index in bytes.indices where !of(bytes[index], mask) { return false }
+    return true
+  }
+
   // A literal, so that the compiler lays it out in read-only memory and no access checks for initialisation.
   // `ByteClassTests` derives every entry from the RFCs' definitions.
   private static let table: InlineArray<256, UInt8> = [

@@ -64,6 +64,19 @@ extension Span where Element == UInt8 {
     count >= literal.utf8CodeUnitCount && extracting(first: literal.utf8CodeUnitCount).equalsIgnoringCase(literal)
   }
 
+  /// The number that the bytes spell in decimal; nil if they are not digits alone, or it needs more than 64 bits.
+  package var decimal: UInt64? {
+    var number: UInt64 = 0
+    for index in indices {
+      let digit = self[index] &- ASCII.zero
+      let (scaled, isOver) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isOverToo) = scaled.addingReportingOverflow(UInt64(digit))
+      if digit > 9 || isOver || isOverToo { return nil }
+      number = sum
+    }
+    return isEmpty ? nil : number
+  }
+
   /// A copy of the bytes; not for the request path.
   public var array: [UInt8] { indices.map { self[$0] } }
 

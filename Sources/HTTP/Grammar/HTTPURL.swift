@@ -102,12 +102,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static func isHostNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-      true
-    default: false
-    }
+    ASCII.isAlphanumeric(byte) || byte == ASCII.dash || byte == ASCII.dot || byte == ASCII.underscore
   }
 
   /// `host`, or `host:port` if the port is not the scheme's own: a `Host` field's value (RFC 9110 §7.2).

@@ -50,15 +50,8 @@ public struct HostName: Sendable, Hashable {
       port = nil
       return
     }
-    var number: UInt32 = 0
-    while index < end {
-      let digit = bytes[index] &- ASCII.zero
-      guard digit < 10 else { return nil }
-      number = number * 10 + UInt32(digit)
-      guard number <= 65535 else { return nil }
-      index += 1
-    }
-    port = UInt16(number)
+    guard let number = bytes.extracting(index..<end).decimal, let port = UInt16(exactly: number) else { return nil }
+    self.port = port
   }
 
   /// True if two texts are authorities with the same meaning for a scheme: the default port is the scheme's own (RFC

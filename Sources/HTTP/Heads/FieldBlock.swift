@@ -119,25 +119,18 @@ package struct FieldBlock: ~Copyable {
   // RFC 9113 §8.3.1. Each of them once. The lengths of the names tell nearly all of them apart.
   private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
     switch name.count {
-    case 5 where name.equalsIgnoringCase(":path"): return Self.isTarget(value) && Self.take(value, into: &path)
-    case 7 where name.equalsIgnoringCase(":method"): return Self.isToken(value) && Self.take(value, into: &method)
+    case 5 where name.equalsIgnoringCase(":path"):
+      return ByteClass.holds(all: value, ByteClass.target) && Self.take(value, into: &path)
+    case 7 where name.equalsIgnoringCase(":method"):
+      return ByteClass.holds(all: value, ByteClass.token) && Self.take(value, into: &method)
     case 7 where name.equalsIgnoringCase(":scheme"):
       return (value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https")) && Self.take(value, into: &scheme)
-    case 9 where name.equalsIgnoringCase(":protocol"): return Self.isToken(value) && Self.take(value, into: &tunnelled)
+    case 9 where name.equalsIgnoringCase(":protocol"):
+      return ByteClass.holds(all: value, ByteClass.token) && Self.take(value, into: &tunnelled)
     case 10 where name.equalsIgnoringCase(":authority"):
-      return Self.isTarget(value) && Self.take(value, into: &authority)
+      return ByteClass.holds(all: value, ByteClass.target) && Self.take(value, into: &authority)
     default: return false
     }
-  }
-
-  private static func isTarget(_ value: Span<UInt8>) -> Bool {
-    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.target) { return false }
-    return true
-  }
-
-  private static func isToken(_ value: Span<UInt8>) -> Bool {
-    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.token) { return false }
-    return true
   }
 
   private static func take(_ value: Span<UInt8>, into part: inout ByteBuffer) -> Bool {
@@ -156,20 +149,13 @@ package struct FieldBlock: ~Copyable {
 
   // RFC 9113 §8.2.1: no white space around it, either.
   private static func isValue(_ value: Span<UInt8>) -> Bool {
-    for index in 0..<value.count where !ByteClass.of(value[index], ByteClass.value) { return false }
+    guard ByteClass.holds(all: value, ByteClass.value) else { return false }
     return value.isEmpty
       || !ByteClass.of(value[0], ByteClass.whitespace) && !ByteClass.of(value[value.count - 1], ByteClass.whitespace)
   }
 
   private static func number(_ value: Span<UInt8>) -> UInt64? {
-    if value.isEmpty || value.count > 18 { return nil }
-    var number: UInt64 = 0
-    for index in 0..<value.count {
-      let digit = value[index] &- ASCII.zero
-      if digit >= 10 { return nil }
-      number = number * 10 + UInt64(digit)
-    }
-    return number
+    value.count > 18 ? nil : value.decimal
   }
 
   // RFC 9113 §8.2.2.

@@ -16,20 +16,6 @@ public enum HeadWriter {
     buffer.append(" HTTP/1.1\r\n")
   }
 
-  /// A whole request line; with `hasQuery`, `query` is written behind a `?`.
-  public static func requestLine(
-    method name: Span<UInt8>, path: Span<UInt8>, query: Span<UInt8>, hasQuery: Bool, into buffer: inout ByteBuffer
-  ) {
-    buffer.reserve(name.count + path.count + query.count + 13)
-    method(name, into: &buffer)
-    buffer.append(path)
-    if hasQuery {
-      buffer.append(ASCII.question)
-      buffer.append(query)
-    }
-    requestLineEnd(into: &buffer)
-  }
-
   /// A status line with the received reason phrase.
   public static func statusLine(_ status: Int, reason: Span<UInt8>, into buffer: inout ByteBuffer) {
     statusLineStart(status, into: &buffer)

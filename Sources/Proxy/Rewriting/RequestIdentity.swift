@@ -62,11 +62,9 @@ enum RequestIdentity {
   /// Up to 128 visible ASCII characters that need no escaping anywhere.
   private static func isAcceptable(_ id: Span<UInt8>) -> Bool {
     guard id.count > 0, id.count <= 128 else { return false }
-    for index in id.indices {
+    for index in id.indices where !ASCII.isAlphanumeric(id[index]) {
       switch id[index] {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-        UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "@"):
+      case ASCII.dash, ASCII.underscore, ASCII.dot, ASCII.colon, ASCII.slash, ASCII.equals, UInt8(ascii: "+"), ASCII.at:
         continue
       default: return false
       }
