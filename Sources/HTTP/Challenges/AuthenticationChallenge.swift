@@ -46,10 +46,8 @@ package struct AuthenticationChallengeList: Sendable {
 
   /// The challenges of a response's head. Several lines are one list (RFC 9110 §5.3).
   package init(_ fields: borrowing FieldTable, in bytes: Span<UInt8>) {
-    var next = fields.index(of: .wwwAuthenticate)
-    while let index = next {
+    for index in 0..<fields.count where fields[index].known == .wwwAuthenticate {
       read(bytes.extracting(fields[index].value))
-      next = fields.index(of: .wwwAuthenticate, from: index + 1)
     }
   }
 

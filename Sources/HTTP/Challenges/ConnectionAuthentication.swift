@@ -37,8 +37,7 @@ package enum ConnectionAuthentication {
   // A scheme's name anywhere as a word, in whatever grammar: a false match costs a connection, a missed one lends it to
   // another caller.
   private static func mentionsScheme(_ name: FieldName, _ fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
-    var next = fields.index(of: name)
-    while let index = next {
+    for index in 0..<fields.count where fields[index].known == name {
       let value = bytes.extracting(fields[index].value)
       var start = 0
       while start < value.count {
@@ -48,7 +47,6 @@ package enum ConnectionAuthentication {
         for scheme in schemes where word.equalsIgnoringCase(scheme) { return true }
         start = end + 1
       }
-      next = fields.index(of: name, from: index + 1)
     }
     return false
   }

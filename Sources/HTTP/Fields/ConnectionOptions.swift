@@ -31,10 +31,9 @@ public struct ConnectionOptions: Sendable {
   /// Reads all `Connection` lines. False if one is not a list of tokens, or if they nominate more fields than any
   /// sender has reason to.
   mutating func read(_ fields: borrowing FieldTable, _ bytes: Span<UInt8>) -> Bool {
-    var next = fields.index(of: .connection)
-    while let line = next {
-      if !read(bytes, from: fields[line].value) { return false }
-      next = fields.index(of: .connection, from: line + 1)
+    if !fields.contains(.connection) { return true }
+    for index in 0..<fields.count where fields[index].known == .connection {
+      if !read(bytes, from: fields[index].value) { return false }
     }
     return true
   }

@@ -29,13 +29,11 @@ public enum HopByHop {
   /// True if the sender of this head accepts trailer fields. `TE` itself ends here; if this is true, the forwarded head
   /// has `TE: trailers` and nominates it (RFC 9110 §10.1.4). Other codings are never requested on another's behalf.
   public static func acceptsTrailers(_ fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
-    var next = fields.index(of: .te)
-    while let line = next {
-      var elements = ListElements(bytes, fields[line].value)
+    for index in 0..<fields.count where fields[index].known == .te {
+      var elements = ListElements(bytes, fields[index].value)
       while let element = elements.next() {
         if bytes.extracting(element).equalsIgnoringCase("trailers") { return true }
       }
-      next = fields.index(of: .te, from: line + 1)
     }
     return false
   }

@@ -28,13 +28,11 @@ package struct VaryFields: Sendable {
   }
 
   private static func isListed(_ name: [UInt8], in fields: borrowing FieldTable, _ bytes: Span<UInt8>) -> Bool {
-    var next = fields.index(of: .vary)
-    while let index = next {
+    for index in 0..<fields.count where fields[index].known == .vary {
       var elements = ListElements(bytes, fields[index].value)
       while let element = elements.next() {
         if bytes.extracting(element).equalsIgnoringCase(name.span) { return true }
       }
-      next = fields.index(of: .vary, from: index + 1)
     }
     return false
   }

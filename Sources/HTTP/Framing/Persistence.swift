@@ -44,14 +44,12 @@ public enum ExpectContinue: UInt8, Sendable, Hashable {
   public static func of(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> ExpectContinue {
     if !head.fields.contains(.expect) || !head.version.hasInterimResponses { return .none }
     var expectation = ExpectContinue.none
-    var next = head.fields.index(of: .expect)
-    while let line = next {
-      var elements = ListElements(bytes, head.fields[line].value)
+    for index in 0..<head.fields.count where head.fields[index].known == .expect {
+      var elements = ListElements(bytes, head.fields[index].value)
       while let element = elements.next() {
         if !bytes.extracting(element).equalsIgnoringCase("100-continue") { return .unknown }
         expectation = .continue100
       }
-      next = head.fields.index(of: .expect, from: line + 1)
     }
     return expectation
   }

@@ -24,10 +24,8 @@ enum ResponseAudience {
       return
     }
     self = .program
-    var next = head.fields.index(of: .accept)
-    while let index = next {
+    for index in 0..<head.fields.count where head.fields[index].known == .accept {
       if Self.asksForHTML(bytes.extracting(head.fields[index].value)) { self = person }
-      next = head.fields.index(of: .accept, from: index + 1)
     }
   }
 

@@ -42,10 +42,8 @@ enum PassedHops {
       return
     }
     output.append("Via: ")
-    var next = head.fields.index(of: .via)
-    while let index = next {
+    for index in 0..<head.fields.count where head.fields[index].known == .via {
       let line = head.fields[index]
-      next = head.fields.index(of: .via, from: index + 1)
       if credential.isRepeated(by: line, bytes) { continue }
       let hops = bytes.extracting(bytes.trimmedList(line.value))
       if let end = pseudonym.endOfMember(in: hops) {
@@ -69,10 +67,8 @@ enum PassedHops {
   private static func writeList(
     _ name: FieldName, of head: borrowing RequestHead, _ bytes: Span<UInt8>, into output: inout ByteBuffer
   ) {
-    var next = head.fields.index(of: name)
-    while let index = next {
+    for index in 0..<head.fields.count where head.fields[index].known == name {
       append(bytes.extracting(bytes.trimmedList(head.fields[index].value)), to: &output)
-      next = head.fields.index(of: name, from: index + 1)
     }
   }
 
