@@ -1,81 +1,43 @@
 // The one list of the addresses and names at which clouds give a machine its own credentials, for the configuration and
 // for connecting. It parses no text and resolves no name.
 
-/// A cloud's metadata service: never an upstream, a provider or a proxy.
-package struct MetadataService: Sendable {
-  /// Its operator.
-  package let cloud: String
-  /// Its address in network order, 4 or 16 bytes; empty for a name.
-  package let address: [UInt8]
-  /// Its name, in lower case; empty for an address.
-  package let name: String
-  /// The documentation or program of the cloud that names it.
-  package let source: String
-
-  private init(_ cloud: String, _ address: [UInt8] = [], name: String = "", source: String) {
-    self.cloud = cloud
-    self.address = address
-    self.name = name
-    self.source = source
-  }
-
-  /// The services outside of the link-local ranges, which are refused as a whole: 169.254.169.254 of most clouds,
-  /// 169.254.170.2 (ECS), 169.254.170.23 (EKS), 169.254.42.42 (Scaleway), 169.254.0.23 (Tencent) and fe80::a9fe:a9fe
-  /// (OpenStack, Akamai) are in them.
-  package static let all: [MetadataService] = [
-    MetadataService(
-      "Alibaba Cloud", [100, 100, 100, 200],
-      source: "https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata"),
-    MetadataService(
-      "Alibaba Cloud", v6(0xFD00, 0x0100, 0, 0, 0, 0, 0x0100, 0x0200),
-      source: "https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata"),
-    MetadataService(
-      "Azure, the host agent (WireServer)", [168, 63, 129, 16],
-      source: "https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16"),
-    MetadataService(
-      "Oracle Cloud Infrastructure Classic", [192, 0, 0, 192],
-      source: "https://docs.oracle.com/en/cloud/iaas-classic/compute-iaas-cloud/stcsg/retrieving-instance-metadata.html"
-    ),
-    MetadataService(
-      "Oracle Cloud", v6(0xFD00, 0x00C1, 0, 0, 0, 0, 0xA9FE, 0xA9FE),
-      source: "https://github.com/oracle/oci-python-sdk (instance_principals_security_token_signer.py)"),
-    MetadataService(
-      "AWS EC2", v6(0xFD00, 0x0EC2, 0, 0, 0, 0, 0, 0x0254),
-      source: "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html"),
-    MetadataService(
-      "AWS ECS and EKS, the Pod Identity agent", v6(0xFD00, 0x0EC2, 0, 0, 0, 0, 0, 0x0023),
-      source: "https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html"),
-    MetadataService(
-      "Google Cloud", v6(0xFD20, 0x00CE, 0, 0, 0, 0, 0, 0x0254),
-      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
-    MetadataService(
-      "Scaleway", v6(0xFD00, 0x0042, 0, 0, 0, 0, 0, 0x0042),
-      source: "https://docs.cloud-init.io/en/latest/reference/datasources/scaleway.html"),
-    MetadataService(
-      "Akamai (Linode)", v6(0xFD00, 0xA9FE, 0xA9FE, 0, 0, 0, 0, 1),
-      source: "https://docs.cloud-init.io/en/latest/reference/datasources/akamai.html"),
-    MetadataService(
-      "Google Cloud", name: "metadata.google.internal",
-      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
-    MetadataService(
-      "Google Cloud", name: "metadata.goog",
-      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
-    MetadataService(
-      "Google Cloud, by its search domain", name: "metadata",
-      source: "https://cloud.google.com/compute/docs/metadata/querying-metadata"),
-    MetadataService(
-      "AWS EC2, by its search domain", name: "instance-data",
-      source: "https://docs.cloud-init.io/en/latest/reference/datasources/ec2.html"),
-    MetadataService(
-      "AWS EC2", name: "instance-data.ec2.internal",
-      source: "https://docs.cloud-init.io/en/latest/reference/datasources/ec2.html"),
-    MetadataService(
-      "Tencent Cloud", name: "metadata.tencentyun.com",
-      source: "https://www.tencentcloud.com/document/product/213/4934"),
+/// The clouds' metadata services: never an upstream, a provider or a proxy.
+package enum MetadataService {
+  /// The addresses, 4 or 16 bytes in network order, outside of the link-local ranges, which are refused as a whole:
+  /// 169.254.169.254 of most clouds, 169.254.170.2 (ECS), 169.254.170.23 (EKS), 169.254.42.42 (Scaleway), 169.254.0.23
+  /// (Tencent) and fe80::a9fe:a9fe (OpenStack, Akamai) are in them.
+  package static let addresses: Set<[UInt8]> = [
+    // Alibaba Cloud: https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
+    [100, 100, 100, 200], v6(0xFD00, 0x0100, 0, 0, 0, 0, 0x0100, 0x0200),
+    // Azure's host agent: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+    [168, 63, 129, 16],
+    // Oracle Cloud Infrastructure Classic:
+    // https://docs.oracle.com/en/cloud/iaas-classic/compute-iaas-cloud/stcsg/retrieving-instance-metadata.html
+    [192, 0, 0, 192],
+    // Oracle Cloud: https://github.com/oracle/oci-python-sdk (instance_principals_security_token_signer.py)
+    v6(0xFD00, 0x00C1, 0, 0, 0, 0, 0xA9FE, 0xA9FE),
+    // AWS EC2: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+    v6(0xFD00, 0x0EC2, 0, 0, 0, 0, 0, 0x0254),
+    // AWS ECS and EKS, the Pod Identity agent:
+    // https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html
+    v6(0xFD00, 0x0EC2, 0, 0, 0, 0, 0, 0x0023),
+    // Google Cloud: https://cloud.google.com/compute/docs/metadata/querying-metadata
+    v6(0xFD20, 0x00CE, 0, 0, 0, 0, 0, 0x0254),
+    // Scaleway: https://docs.cloud-init.io/en/latest/reference/datasources/scaleway.html
+    v6(0xFD00, 0x0042, 0, 0, 0, 0, 0, 0x0042),
+    // Akamai (Linode): https://docs.cloud-init.io/en/latest/reference/datasources/akamai.html
+    v6(0xFD00, 0xA9FE, 0xA9FE, 0, 0, 0, 0, 1),
   ]
 
-  private static let addresses = Set(all.map(\.address).filter { !$0.isEmpty })
-  private static let names = Set(all.map(\.name).filter { !$0.isEmpty })
+  /// The names, in lower case.
+  private static let names: Set<String> = [
+    // Google Cloud, the last by its search domain: https://cloud.google.com/compute/docs/metadata/querying-metadata
+    "metadata.google.internal", "metadata.goog", "metadata",
+    // AWS EC2, the first by its search domain: https://docs.cloud-init.io/en/latest/reference/datasources/ec2.html
+    "instance-data", "instance-data.ec2.internal",
+    // Tencent Cloud: https://www.tencentcloud.com/document/product/213/4934
+    "metadata.tencentyun.com",
+  ]
 
   /// True if a metadata service may be at an address of 4 or 16 bytes in network order: link-local (RFC 3927, RFC 4291
   /// §2.5.6), listed above, or an IPv6 form of such an IPv4 address.

@@ -14,12 +14,8 @@ import Testing
     let root = try #require(YAMLNode.read([UInt8](Data(contentsOf: file)), file: "policy", issues: &issues))
     #expect(issues.isEmpty)
     let excepted = Set(Self.scalars(below: "except", in: root))
-    let listed = MetadataService.all.compactMap { service -> String? in
-      switch service.address.count {
-      case 4: "\(IPAddress.v4(service.address))/32"
-      case 16: "\(IPAddress.v6(service.address))/128"
-      default: nil
-      }
+    let listed = MetadataService.addresses.map { address in
+      address.count == 4 ? "\(IPAddress.v4(address))/32" : "\(IPAddress.v6(address))/128"
     }
     #expect(excepted == Set(listed + ["169.254.0.0/16", "fe80::/10"]))
   }
