@@ -46,12 +46,7 @@ final class FetchExchange {
   /// The same on a connection that may have HTTP/2, which ends with it.
   private func runOnStream(to origin: Origin) async throws(FetchError) -> FetchResponse {
     let pool = OriginPool(origin, limits: PoolLimits(maximumIdle: 0), resolver: resolver, loop: waiter.loop)
-    let connection: UpstreamConnection
-    do throws(UpstreamError) {
-      connection = try await pool.connect(waiter, until: deadline)
-    } catch {
-      throw fetchError(error)
-    }
+    let connection = try await mapping(fetchError, awaiting: await pool.connect(waiter, until: deadline))
     defer { pool.giveBack(connection, .unusable) }
     return try await run(on: connection.stream)
   }
@@ -69,11 +64,7 @@ final class FetchExchange {
   ) async throws(FetchError) -> ByteStream {
     var connector = OriginConnector(origin, resolver: resolver, loop: waiter.loop, address: address)
     connector.refusesPrivateAddresses = request.refusesPrivateAddresses
-    do throws(UpstreamError) {
-      return try await connector.connect(waiter, until: deadline)
-    } catch {
-      throw fetchError(error)
-    }
+    return try await mapping(fetchError, awaiting: await connector.connect(waiter, until: deadline))
   }
 
   private func fetchError(_ error: UpstreamError) -> FetchError {

@@ -35,13 +35,10 @@ package struct OriginConnector {
     _ channel: Channel, _ waiter: Waiter, until deadline: MonotonicTime, resuming resumption: TLSResumption? = nil,
     offering offer: OfferedProtocols = .http11
   ) async throws(UpstreamError) -> ByteStream {
-    let stream: ByteStream
-    do throws(StreamError) {
-      stream = try ByteStream(
-        channel, tls: origin.tls, serverName: origin.serverName ?? origin.host, resuming: resumption, offering: offer)
-    } catch {
-      throw .tls(error)
-    }
+    let stream = try mapping(
+      UpstreamError.tls,
+      ByteStream(
+        channel, tls: origin.tls, serverName: origin.serverName ?? origin.host, resuming: resumption, offering: offer))
     var wake = Waiter.Wake.signalled
     do throws(StreamError) {
       // A signal is meant for another wait of the same task; the handshake continues.
@@ -116,12 +113,9 @@ package struct OriginConnector {
   private func allowedAddresses(
     _ host: String, _ port: UInt16, _ waiter: Waiter, until deadline: MonotonicTime
   ) async throws(ConnectError) -> [SocketAddress] {
-    let found: [SocketAddress]?
-    do throws(ResolveError) {
-      found = try await resolver.addresses(of: host, port: port, waiter: waiter, until: deadline)
-    } catch {
-      throw .unresolved(error)
-    }
+    let found = try await mapping(
+      ConnectError.unresolved,
+      awaiting: await resolver.addresses(of: host, port: port, waiter: waiter, until: deadline))
     guard let addresses = found else { throw .timedOut }
     // Checked after resolution, so that a name that later leads to a metadata service is refused as well.
     let allowed = addresses.filter { !isForbidden($0) }

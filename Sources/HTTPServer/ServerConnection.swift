@@ -136,7 +136,7 @@ final class ServerConnection {
     _ framing: BodyFraming, _ rule: ContentRule, _ expectation: ExpectContinue, _ deadline: MonotonicTime
   ) async throws(End) -> ReceivedContent {
     guard rule != .unread else { return .whole([]) }
-    let sink = try sink(rule)
+    let sink = try mapping(Self.failed, ContentSink(rule))
     if expectation == .continue100, framing != .none {
       output.append("HTTP/1.1 100 Continue\r\n\r\n")
       try await flush()
@@ -153,30 +153,21 @@ final class ServerConnection {
       case .lastChunk(let consumed): input.consume(consumed)
       case .end(let consumed):
         input.consume(consumed)
-        do throws(CryptoError) { return try sink.finish() } catch { throw .refused(status: 500) }
+        return try mapping(Self.failed, sink.finish())
       case .invalid: throw .refused(status: 400)
       }
     }
   }
 
-  private func sink(_ rule: ContentRule) throws(End) -> ContentSink {
-    do throws(CryptoError) { return try ContentSink(rule) } catch { throw .refused(status: 500) }
-  }
-
   private func take(_ range: Range<Int>, into sink: ContentSink) throws(End) {
-    defer { input.consume(range.upperBound) }
-    // As a `return`: in a statement of its own, a throwing call ends the span's lifetime too early for Swift 6.3.
-    return try take(input.bytes, range, into: sink)
+    let isKept = try mapping(
+      Self.failed,
+      input.withBytes { bytes throws(CryptoError) in try sink.take(bytes.extracting(range)) })
+    input.consume(range.upperBound)
+    if !isKept { throw .refused(status: 413) }
   }
 
-  private func take(_ bytes: Span<UInt8>, _ range: Range<Int>, into sink: ContentSink) throws(End) {
-    do throws(CryptoError) {
-      if try sink.take(bytes.extracting(range)) { return }
-    } catch {
-      throw .refused(status: 500)
-    }
-    throw .refused(status: 413)
-  }
+  private static func failed(_: CryptoError) -> End { .refused(status: 500) }
 
   // MARK: Answers
 
@@ -217,13 +208,7 @@ final class ServerConnection {
     let deadline = deadline ?? waiter.loop.now + limits.patience
     while true {
       input.reserve(16 * 1024)
-      var outcome = IOOutcome.wouldBlock
-      _ = input.withWritableBytes { buffer in
-        outcome = stream.receive(into: buffer)
-        if case .moved(let count) = outcome { return count }
-        return 0
-      }
-      switch outcome {
+      switch input.receive(from: stream) {
       case .moved: return
       case .endOfStream, .failed: throw .gone
       case .wouldBlock: try await wait(stream.receiveInterest, until: deadline)
@@ -234,8 +219,8 @@ final class ServerConnection {
   private func flush() async throws(End) {
     let deadline = waiter.loop.now + limits.patience
     while !output.isEmpty {
-      switch output.withReadableBytes({ stream.send($0) }) {
-      case .moved(let count): output.consume(count)
+      switch output.send(to: stream) {
+      case .moved: continue
       case .endOfStream, .failed: throw .gone
       case .wouldBlock: try await wait(stream.sendInterest, until: deadline)
       }

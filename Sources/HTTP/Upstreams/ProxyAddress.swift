@@ -57,12 +57,8 @@ package struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
       credential = Secret(user + [UInt8(ascii: ":")] + password)
       rest = rest[rest.index(after: at)...]
     }
-    do throws(HTTPURLError) {
-      let url = try HTTPURL("http://" + rest)
-      (host, port) = (url.host, url.port)
-    } catch {
-      throw .host
-    }
+    let url = try mapping({ (_: HTTPURLError) in ProxyAddressError.host }, HTTPURL("http://" + rest))
+    (host, port) = (url.host, url.port)
     self.credential = credential
   }
 }

@@ -1,6 +1,4 @@
 public import Bytes
-internal import HTTP
-public import Platform
 
 extension ByteBuffer {
   /// Receives into the free part of the buffer.
