@@ -2,19 +2,16 @@
 // another connection.
 
 package import HTTP
-internal import HTTP2
+package import HTTP2
 package import Platform
 
 /// A connection to an upstream, or a stream of one with HTTP/2: what carries one exchange. Confined to its loop.
 package final class UpstreamConnection {
   package let stream: ByteStream
   /// True if an exchange was completed on it before: the peer may have closed it since.
-  package var isReused: Bool { wasUsed }
+  package fileprivate(set) var isReused = false
   /// True if it belongs to one caller, who may have authenticated it.
-  package var isReserved: Bool { hasOwner }
-  // Stored apart: read from another module, a stored property's access is checked, whatever its attribute says.
-  fileprivate var wasUsed = false
-  fileprivate var hasOwner = false
+  package fileprivate(set) var isReserved = false
   /// True if it was made for one exchange that others could not share, and ends with it unless its caller keeps it.
   package let isAlone: Bool
   fileprivate let id: PoolState.ID
@@ -37,12 +34,12 @@ package final class UpstreamConnection {
     self.carried = carried
     shared = nil
     isAlone = carried.connection.isAlone
-    wasUsed = isReused
+    self.isReused = isReused
   }
 
   /// Begins another exchange in the place of one that is over, on the same connection.
   func renew(isReused: Bool, at now: MonotonicTime) -> SessionStream? {
-    wasUsed = isReused
+    self.isReused = isReused
     stream.renew()
     return carried?.renew(at: now)
   }
@@ -57,33 +54,8 @@ package final class UpstreamConnection {
     return permits
   }
 
-  /// The end of a stream of HTTP/2 before its response was whole.
-  package enum StreamFault: Sendable {
-    /// The upstream has not processed the request, whatever the method.
-    case notProcessed
-    /// Neither, and it wants HTTP/1.1.
-    case demandsHTTP11
-    /// The response breaks the rules of HTTP/2.
-    case malformed
-    case headTooLarge
-    /// The upstream has given the stream up.
-    case reset
-    /// The connection is lost.
-    case lost
-  }
-
-  /// The end of the stream before its response was whole; nil if it was not that.
-  package var streamFault: StreamFault? {
-    switch carried?.stream.answer.fault {
-    case .notProcessed: .notProcessed
-    case .demandsHTTP11: .demandsHTTP11
-    case .malformed: .malformed
-    case .headTooLarge: .headTooLarge
-    case .reset: .reset
-    case .lost: .lost
-    case nil: nil
-    }
-  }
+  /// The end of the stream of HTTP/2 before its response was whole; nil if it was not that.
+  package var streamFault: AnswerProgress.Fault? { carried?.stream.answer.fault }
 
   /// True if it can no longer be used. Not inlined: the pool would count a reference to the stream, too.
   fileprivate var isStale: Bool {
@@ -272,11 +244,11 @@ package final class OriginPool {
     var condition = condition
     switch condition {
     case .reusable:
-      if let tls = connection.stream.tls, resumption == nil || !connection.wasUsed { resumption = tls.resumption }
-    case .reserved: connection.hasOwner = true
+      if let tls = connection.stream.tls, resumption == nil || !connection.isReused { resumption = tls.resumption }
+    case .reserved: connection.isReserved = true
     case .reset, .unusable: break
     }
-    connection.wasUsed = true
+    connection.isReused = true
     if connection.isStale || connection.isAlone && condition == .reusable { condition = .unusable }
     let action = state.exchangeEnded(connection.id, condition, at: loop.now)
     if case .keep = action { return true }

@@ -318,14 +318,6 @@ package struct SharedConnectionReport: Sendable, Equatable {
   package var streams: Int
   package var streamsInAll: UInt64
   package var age: TimeSpan
-
-  package init(host: String, port: UInt16, streams: Int, streamsInAll: UInt64, age: TimeSpan) {
-    self.host = host
-    self.port = port
-    self.streams = streams
-    self.streamsInAll = streamsInAll
-    self.age = age
-  }
 }
 
 extension IOOutcome {

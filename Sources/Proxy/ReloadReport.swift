@@ -7,7 +7,7 @@ internal import Tokens
 
 /// The configuration in force, and the result of the last attempt to replace it.
 package struct ReloadReport: Sendable, Hashable {
-  package enum Outcome: String, Sendable, Hashable, CaseIterable {
+  package enum Outcome: Int, Sendable, Hashable, CaseIterable {
     case succeeded
     /// It has mistakes, and the one before stays in force.
     case failed
@@ -17,11 +17,6 @@ package struct ReloadReport: Sendable, Hashable {
     package var at: UnixTime
     /// Each mistake as `FILE:LINE:COLUMN: error: message`.
     package var issues: [String]
-
-    package init(at: UnixTime, issues: [String]) {
-      self.at = at
-      self.issues = issues
-    }
   }
 
   /// The configurations that were in force since the start, this one included.
@@ -61,19 +56,15 @@ package final class ReloadHistory: Sendable {
 }
 
 package struct ReloadMetrics: Sendable {
-  private let attempts: [ReloadReport.Outcome: Counter]
+  private let attempts: CounterTable
   private let lastSuccess: Gauge
   private let isCurrent: Gauge
 
   /// Adds the metrics to a process's catalogue.
   package init(_ catalog: inout MetricsCatalog) {
-    var attempts: [ReloadReport.Outcome: Counter] = [:]
-    for outcome in ReloadReport.Outcome.allCases {
-      attempts[outcome] = catalog.counter(
-        "bearer_proxy_reloads_total", help: "Attempts to replace the configuration while the process runs, by outcome.",
-        labels: ["outcome": outcome.rawValue])
-    }
-    self.attempts = attempts
+    attempts = catalog.counters(
+      "bearer_proxy_reloads_total", help: "Attempts to replace the configuration while the process runs, by outcome.",
+      by: MetricLabel("outcome", ReloadReport.Outcome.allCases.map { "\($0)" }))
     lastSuccess = catalog.gauge(
       "bearer_proxy_config_last_reload_success_timestamp_seconds",
       help: "Time at which the configuration in force was loaded, since 1970, in seconds.")
@@ -88,7 +79,7 @@ package struct ReloadMetrics: Sendable {
   }
 
   package func count(_ outcome: ReloadReport.Outcome, at now: UnixTime, in writer: SharedMetricsWriter) {
-    if let counter = attempts[outcome] { writer.add(counter) }
+    writer.add(attempts[outcome.rawValue])
     writer.set(isCurrent, outcome == .succeeded ? 1 : 0)
     if outcome == .succeeded { writer.set(lastSuccess, now.seconds) }
   }

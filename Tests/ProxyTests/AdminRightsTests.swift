@@ -40,7 +40,7 @@ import Tokens
       user == nil ? try #require(SocketAddress(literal: peer, port: 40000)) : SocketAddress(.unix(path: ""))
     let credentials = user.map { PeerCredentials(user: $0, group: $0) }
     return try withRequest("GET /config HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n") { head, input in
-      callers.judge(head, input.bytes, from: AdminPeer(address: address, credentials: credentials, user: 500))
+      callers.judge(head, input.bytes, at: address, credentials, user: 500)
     }
   }
 

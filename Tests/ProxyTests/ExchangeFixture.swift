@@ -23,20 +23,11 @@ enum ExchangeFixture {
     case retry
     case finish(ExchangeState.Ending)
 
-    init(_ action: ExchangeState.RequestAction) {
+    init(_ action: ExchangeState.MoveAction) {
       self =
         switch action {
         case .move: .move
-        case .endTowardsUpstream: .end
-        case .finish(let ending): .finish(ending)
-        }
-    }
-
-    init(_ action: ExchangeState.AnswerAction) {
-      self =
-        switch action {
-        case .move: .move
-        case .endTowardsCaller: .end
+        case .endDirection: .end
         case .finish(let ending): .finish(ending)
         }
     }
@@ -76,7 +67,8 @@ enum ExchangeFixture {
     webSocket: Bool = false, credential: RequestCredential.Owner = .proxy, whole: MonotonicTime = .distantFuture
   ) -> ExchangeState.Terms {
     ExchangeState.Terms(
-      method: method, framing: framing, expectsContinue: expectsContinue, asksForWebSocket: webSocket,
+      request: AdmittedRequest(
+        method: method, framing: framing, expectsContinue: expectsContinue, asksForWebSocket: webSocket),
       credential: credential, responseHead: .seconds(20), idle: .seconds(10), whole: whole)
   }
 

@@ -99,7 +99,7 @@ import Testing
     #expect(
       state.headArrived(head, callerMustEnd: false)
         == .answer(ResponsePlan(framing: .fixed(5), version: .http11, isEnding: true)))
-    #expect(state.answerMoved(.finished, leavesBytes: leavesBytes, callerHasPart: true) == .endTowardsCaller)
+    #expect(state.answerMoved(.finished, leavesBytes: leavesBytes, callerHasPart: true) == .endDirection)
     #expect(state.movesRequest && !state.movesAnswer && !state.awaitsHead)
     return state
   }

@@ -21,14 +21,14 @@ import Testing
     for _ in 0..<ExchangeState.interimLimit { #expect(state.interimArrived(status: 103) == .forward) }
     #expect(state.interimArrived(status: 103) == .finish(.failed(.upstreamMalformed(.interimAnswers))))
     var old = Fixture.terms(.get, .none)
-    old.version = .http10
+    old.request.version = .http10
     state = Fixture.begun(old)
     #expect(state.interimArrived(status: 103) == .drop)
   }
 
   @Test func `an HTTP/1.0 caller gets the end of its connection if it could not tell the end of the content`() {
     var terms = Fixture.terms(.get, .none)
-    terms.version = .http10
+    terms.request.version = .http10
     var state = Fixture.begun(terms)
     _ = Fixture.apply(.sendsAll, to: &state)
     let plan = ResponsePlan(framing: .chunked, version: .http10, isEnding: false)
@@ -53,7 +53,7 @@ import Testing
   private static func tunnel() -> ExchangeState {
     var state = Fixture.begun(Fixture.terms(.get, .none, webSocket: true))
     _ = Fixture.apply(.sendsAll, to: &state)
-    #expect(state.switchArrived(isAgreed: true) == .switchProtocols)
+    #expect(state.switchArrived(isAgreed: true) == nil)
     #expect(state.isTunnel && state.movesRequest && state.movesAnswer)
     // The caller is moved before anything is waited for.
     #expect(state.pause(moved: 0, at: Fixture.seconds(1)) == .yield)
@@ -63,17 +63,17 @@ import Testing
   @Test(arguments: [(asked: false, agreed: true), (asked: true, agreed: false), (asked: false, agreed: false)])
   func `a switch takes a caller that asked and an upstream that agrees`(asked: Bool, agreed: Bool) {
     var state = Fixture.begun(Fixture.terms(.get, .none, webSocket: asked))
-    #expect(state.switchArrived(isAgreed: agreed) == .finish(.failed(.upstreamMalformed(.unaskedSwitch))))
+    #expect(state.switchArrived(isAgreed: agreed) == .failed(.upstreamMalformed(.unaskedSwitch)))
   }
 
   @Test func `each direction of a tunnel ends by itself, and the tunnel with the second`() {
     let over = ExchangeState.Ending.completed(reusesUpstream: false, keepsCaller: false)
     var state = Self.tunnel()
-    #expect(state.requestMoved(.finished, contentHasBegun: true, at: Fixture.seconds(1)) == .endTowardsUpstream)
+    #expect(state.requestMoved(.finished, contentHasBegun: true, at: Fixture.seconds(1)) == .endDirection)
     #expect(!state.movesRequest && state.movesAnswer)
     #expect(state.answerMoved(.finished, leavesBytes: false, callerHasPart: true) == .finish(over))
     state = Self.tunnel()
-    #expect(state.answerMoved(.finished, leavesBytes: false, callerHasPart: true) == .endTowardsCaller)
+    #expect(state.answerMoved(.finished, leavesBytes: false, callerHasPart: true) == .endDirection)
     #expect(state.movesRequest && !state.movesAnswer)
     #expect(state.requestMoved(.finished, contentHasBegun: true, at: Fixture.seconds(1)) == .finish(over))
   }

@@ -60,12 +60,12 @@ private struct ExchangeWalk {
   init(_ random: SplitMix64) {
     var random = random
     var terms = ExchangeState.Terms()
-    terms.method = random.one(of: [.get, .post, .put])
-    terms.framing = random.one(of: [.none, .none, .fixed(0), .fixed(10), .chunked])
-    terms.version = random.one(of: [.http11, .http11, .http10])
-    terms.persistence = random.one(of: [.keepAlive, .keepAlive, .close])
-    terms.expectsContinue = random.isLucky(4)
-    terms.asksForWebSocket = random.isLucky(4)
+    terms.request.method = random.one(of: [.get, .post, .put])
+    terms.request.framing = random.one(of: [.none, .none, .fixed(0), .fixed(10), .chunked])
+    terms.request.version = random.one(of: [.http11, .http11, .http10])
+    terms.request.persistence = random.one(of: [.keepAlive, .keepAlive, .close])
+    terms.request.expectsContinue = random.isLucky(4)
+    terms.request.asksForWebSocket = random.isLucky(4)
     terms.credential = random.one(of: [.proxy, .proxy, .caller, .none])
     if random.isLucky(3) { terms.whole = MonotonicTime(nanoseconds: 0) + .seconds(15) }
     if random.isLucky(3) { terms.callerRate = 1000 }
@@ -99,7 +99,7 @@ private struct ExchangeWalk {
     switch ending {
     case .completed(let reusesUpstream, let keepsCaller):
       #expect(isAnswered)
-      if keepsCaller { #expect(isSent && terms.persistence == .keepAlive && !mustEnd && !wasTunnel) }
+      if keepsCaller { #expect(isSent && terms.request.persistence == .keepAlive && !mustEnd && !wasTunnel) }
       if reusesUpstream { #expect(isSent && head?.persistence == .keepAlive && !leavesBytes && !wasTunnel) }
       self.ending = "completed \(reusesUpstream) \(keepsCaller)"
     case .goingAway:
@@ -155,7 +155,7 @@ private struct ExchangeWalk {
     if case .finished = step { isSent = true }
     switch state.requestMoved(step, contentHasBegun: contentHasBegun, at: now) {
     case .move: return true
-    case .endTowardsUpstream:
+    case .endDirection:
       #expect(wasTunnel && state.movesAnswer)
       return true
     case .finish(let ending):
@@ -178,18 +178,18 @@ private struct ExchangeWalk {
       case 17: end(state.callerLeft())
       case 18, 19:
         switch state.interimArrived(status: random.one(of: [100, 103])) {
-        case .forward: #expect(terms.version == .http11)
-        case .drop: #expect(terms.version == .http10)
+        case .forward: #expect(terms.request.version == .http11)
+        case .drop: #expect(terms.request.version == .http10)
         case .finish(let ending): end(ending)
         }
         bytesArrived = true
       case 20:
         let isAgreed = random.isLucky(2)
-        switch state.switchArrived(isAgreed: isAgreed) {
-        case .switchProtocols:
-          #expect(terms.asksForWebSocket && isAgreed && state.isTunnel)
+        if let ending = state.switchArrived(isAgreed: isAgreed) {
+          end(ending)
+        } else {
+          #expect(terms.request.asksForWebSocket && isAgreed && state.isTunnel)
           (wasTunnel, isAnswered) = (true, true)
-        case .finish(let ending): end(ending)
         }
       default: headArrived()
       }
@@ -210,7 +210,7 @@ private struct ExchangeWalk {
     ])
     switch state.answerMoved(step, leavesBytes: leavesBytes, callerHasPart: random.isLucky(2)) {
     case .move: return true
-    case .endTowardsCaller:
+    case .endDirection:
       #expect(state.movesRequest && !state.movesAnswer)
       return true
     case .finish(let ending):
@@ -230,7 +230,9 @@ private struct ExchangeWalk {
       case .notProcessed: #expect(isKept && retries < RetryRule.retriesOfUnprocessed)
       case .givenUp: Issue.record("a request that its upstream has given up was repeated")
       case .mayBeProcessed:
-        #expect(wasReused && retries == 0 && RetryRule.survivesRepetition(method: terms.method, framing: terms.framing))
+        #expect(
+          wasReused && retries == 0
+            && RetryRule.survivesRepetition(method: terms.request.method, framing: terms.request.framing))
       }
       retries += 1
       connect(sources)
@@ -254,7 +256,7 @@ private struct ExchangeWalk {
 
   private mutating func answered(_ plan: ResponsePlan) {
     isAnswered = true
-    #expect(plan.closes || isSent && terms.persistence == .keepAlive && !mustEnd)
+    #expect(plan.closes || isSent && terms.request.persistence == .keepAlive && !mustEnd)
   }
 
   private mutating func settleRefusal(_ head: ExchangeState.AnswerHead) {
@@ -276,7 +278,7 @@ private struct ExchangeWalk {
         ending = "problem"
       case .signInPage(let keepsCaller):
         #expect(remedy == .signInPage)
-        #expect(keepsCaller == (isSent && terms.persistence == .keepAlive && !mustEnd))
+        #expect(keepsCaller == (isSent && terms.request.persistence == .keepAlive && !mustEnd))
         ending = "signInPage \(keepsCaller)"
       }
     }

@@ -101,9 +101,9 @@ struct ExchangeWorld {
     begun += 1
     let units = isLucky(2) ? 0 : 1 + below(5)
     var terms = ExchangeState.Terms()
-    terms.method = units > 0 ? .post : .get
-    terms.framing = units > 0 ? .fixed(UInt64(units)) : .none
-    terms.expectsContinue = isLucky(5)
+    terms.request.method = units > 0 ? .post : .get
+    terms.request.framing = units > 0 ? .fixed(UInt64(units)) : .none
+    terms.request.expectsContinue = isLucky(5)
     terms.credential = isLucky(2) ? .proxy : .none
     (terms.idle, terms.responseHead) = (.seconds(10), .seconds(20))
     if isLucky(3) { terms.whole = now + .seconds(40) }
@@ -292,7 +292,7 @@ struct ExchangeWorld {
     switch runs[at].state.answerMoved(
       step, leavesBytes: hasMore, callerHasPart: runs[at].delivered > 0)
     {
-    case .move, .endTowardsCaller: return false
+    case .move, .endDirection: return false
     case .finish(let ending):
       end(at, ending)
       return true

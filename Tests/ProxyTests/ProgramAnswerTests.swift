@@ -39,13 +39,11 @@ import Tokens
   func `a mistake is a status that no SDK repeats, an outage one that each repeats`(
     failure: ExchangeFailure, status: Int, code: String
   ) throws {
-    let error = ProgramError(failure, ProblemDocument(failure), words: "Say \"it\\.")
-    #expect(error.status == status && error.code == code)
-    #expect(error.description == "Say 'it'.")
-    let response = ProxyResponse(error)
+    let response = ProxyResponse(program: failure, ProblemDocument(failure), words: "Say \"it\\.")
+    #expect(response.status == status)
     let members = try #require(JSONValue(json: response.body)?.members)
     #expect(members["error"]?.text == code && members["statusCode"] == .integer(Int64(status)))
-    #expect(members["error_description"]?.text == members["message"]?.text)
+    #expect(members["error_description"]?.text == "Say 'it'." && members["message"]?.text == "Say 'it'.")
     let isClients = if case .program(.client) = failure { true } else { false }
     #expect(response.fields.contains { "\($0.name)" == "WWW-Authenticate" } == isClients)
   }

@@ -194,7 +194,7 @@ import Tokens
       "Supports-Loading-Mode: credentialed-prerender", "Refresh: 5; url=/v1/7",
       "Link: </v1/d>; rel=compression-dictionary",
     ]
-    let written = try brief(["103 Early Hints"] + fields, ResponseRewriting.writeInterim)
+    let written = try brief(["103 Early Hints"] + fields, .kept)
     for field in fields { #expect(written.contains("\r\n\(field)\r\n")) }
   }
 
@@ -259,28 +259,27 @@ import Tokens
 
   @Test func `an interim response is passed on without lengths and connection fields`() throws {
     let written = try brief(
-      ["103 Early Hints", "Link: </a>", "Connection: x", "X: 1", "Content-Length: 3"], ResponseRewriting.writeInterim)
+      ["103 Early Hints", "Link: </a>", "Connection: x", "X: 1", "Content-Length: 3"], .kept)
     #expect(written == "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
   }
 
   @Test func `neither an interim response nor a switch of protocols speaks for the origin`() throws {
     let lines = Self.claims + ["Set-Cookie: a=1; Path=/", "Set-Cookie: bearer-sign-in-8080=x", "X: 1"]
     #expect(
-      try brief(["103 Early Hints"] + lines, ResponseRewriting.writeInterim)
+      try brief(["103 Early Hints"] + lines, .kept)
         == "HTTP/1.1 103 Early Hints\r\nSet-Cookie: a=1; Path=/orders\r\nX: 1\r\n\r\n")
     #expect(
-      try brief(["101 Switching Protocols"] + lines, ResponseRewriting.writeSwitch)
+      try brief(["101 Switching Protocols"] + lines, .webSocket)
         == "HTTP/1.1 101 Switching Protocols\r\nSet-Cookie: a=1; Path=/orders\r\nX: 1\r\n"
         + "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
   }
 
-  private func brief(
-    _ lines: [String],
-    _ write: (borrowing ResponseHead, Span<UInt8>, Route, borrowing RequestCredential, inout ByteBuffer) -> Void
-  ) throws -> String {
+  private func brief(_ lines: [String], _ notice: ConnectionNotice) throws -> String {
     try withResponse("HTTP/1.1 " + lines.joined(separator: "\r\n") + "\r\n\r\n") { head, input in
       var output = ByteBuffer(capacity: 16)
-      write(head, input.bytes, try Route("/orders/", upstream: "https://api.example/v1/"), .none, &output)
+      ResponseRewriting.writeBrief(
+        head, input.bytes, notice, route: try Route("/orders/", upstream: "https://api.example/v1/"),
+        credential: .none, into: &output)
       return output.text
     }
   }

@@ -38,7 +38,7 @@ import Tokens
       let (begun, tell) = AsyncStream.makeStream(of: Nap.self)
       naps = begun.makeAsyncIterator()
       files = TokenFiles(
-        broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), log: proxy.service.log,
+        broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), log: proxy.service.process.log,
         now: { [seconds] in UnixTime(seconds.withLock { $0 }) },
         sleep: { _ in
           let (nap, end) = AsyncStream.makeStream(of: Never.self)

@@ -20,18 +20,20 @@ struct AdminRequest: Sendable {
   var caller: Result<AdminCaller, CallerRefusal>
   var token: String?
 
-  init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ peer: AdminPeer, _ callers: AdminCallers) {
+  init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, _ peer: ServerPeer, _ callers: AdminCallers) {
     let parameters = bytes.extracting(head.target.query).text.split(separator: "&")
     path = bytes.extracting(head.target.path).text
     form = parameters.contains("format=json") ? .json : .text
     isVerbose = parameters.contains("verbose")
-    level = parameters.first { $0.hasPrefix("level=") }.map { String($0.dropFirst(6)) }
-    route = parameters.first { $0.hasPrefix("route=") }.map { String($0.dropFirst(6)) }
-    let program = parameters.first { $0.hasPrefix("program=") }?.dropFirst(8)
-    taker = program.flatMap { TokenTaker($0) } ?? .plain
+    func value(_ name: String) -> String? {
+      parameters.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+    level = value("level")
+    route = value("route")
+    taker = TokenTaker.allCases.first { $0.name == value("program") } ?? .plain
     isRead = head.method == .get || head.method == .head
     isPost = head.method == .post
-    caller = callers.judge(head, bytes, from: peer)
+    caller = callers.judge(head, bytes, at: peer.address, peer.credentials, user: PeerCredentials.own.user)
     token = CallerRules.token(in: head, bytes)
   }
 }

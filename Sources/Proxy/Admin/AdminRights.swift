@@ -69,15 +69,17 @@ package struct AdminCallers: Sendable {
   }
 
   /// Judges a request and its connection. A token of the caller's own is judged afterwards (`right(_:token:)`).
+  /// `credentials`: a unix socket's peer; `user`: the proxy's own.
   func judge(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: AdminPeer
+    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, at address: SocketAddress, _ credentials: PeerCredentials?,
+    user: UInt32
   ) -> Result<AdminCaller, CallerRefusal> {
     if let refusal = hosts.judge(head, bytes) { return .failure(refusal) }
     var caller = AdminCaller()
-    caller.isOwner = peer.isOwner
-    caller.isLocal = peer.address.isLoopback && (peer.credentials != nil || localHosts.isNamed(head, bytes))
+    caller.isOwner = credentials.map { $0.user == user || $0.user == 0 } ?? false
+    caller.isLocal = address.isLoopback && (credentials != nil || localHosts.isNamed(head, bytes))
     caller.keepsRules =
-      rules.tellCallersApart && rules.judge(peer: peer.credentials, certificateNames: []) == nil
+      rules.tellCallersApart && rules.judge(peer: credentials, certificateNames: []) == nil
       && rules.judgeHeader(head, bytes) == nil
     return .success(caller)
   }
@@ -99,19 +101,5 @@ package struct AdminCallers: Sendable {
     } catch {
       return false
     }
-  }
-}
-
-struct AdminPeer {
-  let address: SocketAddress
-  /// A unix socket's peer.
-  let credentials: PeerCredentials?
-  let isOwner: Bool
-
-  /// `user`: the proxy's own.
-  init(address: SocketAddress, credentials: PeerCredentials?, user: UInt32) {
-    self.address = address
-    self.credentials = credentials
-    isOwner = credentials.map { $0.user == user || $0.user == 0 } ?? false
   }
 }

@@ -14,16 +14,17 @@ extension AdminServer {
 
   func token(ofRoute name: String?, for taker: TokenTaker) async -> ServerResponse {
     let service = service
-    guard let name, let route = service.routes.first(where: { $0.name == name }) else {
+    guard let name, let route = service.plan.routes.first(where: { $0.name == name }) else {
       return Self.refusal(404, "unknown_route", "the running proxy has no such route; has it been reloaded?")
     }
     guard let slot = route.bearerSlot, !route.isForCallers else {
       return Self.refusal(400, "no_token", "the route has no token of its own")
     }
     do throws(AcquisitionError) {
-      let value = try await service.broker.bearer(for: service.subscriptions[slot], leastLife: Self.leastLife)
+      let value = try await service.process.broker.bearer(
+        for: service.plan.subscriptions[slot], leastLife: Self.leastLife)
       service.registry.shared.add(service.metrics.handedOut[taker.rawValue, route.index])
-      service.log.debug(
+      service.process.log.debug(
         "token given to a command", ["program": .string(taker.name), "route": .string(route.name)])
       let now = UnixTime(WallClock.now.seconds)
       return .json(

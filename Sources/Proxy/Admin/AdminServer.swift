@@ -50,7 +50,7 @@ package final class AdminServer: Sendable {
       do throws(SystemError) {
         listener = try Listener(socket, loop: loop)
       } catch {
-        self.service.log.error(
+        self.service.process.log.error(
           "cannot listen for admin requests",
           ["reason": .string(error.description), "next": .next(error.nextStep)])
         return
@@ -80,9 +80,7 @@ package final class AdminServer: Sendable {
     func read(
       _ head: borrowing RequestHead, _ bytes: Span<UInt8>, from peer: ServerPeer
     ) -> RequestReading<AdminRequest> {
-      let peer = AdminPeer(
-        address: peer.address, credentials: peer.credentials, user: PeerCredentials.own.user)
-      return .accepted(AdminRequest(head, bytes, peer, server.callers.withLock { $0 }), .unread)
+      .accepted(AdminRequest(head, bytes, peer, server.callers.withLock { $0 }), .unread)
     }
 
     func answer(_ request: AdminRequest, _ content: ReceivedContent) async -> ServerResponse {
@@ -125,7 +123,7 @@ package final class AdminServer: Sendable {
     case "/config":
       let text = service.description.configuration(request.form)
       return request.form == .json ? .json(text) : .text(200, text)
-    case "/log": return .text(200, "\(service.log.level.rawValue)\n")
+    case "/log": return .text(200, "\(service.process.log.level.rawValue)\n")
     case "/token": return await token(ofRoute: request.route, for: request.taker)
     default:
       return .text(404, "try /healthz, /readyz, /metrics, /status, /config, /log or POST /quitquitquit\n")
@@ -145,7 +143,7 @@ package final class AdminServer: Sendable {
 
   /// Changes the lowest level that is written, until the configuration is read again.
   private func changeLevel(_ word: String?) -> ServerResponse {
-    let log = service.log
+    let log = service.process.log
     guard let level = word.flatMap(LogLevel.init(rawValue:)) else {
       return .text(400, "say ?level= with \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))\n")
     }
@@ -196,8 +194,9 @@ package final class AdminServer: Sendable {
   private func readinessReport(_ now: UnixTime) async -> ReadinessReport {
     let service = service
     let report = ReadinessReport(
-      await service.broker.statuses(of: service.subscriptions), needs: await service.signInRequirements.all(),
-      expected: Set(service.subscriptions.map(\.key).filter { !$0.subject.isCaller }).count, now: now,
+      await service.process.broker.statuses(of: service.plan.subscriptions),
+      needs: await service.process.signInRequirements.all(),
+      expected: Set(service.plan.subscriptions.map(\.key).filter { !$0.subject.isCaller }).count, now: now,
       rule: hasBeenReady.load(ordering: .relaxed) ? .started : service.readiness)
     if report.isReady { hasBeenReady.store(true, ordering: .relaxed) }
     return report

@@ -103,7 +103,3 @@ extension ExchangeFailure {
     upstreamFault?.rawValue ?? ProblemDocument(self).type.rawValue
   }
 }
-
-extension DeliveryFailure {
-  var errorType: String { ExchangeFailure.delivery(self).errorType }
-}

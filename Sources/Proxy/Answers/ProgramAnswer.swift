@@ -64,17 +64,13 @@ struct ProgramAnswer {
   }
 }
 
-/// An error in the form of every shape: OAuth's members (RFC 6749 §5.2) beside those of Azure App Service.
-struct ProgramError {
-  let status: Int
-  let code: String
-  let description: String
-  let asksForBasic: Bool
-
+extension ProxyResponse {
+  /// An error in the form of every shape: OAuth's members (RFC 6749 §5.2) beside those of Azure App Service.
   /// - Parameters:
   ///   - words: the sentences about a sign-in that is missing; nil for every other failure.
-  init(_ failure: ExchangeFailure, _ problem: ProblemDocument, words: String?) {
-    var asksForBasic = false
+  init(program failure: ExchangeFailure, _ problem: ProblemDocument, words: String?) {
+    let code: String
+    fields = Self.tokenFields
     switch failure {
     case .token(let error):
       switch error.kind {
@@ -88,23 +84,13 @@ struct ProgramError {
     case .caller: (status, code) = (problem.status, "access_denied")
     case .program(let refusal):
       (status, code) = (problem.status, refusal.code)
-      asksForBasic = refusal == .client
+      if refusal == .client { fields.append(("WWW-Authenticate", #"Basic realm="bearer-proxy""#)) }
     default: (status, code) = (problem.status, "invalid_request")
     }
-    self.asksForBasic = asksForBasic
     // RFC 6749 allows neither quotation marks nor backslashes.
-    description = String((words ?? problem.detail).map { $0 == "\"" || $0 == "\\" ? "'" : $0 })
-  }
-}
-
-extension ProxyResponse {
-  init(_ error: ProgramError) {
-    status = error.status
-    fields = Self.tokenFields
-    if error.asksForBasic { fields.append(("WWW-Authenticate", #"Basic realm="bearer-proxy""#)) }
+    let description = String((words ?? problem.detail).map { $0 == "\"" || $0 == "\\" ? "'" : $0 })
     let document = JSONValue([
-      "error": error.code, "error_description": error.description, "message": error.description,
-      "statusCode": Int64(error.status),
+      "error": code, "error_description": description, "message": description, "statusCode": Int64(status),
     ])
     body = Array(document.canonicalText().utf8)
   }

@@ -1,93 +1,67 @@
-// The caller of a request, as its exchange sees it. A connection of HTTP/1.1 carries one request after the other, a
-// stream of HTTP/2 one request; only this folder and Serving know that.
+// The caller of a request, as its exchange sees it. Only this folder and Serving know what carries the request.
 
-internal import Bytes
 internal import HTTP
-internal import HTTPClient
 internal import Platform
 internal import Routing
 
-/// The caller of one request. A value of three references: to make one allocates nothing.
-struct Caller {
-  /// The facts at the request's start, which count to its end.
-  let facts: CallerFacts
-  let buffers: CallerBuffers
-  private let carrier: RequestCarrier
+/// The caller of a request: a connection of HTTP/1.1, which carries one request after the other, or a stream of an
+/// HTTP/2 connection. Confined to its loop.
+class Caller {
+  /// The source of the request's content, and the sink for the response.
+  final let stream: ByteStream
+  /// The place of every wait of the exchange.
+  final let waiter: Waiter
+  /// The upstream connections that this caller has authenticated.
+  final var boundUpstreams = BoundUpstreams()
+  /// True if both sides have switched to another protocol.
+  final private(set) var isTunnel = false
 
-  init(_ facts: CallerFacts, _ buffers: CallerBuffers, on carrier: RequestCarrier) {
-    self.facts = facts
-    self.buffers = buffers
-    self.carrier = carrier
+  init(_ stream: ByteStream, _ waiter: Waiter) {
+    self.stream = stream
+    self.waiter = waiter
   }
 
-  // MARK: Bytes
-
-  /// The source of the request's content.
-  var source: ByteStream { carrier.stream }
-  /// The sink for the response.
-  var sink: ByteStream { carrier.stream }
   /// True if the caller can neither send nor receive any more.
-  var hasLeft: Bool { carrier.stream.channel.isHungUp }
-
-  /// Ends our direction: the response is complete.
-  func end() { carrier.stream.closeWrite() }
-
-  /// Breaks the exchange off, so that the caller does not take a part of the response for the whole.
-  func reset() { carrier.stream.reset() }
-
-  /// Breaks the exchange off, so that the caller repeats the request with HTTP/1.1.
-  func demandHTTP11() { carrier.demandHTTP11() }
-
-  // MARK: Waiting
-
-  /// The place of every wait of the exchange.
-  var waiter: Waiter { carrier.waiter }
+  final var hasLeft: Bool { stream.channel.isHungUp }
 
   /// Makes the next wait end if the caller sends, takes more, or leaves.
-  func watch(_ interest: CallerInterest) {
-    let stream = carrier.stream
+  final func watch(_ interest: CallerInterest) {
     var readiness: Readiness = []
     if interest.contains(.content) { readiness.formUnion(stream.receiveInterest) }
     if interest.contains(.room) { readiness.formUnion(stream.sendInterest) }
     if interest.contains(.end) { readiness.insert(.readClosed) }
     if interest.contains(.leaving) { readiness.insert(.hangUp) }
-    carrier.waiter.watch(stream.channel, readiness)
+    waiter.watch(stream.channel, readiness)
   }
 
-  // MARK: Place
-
-  /// True if this request is the last that is answered here.
-  var isLast: Bool { carrier.isEnding }
-  /// True if the connection takes no further requests.
-  var isLeaving: Bool { carrier.isLeaving }
-  /// Records that the request is an engine's stream, which that may reset at any time.
-  func awaitsEngine() { carrier.awaitsEngine() }
-  /// True if another caller needs this one's place: the request is answered only if it waits for nothing more.
-  var mustEnd: Bool { carrier.mustEnd }
-  /// True if the process ends the exchange.
-  var isCutOff: Bool { carrier.isCutOff }
-  /// True if the caller gives up its place if room is needed.
-  var makesRoom: Bool {
-    get { carrier.makesRoom }
-    nonmutating set { carrier.makesRoom = newValue }
-  }
+  // MARK: Differences of connections and streams
 
   /// Records that both sides have switched to another protocol.
-  func becomesTunnel() { carrier.becomesTunnel() }
-
+  func becomesTunnel() { isTunnel = true }
+  /// True if the present request is the last that is answered here.
+  var isEnding: Bool { preconditionFailure(Self.kinds) }
+  /// True if the connection takes no further requests, so that nothing is waited for that may take long.
+  var isLeaving: Bool { isEnding }
+  /// Records that the request is an engine's stream, which goes on for as long as the engine likes, and which that may
+  /// reset at any time.
+  func awaitsEngine() {}
+  /// True if another caller needs this one's place: the request is answered only if it waits for nothing more.
+  var mustEnd: Bool { preconditionFailure(Self.kinds) }
+  /// True if the process ends the exchange in progress.
+  var isCutOff: Bool { preconditionFailure(Self.kinds) }
+  /// True if the caller gives up its place if connections run out.
+  var makesRoom: Bool {
+    get { preconditionFailure(Self.kinds) }
+    set { preconditionFailure(Self.kinds) }
+  }
+  /// Breaks the exchange off, so that the caller repeats the request with HTTP/1.1.
+  func demandHTTP11() { preconditionFailure("only a stream can do that") }
+  /// The socket of the caller.
+  var connectionChannel: Channel { stream.channel }
   /// Releases the descriptor of another caller, or of an idle connection. False: none can be spared now.
-  func giveUpDescriptor() async -> Bool { await carrier.giveUpDescriptor() }
+  func giveUpDescriptor() async -> Bool { preconditionFailure(Self.kinds) }
 
-  // MARK: Its own upstream connections
-
-  /// The open connection to a pool's origin that this caller has authenticated.
-  func takeUpstream(of pool: OriginPool) -> UpstreamConnection? { carrier.boundUpstreams.take(of: pool) }
-
-  /// Keeps a connection for this caller alone.
-  func keep(_ upstream: UpstreamConnection, of pool: OriginPool) { carrier.boundUpstreams.keep(upstream, of: pool) }
-
-  /// The user whose process calls; nil if it is on another machine, or not known.
-  func user() async -> UInt32? { await LocalPeer(of: carrier.connectionChannel).user() }
+  private static let kinds = "a caller is a connection or a stream"
 }
 
 /// The events at a caller that end a wait.

@@ -8,7 +8,7 @@ internal import Routing
 internal import Telemetry
 
 /// A caller's connection. Confined to its loop.
-final class DownstreamConnection: RequestCarrier {
+final class DownstreamConnection: Caller {
   /// The facts for requests that begin now.
   private(set) var facts: CallerFacts
   let home: ProxyLoop
@@ -27,7 +27,7 @@ final class DownstreamConnection: RequestCarrier {
   static let newcomersTime = TimeSpan.milliseconds(250)
 
   /// The connection's relation to its listener.
-  private enum Standing {
+  private enum Standing: Equatable {
     /// Requests are taken.
     case welcome
     /// The listener is gone, since then. A request in flight is still answered, as the last.
@@ -62,34 +62,22 @@ final class DownstreamConnection: RequestCarrier {
   }
 
   /// True if the present request is the last: its answer has `Connection: close`.
-  override var isEnding: Bool {
-    if home.isEnding { return true }
-    if case .welcome = standing { return false }
-    return true
-  }
+  override var isEnding: Bool { home.isEnding || standing != .welcome }
 
   /// True if an HTTP/2 session takes no further requests.
   override var isLeaving: Bool { isEnding || !facts.listener.speaksHTTP2 }
 
   /// True if another connection needs the place of this one.
-  var isEvicted: Bool { if case .evicted = standing { true } else { false } }
+  var isEvicted: Bool { standing == .evicted }
 
   /// True if the connection ends at once, unless a request is being served by an upstream.
-  override var mustEnd: Bool {
-    switch standing {
-    case .welcome, .leaving: false
-    case .evicted, .distrusted: true
-    }
-  }
+  override var mustEnd: Bool { standing == .evicted || standing == .distrusted }
 
   /// The deadline of a wait that began then.
   @inline(never)
   func endOfWait(since start: MonotonicTime, atMost longest: TimeSpan) -> MonotonicTime {
     var leaving = home.drainingSince
-    switch standing {
-    case .leaving(let since): leaving = leaving.map { min($0, since) } ?? since
-    case .welcome, .evicted, .distrusted: break
-    }
+    if case .leaving(let since) = standing { leaving = leaving.map { min($0, since) } ?? since }
     let end = start + longest
     return leaving.map { min(end, max($0, start) + limits.grace) } ?? end
   }
@@ -127,7 +115,7 @@ final class DownstreamConnection: RequestCarrier {
     } catch {
       // A caller that does not trust the certificate, a scanner, a plain HTTP client: only they can correct it, hence
       // no warning.
-      facts.state.service.log.debug(
+      facts.state.service.process.log.debug(
         "TLS handshake failed", ["caller": .string(String(decoding: facts.ingress.peer, as: UTF8.self))])
       return false
     }
@@ -164,7 +152,7 @@ final class DownstreamConnection: RequestCarrier {
   func generationChanged() {
     if let context = home.current.contexts[ObjectIdentifier(place)] {
       if !facts.listener.suffices(for: context) { standing = .distrusted }
-    } else if case .welcome = standing {
+    } else if standing == .welcome {
       standing = .leaving(since: home.loop.now)
     }
     if !isIdle { return }
@@ -174,7 +162,7 @@ final class DownstreamConnection: RequestCarrier {
   /// Changes to the current generation and its rules for callers, between two requests. False: the connection is to be
   /// closed.
   func follow() -> Bool {
-    if case .distrusted = standing { return false }
+    if standing == .distrusted { return false }
     // If the listener is gone, the last request is answered by the generation that knew it.
     guard let context = home.current.contexts[ObjectIdentifier(place)] else { return true }
     judge(in: home.current, context)
@@ -188,7 +176,7 @@ final class DownstreamConnection: RequestCarrier {
 
   /// Ends the wait for a handshake or a request, in favour of another caller.
   func makeRoom() {
-    if case .distrusted = standing {} else { standing = .evicted }
+    if standing != .distrusted { standing = .evicted }
     waitingSince = nil
     waiter.signal()
   }
@@ -220,7 +208,7 @@ final class DownstreamConnection: RequestCarrier {
 
   /// Releases the descriptor of another connection, of this loop or else of another. False: none can be spared now.
   override func giveUpDescriptor() async -> Bool {
-    if case .made = await home.others.makeRoom(home, { $0.giveUpDescriptor() }) { true } else { false }
+    if case .made = await home.makeRoom({ $0.giveUpDescriptor() }) { true } else { false }
   }
 
   /// Ends the exchange in progress. Only a tunnel can notify its sides.

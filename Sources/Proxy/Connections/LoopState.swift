@@ -52,29 +52,29 @@ final class LoopState {
     clock = former?.clock ?? LoopClock(loop)
     lent = former?.lent ?? LentMemory()
     callerTokens = CallerTokens(limit: service.limits.callerTokens)
-    bearers = service.subscriptions.map { former?.bearer(of: $0.key) }
-    let known = former.map { Dictionary(zip($0.service.origins, $0.pools)) { first, _ in first } } ?? [:]
+    bearers = service.plan.subscriptions.map { former?.bearer(of: $0.key) }
+    let known = former.map { Dictionary(zip($0.service.plan.origins, $0.pools)) { first, _ in first } } ?? [:]
     let (metrics, gauge) = (service.registry.writer(loop.index), service.metrics.upstreamHTTP2Connections)
-    pools = service.origins.map { entry in
+    pools = service.plan.origins.map { entry in
       known[entry]
         ?? OriginPool(
-          entry.origin, limits: entry.limits, head: service.limits.head, resolver: service.resolver, loop: loop,
+          entry.origin, limits: entry.limits, head: service.limits.head, resolver: service.process.resolver, loop: loop,
           countsShared: { metrics.add(gauge, Int64($0)) })
     }
     self.metrics = metrics
-    recordedAccounts = service.subscriptions.map { _ in (0, []) }
-    accessRecords = AccessRecordWriter(format: service.accessFormat, routes: service.routes.map(\.name))
+    recordedAccounts = service.plan.subscriptions.map { _ in (0, []) }
+    accessRecords = AccessRecordWriter(format: service.accessFormat, routes: service.plan.routes.map(\.name))
   }
 
   // MARK: Tokens
 
   /// Stores a new token of a key, if a route has that; nil removes the one before.
   func publish(_ value: BearerValue?, for key: AcquisitionKey) {
-    if let slot = service.slots[key] { bearers[slot] = value }
+    if let slot = service.plan.slots[key] { bearers[slot] = value }
   }
 
   private func bearer(of key: AcquisitionKey) -> BearerValue? {
-    service.slots[key].flatMap { bearers[$0] }
+    service.plan.slots[key].flatMap { bearers[$0] }
   }
 
   // MARK: The end of a generation
@@ -87,11 +87,6 @@ final class LoopState {
     flushAccessRecords()
   }
 
-  // MARK: Clock
-
-  /// The wall clock, at most a tenth of a second old.
-  func wallClock() -> WallClock.Instant { clock.wallClock() }
-
   // MARK: Access records
 
   /// Records a request; the line leaves with the next batch.
@@ -100,7 +95,7 @@ final class LoopState {
     account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
   ) {
     guard service.accessLog != nil else { return }
-    let now = wallClock()
+    let now = clock.wallClock()
     accessRecords.append(
       access, at: LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds), method: method, host: host,
       path: path, caller: caller, account: account, subject: subject, requestID: requestID, traceID: traceID)

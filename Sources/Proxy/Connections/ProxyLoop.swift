@@ -27,7 +27,8 @@ final class ProxyLoop {
   private var unfinished = 0
   private var longestUnfinished = LongestWaiting()
   private let loops: Int
-  var others = OtherLoops([])
+  /// The other loops, which may release what they can spare.
+  var others: [Confined<ProxyLoop>] = []
   /// The acceptors, by listener, so that they can be stopped.
   var acceptors: [ObjectIdentifier: Acceptor] = [:]
 
@@ -183,23 +184,12 @@ extension ProxyLoop {
     for pool in current.pools where pool.closeOldest() { return .made }
     return endLongestWaiting()
   }
-}
 
-/// The other loops, which may release what they can spare.
-struct OtherLoops: Sendable {
-  private let loops: [Confined<ProxyLoop>]
-
-  init(_ loops: [Confined<ProxyLoop>]) {
-    self.loops = loops
-  }
-
-  /// Asks `home`, then the others, until one of them has released something and its closing is done.
-  func makeRoom(
-    _ home: ProxyLoop, _ giveUp: @escaping @Sendable (ProxyLoop) -> ProxyLoop.Room
-  ) async -> ProxyLoop.Room {
-    var room = giveUp(home)
+  /// Asks this loop, then the others, until one of them has released something and its closing is done.
+  func makeRoom(_ giveUp: @escaping @Sendable (ProxyLoop) -> Room) async -> Room {
+    var room = giveUp(self)
     if case .made = room { await Task.yield() }
-    for other in loops {
+    for other in others {
       if case .made = room { return room }
       let asked = Task(executorPreference: other.loop) {
         let room = giveUp(other.value)

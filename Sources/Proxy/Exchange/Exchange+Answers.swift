@@ -46,7 +46,7 @@ extension Exchange {
     writeDate()
     request.headBytes.withBytes {
       CORSPolicy.writePreflightGrant(
-        request.head, $0, origin: $0.extracting(request.corsOrigin), into: &caller.buffers.output)
+        request.head, $0, origin: $0.extracting(request.corsOrigin), into: &buffers.output)
     }
     return await endAnswer(keepsConnection: keepsConnection)
   }
@@ -56,9 +56,9 @@ extension Exchange {
     beginAnswer(200)
     writeDate()
     if let allow = request.route?.allow, !allow.isEmpty {
-      HeadWriter.field("Allow", allow.span, into: &caller.buffers.output)
+      HeadWriter.field("Allow", allow.span, into: &buffers.output)
     }
-    HeadWriter.field("Content-Length", "0", into: &caller.buffers.output)
+    HeadWriter.field("Content-Length", "0", into: &buffers.output)
     writeCORSGrant()
     return await endAnswer(keepsConnection: keepsConnection)
   }
@@ -83,13 +83,12 @@ extension Exchange {
 
   /// The same for any reason; nil if this listener has no pages for the route.
   func signInPage(reason: String) async -> ProxyResponse? {
-    guard let handler = caller.facts.listener.signIn, let route = request.route,
+    guard let handler = facts.listener.signIn, let route = request.route,
       let returnTo = request.returnTo
     else { return nil }
     let visit = request.headBytes.withBytes { SignInPageRequest(request.head, $0, origin: handler.origin) }
     return await handler.page(
-      insteadOf: returnTo, route: route.name, cookies: visit.cookies, authority: visit.authority,
-      details: [("Reason", reason), ("Request", requestID)])
+      insteadOf: returnTo, route: route.name, visit, details: [("Reason", reason), ("Request", requestID)])
   }
 
   /// Writes a problem document. Not inlined: what it needs in between has no place in a frame that waits.
@@ -99,42 +98,42 @@ extension Exchange {
     var response = ProxyResponse(
       problem, route: request.route, requestID: requestID, signIn: signInLink(problem),
       commands: state.service.description.commands, audience: audience)
-    let isForProgram = caller.facts.listener.programs != nil
+    let isForProgram = facts.listener.programs != nil
     if isForProgram || isCall {
       let words = problem.interaction?.words(
         route: request.route?.name ?? "", link: signInLink(problem), state.service.description.commands)
       response =
         isCall
         ? ProxyResponse(call: failure, problem, words: words)
-        : ProxyResponse(ProgramError(failure, problem, words: words))
+        : ProxyResponse(program: failure, problem, words: words)
     }
     if response.status >= 500, let status = request.handOut?.unavailableStatus { response.status = status }
     if let page { response = ProxyResponse(status: response.status, fields: page.fields, body: page.body) }
     // A call's answer has its status in a field. The record and the metrics keep the one that it would have here.
-    HeadWriter.statusLine(isCall ? 200 : response.status, into: &caller.buffers.output)
+    HeadWriter.statusLine(isCall ? 200 : response.status, into: &buffers.output)
     request.record.status = UInt16(response.status)
     writeFields(response)
     writeDate()
     // Azure's SDKs would wait so long before each of three or five repetitions. Their own pauses are 25 s together.
     let isForManagedIdentity = isForProgram && request.head.method == .get
     if let seconds = problem.retryAfter, !isForManagedIdentity {
-      HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &caller.buffers.output)
+      HeadWriter.field("Retry-After", decimal: UInt64(max(seconds, 1)), into: &buffers.output)
     }
     if let interaction = problem.interaction, response.status == 401 {
-      HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &caller.buffers.output)
+      HeadWriter.field("WWW-Authenticate", Array(interaction.challenge.utf8).span, into: &buffers.output)
     }
     if !isForProgram,
       let challenge = problem.assertion?.challenge.map({ $0 + resourceParameters }) ?? callerChallenge(failure)
     {
-      HeadWriter.field("WWW-Authenticate", Array(challenge.utf8).span, into: &caller.buffers.output)
+      HeadWriter.field("WWW-Authenticate", Array(challenge.utf8).span, into: &buffers.output)
     }
     writeCORSGrant()
     if case .refusedToken = failure { writeReportedChallenges() }
     if case .methodNotAllowed = failure, let allow = request.route?.allow {
-      HeadWriter.field("Allow", allow.span, into: &caller.buffers.output)
+      HeadWriter.field("Allow", allow.span, into: &buffers.output)
     }
     writeEnd(keepsConnection: keepsConnection)
-    if !request.hasHead || request.head.method != .head { caller.buffers.output.append(response.body) }
+    if !request.hasHead || request.head.method != .head { buffers.output.append(response.body) }
     request.record.bytesOut = UInt64(response.body.count)
     request.record.outcome = failure.outcome
     request.record.fault = failure.upstreamFault
@@ -148,41 +147,41 @@ extension Exchange {
 
   /// The rest of an interim answer that the caller may have the beginning of stays in front.
   func beginAnswer(_ status: Int) {
-    HeadWriter.statusLine(status, into: &caller.buffers.output)
+    HeadWriter.statusLine(status, into: &buffers.output)
     request.record.status = UInt16(status)
     request.record.outcome = .answeredByProxy
   }
 
   func writeDate() {
     state.clock.refreshDate()
-    state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &caller.buffers.output) }
+    state.clock.dateText.withBytes { HeadWriter.field("Date", $0, into: &buffers.output) }
   }
 
   private func writeCORSGrant() {
     if request.corsOrigin.isEmpty { return }
     request.headBytes.withBytes {
-      CORSPolicy.writeGrant(origin: $0.extracting(request.corsOrigin), into: &caller.buffers.output)
+      CORSPolicy.writeGrant(origin: $0.extracting(request.corsOrigin), into: &buffers.output)
     }
-    caller.buffers.output.append("Vary: Origin\r\n")
+    buffers.output.append("Vary: Origin\r\n")
   }
 
   func writeEnd(keepsConnection: Bool) {
     HeadWriter.end(
-      keepsConnection ? .kept : .closed, for: request.head.version, into: &caller.buffers.output)
+      keepsConnection ? .kept : .closed, for: request.head.version, into: &buffers.output)
   }
 
   /// Writes the fields that go with the content, and its length.
   func writeFields(_ response: ProxyResponse) {
     for (name, value) in response.fields {
-      HeadWriter.field(name, Array(value.utf8).span, into: &caller.buffers.output)
+      HeadWriter.field(name, Array(value.utf8).span, into: &buffers.output)
     }
-    HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &caller.buffers.output)
+    HeadWriter.field("Content-Length", decimal: UInt64(response.body.count), into: &buffers.output)
   }
 
   /// Writes the content, unless the caller asked for the head alone.
   func writeContent(_ response: ProxyResponse) {
     let isHead = request.head.method == .head
-    if !isHead { caller.buffers.output.append(response.body) }
+    if !isHead { buffers.output.append(response.body) }
     request.record.bytesOut = isHead ? 0 : UInt64(response.body.count)
   }
 
@@ -200,8 +199,8 @@ extension Exchange {
 
   func flush() async -> Bool {
     let deadline = state.loop.now + state.service.limits.idle
-    while !caller.buffers.output.isEmpty {
-      switch caller.buffers.output.send(to: caller.sink) {
+    while !buffers.output.isEmpty {
+      switch buffers.output.send(to: caller.stream) {
       case .moved: continue
       case .endOfStream, .failed:
         request.record.outcome = .abortedByDownstream
@@ -209,7 +208,7 @@ extension Exchange {
       case .wouldBlock:
         caller.watch(.room)
         if await caller.waiter.wait(until: deadline) == .timedOut {
-          caller.reset()
+          caller.stream.reset()
           return false
         }
       }

@@ -25,7 +25,7 @@ extension Exchange {
     let route = refusal.route
     guard let slot = request.slot else { return nil }
     let subscription = subscription(of: slot)
-    let now = UnixTime(state.wallClock().seconds)
+    let now = UnixTime(state.clock.wallClock().seconds)
     var refused = read(refusal, subscription, now)
     if refused.lacksNames, let description = route.description {
       refused.take(discovered: await discoveredScopes(description, refused, route))
@@ -40,7 +40,7 @@ extension Exchange {
     case .answerBehind(let rejection):
       note(kind, .renewedBehind)
       request.callerToken?.forget(refusal.token)
-      let broker = state.service.broker
+      let broker = state.service.process.broker
       Task {
         // The next request reports a failure, if there is one.
         do throws(AcquisitionError) {
@@ -56,7 +56,7 @@ extension Exchange {
           rejection: refused.kind.rawValue, error: error)
       }
       do throws(AcquisitionError) {
-        let broker = state.service.broker
+        let broker = state.service.process.broker
         let value = try await caller.answer(request.scope(spans: spans), key: subscription.key, until: request.whole) {
           () async throws(AcquisitionError) in
           try await broker.bearer(answering: rejection, about: refusal.token, for: subscription)
@@ -93,7 +93,7 @@ extension Exchange {
     do throws(DiscoveryFault) {
       return try await description.description(challenge: refused.bearer?.resourceMetadata)?.scopes ?? .none
     } catch {
-      state.service.log.warning(
+      state.service.process.log.warning(
         "an API's metadata cannot be used",
         ["route": .string(route.name), "reason": .string(error.words), "next": .next(.challengeField)],
         of: request.logRequest)
@@ -116,20 +116,20 @@ extension Exchange {
   /// Counts and remembers that a token needs a person, and notes if a person's browser asks.
   func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
     guard case .token(let error) = failure, let required = error.interactionRequired else { return }
-    if audience == .person, request.handOut == nil, caller.facts.listener.programs == nil {
+    if audience == .person, request.handOut == nil, facts.listener.programs == nil {
       request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     }
     note(.interactionRequired, .answered)
     guard let claims = required.claims else { return }
-    state.service.signInRequirements.remember(
-      SignInRequirement(claims: claims, since: UnixTime(state.wallClock().seconds)), route: route.name)
+    state.service.process.signInRequirements.remember(
+      SignInRequirement(claims: claims, since: UnixTime(state.clock.wallClock().seconds)), route: route.name)
   }
 
   func signInLink(_ problem: ProblemDocument) -> String? {
     // Of several who are signed in, one more sign-in chooses none.
     guard let route = request.route, let interaction = problem.interaction, interaction.reason != .accountAmbiguous
     else { return nil }
-    let own = caller.facts.listener.signIn?.origin.link(route: route.name, returnTo: request.returnTo)
+    let own = facts.listener.signIn?.origin.link(route: route.name, returnTo: request.returnTo)
     let link = own ?? state.service.signInLink(route, interaction)
     // It goes into a field and into markup.
     return link.flatMap { link in link.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? link : nil }
@@ -155,8 +155,8 @@ extension Exchange {
     if refused.kind == .insufficientScope { need.scopes = bearer.scopes }
     if need.isEmpty { return }
     need.refused = SignInRequirement.mark(of: refusal.token.token)
-    state.service.signInRequirements.remember(need, route: route.name)
-    state.service.log.warning(
+    state.service.process.signInRequirements.remember(need, route: route.name)
+    state.service.process.log.warning(
       "an upstream wants more than can be had without a person",
       [
         "route": .string(route.name), "kind": .string(refused.kind.rawValue),
@@ -173,7 +173,7 @@ extension Exchange {
   }
 
   private func warn(of fault: ChallengeFault, _ route: Route) {
-    state.service.log.warning(
+    state.service.process.log.warning(
       "a challenge of an upstream cannot be used",
       [
         "route": .string(route.name), "fault": .string(fault.rawValue),

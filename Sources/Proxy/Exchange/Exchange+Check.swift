@@ -23,7 +23,7 @@ extension Exchange {
 
   /// The method that the request calls; nil if it calls none of them.
   var engineMethod: EngineMethod? {
-    guard caller.facts.listener.handsOut, isCall, request.head.method == .post, !request.head.target.hasQuery else {
+    guard facts.listener.handsOut, isCall, request.head.method == .post, !request.head.target.hasQuery else {
       return nil
     }
     return request.headBytes.withBytes { bytes in
@@ -66,8 +66,8 @@ extension Exchange {
 
   @inline(never)
   private func admitCall() throws(ExchangeFailure) -> BodyFraming {
-    if let refusal = caller.facts.refusal { throw .caller(refusal) }
-    let callers = caller.facts.listener.callers
+    if let refusal = facts.refusal { throw .caller(refusal) }
+    let callers = facts.listener.callers
     return try request.headBytes.withBytes { bytes throws(ExchangeFailure) in
       if let refusal = callers.judge(request.head, bytes) { throw .caller(refusal) }
       // Envoy's own call has no field of a browser's; a page cannot make this one without a preflight.
@@ -87,7 +87,7 @@ extension Exchange {
   func nextMessage(
     of content: inout CallContent, isFirst: Bool = true
   ) async throws(ExchangeFailure) -> [UInt8]? {
-    let (limits, buffers) = (state.service.limits, caller.buffers)
+    let limits = state.service.limits
     let deadline = isFirst ? min(request.start + limits.requestHead, request.whole) : request.whole
     while true {
       switch GRPCCall.takeMessage(from: &content.bytes, limit: questionLimit) {
@@ -114,7 +114,7 @@ extension Exchange {
       case .needsMore(let consumed):
         buffers.input.consume(consumed)
         buffers.input.reserve(1)
-        switch buffers.input.receive(from: caller.source) {
+        switch buffers.input.receive(from: caller.stream) {
         case .moved: continue
         case .endOfStream, .failed: throw .delivery(.contentCut)
         case .wouldBlock:
@@ -169,7 +169,6 @@ extension Exchange {
     let limits = HeadLimits(headBytes: .max, fieldCount: 1000)
     var parser = ResponseHeadParser()
     var head = ResponseHead()
-    let buffers = caller.buffers
     defer { buffers.output.removeAll() }
     return buffers.output.withBytes { bytes in
       guard case .complete(let count) = parser.parse(bytes, into: &head, limits: limits) else {
@@ -182,21 +181,21 @@ extension Exchange {
   // MARK: The answer
 
   func beginCallAnswer() {
-    HeadWriter.statusLine(200, into: &caller.buffers.output)
-    caller.buffers.output.append("Content-Type: application/grpc\r\n")
+    HeadWriter.statusLine(200, into: &buffers.output)
+    buffers.output.append("Content-Type: application/grpc\r\n")
     writeDate()
-    HeadWriter.chunkedCoding(into: &caller.buffers.output)
-    HeadWriter.end(into: &caller.buffers.output)
+    HeadWriter.chunkedCoding(into: &buffers.output)
+    HeadWriter.end(into: &buffers.output)
   }
 
   func write(_ message: [UInt8]) {
-    HeadWriter.chunk((GRPCCall.prefix(message.count) + message).span, into: &caller.buffers.output)
+    HeadWriter.chunk((GRPCCall.prefix(message.count) + message).span, into: &buffers.output)
   }
 
   func endCallAnswer(_ status: GRPCStatus) {
-    HeadWriter.lastChunk(into: &caller.buffers.output)
-    HeadWriter.field("grpc-status", decimal: UInt64(status.rawValue), into: &caller.buffers.output)
-    HeadWriter.end(into: &caller.buffers.output)
+    HeadWriter.lastChunk(into: &buffers.output)
+    HeadWriter.field("grpc-status", decimal: UInt64(status.rawValue), into: &buffers.output)
+    HeadWriter.end(into: &buffers.output)
   }
 
   /// The names of the caller's fields that the proxy would not forward: they chose the token, prove the caller here, or
@@ -210,7 +209,7 @@ extension Exchange {
         let line = request.head.fields[index]
         let name = bytes.extracting(line.name)
         let isOwn = name.equalsIgnoringCase(Array(own.utf8).span)
-        if !isOwn, caller.facts.ingress.rules.consumes(line, bytes) || route.consumes(line, bytes) {
+        if !isOwn, facts.ingress.rules.consumes(line, bytes) || route.consumes(line, bytes) {
           names.append(name.array[...])
         }
       }

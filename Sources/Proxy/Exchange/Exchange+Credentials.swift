@@ -15,9 +15,9 @@ extension Exchange {
 
   /// True if the loop believes the caller's own token already, or the listener demands none.
   func believesCallerToken() throws(ExchangeFailure) -> Bool {
-    guard let check = caller.facts.listener.tokenCheck else { return true }
+    guard let check = facts.listener.tokenCheck else { return true }
     let name = try nameOfCallerToken(check)
-    request.callerToken = state.callerTokens.use(name, now: UnixTime(state.wallClock().seconds))
+    request.callerToken = state.callerTokens.use(name, now: UnixTime(state.clock.wallClock().seconds))
     return request.callerToken != nil
   }
 
@@ -29,13 +29,13 @@ extension Exchange {
       throw .callerIssuerUnavailable
     }
     return CallerTokens.Name(
-      check: ObjectIdentifier(check), certificate: caller.facts.certificateDigest, digest: digest)
+      check: ObjectIdentifier(check), certificate: facts.certificateDigest, digest: digest)
   }
 
   /// Judges the caller's own token if the loop has not accepted it yet.
   @inline(never)
   func judgeCallerToken() async throws(ExchangeFailure) {
-    guard let check = caller.facts.listener.tokenCheck else { return }
+    guard let check = facts.listener.tokenCheck else { return }
     let name = try nameOfCallerToken(check)
     guard let text = request.headBytes.withBytes({ CallerRules.token(in: request.head, $0) }) else {
       throw .caller(.untrustedToken)
@@ -68,7 +68,7 @@ extension Exchange {
   /// Outlined to keep the async frame small.
   @inline(never)
   private func report(_ flaw: JWTRefusal, _ authority: String) {
-    state.service.log.debug(
+    state.service.process.log.debug(
       "caller's token refused",
       [
         "request_id": .string(requestID), "authority": .string(authority), "reason": .string(flaw.description),
@@ -91,7 +91,7 @@ extension Exchange {
 
   /// The parameters by which a client finds the authority of callers' tokens and their scopes.
   var resourceParameters: String {
-    caller.facts.listener.callers.rules.bearer?.challengeParameters(path: request.route?.path) ?? ""
+    facts.listener.callers.rules.bearer?.challengeParameters(path: request.route?.path) ?? ""
   }
 
   // MARK: The route's
@@ -106,7 +106,7 @@ extension Exchange {
     request.slot = try chosenSlot(route)
     guard let slot = request.slot else {
       // A token that proves the caller here stays here.
-      request.credential = caller.facts.listener.tokenCheck == nil ? .callers : .none
+      request.credential = facts.listener.tokenCheck == nil ? .callers : .none
       return true
     }
     if try keepsCallers(instead: route) {
@@ -114,12 +114,12 @@ extension Exchange {
       return true
     }
     let state = state
-    let now = UnixTime(state.wallClock().seconds)
+    let now = UnixTime(state.clock.wallClock().seconds)
     let held = route.isForCallers ? try callerBearer(slot, now: now) : state.bearers[slot]
     guard let value = held, value.isUsable(at: now) else { return false }
     request.record.tokenSource = .cache
     if route.isForCallers { state.metrics.add(state.service.metrics.callerTokenHits) }
-    if value.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
+    if value.claimsRefresh(at: now) { state.service.process.broker.refreshBehind(subscription(of: slot)) }
     request.credential = .bearer(value)
     return true
   }
@@ -139,7 +139,7 @@ extension Exchange {
     return request.headBytes.withBytes { bytes in
       for index in 0..<request.head.fields.count {
         let line = request.head.fields[index]
-        if name.matches(line, bytes), !caller.facts.ingress.rules.consumes(line, bytes) { return line }
+        if name.matches(line, bytes), !facts.ingress.rules.consumes(line, bytes) { return line }
       }
       return nil
     }
@@ -158,7 +158,7 @@ extension Exchange {
   func callerBearer(_ slot: Int, now: UnixTime) throws(ExchangeFailure) -> BearerValue? {
     guard let callerToken = request.callerToken else { throw .caller(.untrustedToken) }
     if now >= callerToken.claims.expiresAt {
-      let refused = AssertionRefused(.invalidToken, state.service.subscriptions[slot].key)
+      let refused = AssertionRefused(.invalidToken, state.service.plan.subscriptions[slot].key)
       throw .token(AcquisitionError(.refused(refused)))
     }
     return callerToken.bearer(slot)
@@ -167,7 +167,7 @@ extension Exchange {
   /// The subscription of a slot: on behalf of the caller, if its tokens are callers'.
   /// - Parameter subject: the caller's token, if the head does not have it.
   func subscription(of slot: Int, for subject: Secret? = nil) -> TokenSubscription {
-    let subscription = state.service.subscriptions[slot]
+    let subscription = state.service.plan.subscriptions[slot]
     guard subscription.key.subject.isCaller, let callerToken = request.callerToken else { return subscription }
     let token =
       subject
@@ -192,7 +192,7 @@ extension Exchange {
 
   func callerSentAuthorization() -> Bool {
     guard let line = request.head.fields.first(.authorization) else { return false }
-    return request.headBytes.withBytes { !caller.facts.ingress.rules.consumes(line, $0) }
+    return request.headBytes.withBytes { !facts.ingress.rules.consumes(line, $0) }
   }
 
   @inline(never)
@@ -227,7 +227,7 @@ extension Exchange {
     request.record.tokenSource = .identityProvider
     defer { request.record.token = (state.loop.now - asked).nanoseconds }
     do throws(AcquisitionError) {
-      let broker = state.service.broker
+      let broker = state.service.process.broker
       let value = try await caller.answer(request.scope(spans: spans), key: subscription.key, until: request.whole) {
         () async throws(AcquisitionError) in try await broker.bearer(for: subscription, leastLife: leastLife)
       }

@@ -3,6 +3,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import HTTP2
 internal import HTTPClient
 internal import Identity
 internal import Platform
@@ -16,8 +17,8 @@ extension Exchange {
     let pool = state.pools[route.originIndex]
     let began = state.loop.now
     defer { if request.record.upstream == nil { request.record.upstream = (state.loop.now - began).nanoseconds } }
-    let attempt = state.lent.takeAttempt(state.service.limits.head)
-    defer { state.lent.giveBack(attempt) }
+    let attempt = state.lent.attempts.take(state.service.limits.head)
+    defer { state.lent.attempts.giveBack(attempt) }
     var life = ExchangeState(terms(route))
     beginContent(route)
     var sources = life.begin()
@@ -49,7 +50,7 @@ extension Exchange {
           }
         case .retry(let allowed):
           request.trace?.endAttempt(
-            route, pool.origin, status: attempt.status, error: DeliveryFailure.upstreamClosed.errorType,
+            route, pool.origin, status: attempt.status, error: UpstreamFault.closed.rawValue,
             now: state.loop.now)
           if case .demandsHTTP11 = upstream.streamFault { isAlone = true }
           pool.giveBack(upstream, .unusable)
@@ -81,12 +82,15 @@ extension Exchange {
       state.upstreams.answered(route.index)
       if attempt.status == 101 {
         // On a stream, what has not ended would be reset.
-        caller.end()
+        caller.stream.closeWrite()
         upstream.stream.closeWrite()
       }
-      giveBack(
-        upstream, to: pool, isReusable: reusesUpstream, keepsCaller: keepsCaller,
-        isBound: attempt.binding.isBound, isCallersOwn: !request.credential.replacesCallers)
+      let isBound = attempt.binding.isBound || upstream.isReserved
+      if reusesUpstream, isBound, !request.credential.replacesCallers, keepsCaller, !upstream.isHTTP2 {
+        caller.boundUpstreams.keep(upstream, of: pool)
+      } else {
+        pool.giveBack(upstream, reusesUpstream && !isBound ? .reusable : .unusable)
+      }
       return keepsCaller
     case .goingAway:
       state.upstreams.answered(route.index)
@@ -135,7 +139,7 @@ extension Exchange {
       page = await signInPage(insteadOfRefusalOf: route, failure?.interactionRequired)
       if page != nil { remedy = .signInPage }
     }
-    switch life.refusalSettled(remedy, callerMustEnd: caller.isLast) {
+    switch life.refusalSettled(remedy, callerMustEnd: caller.isEnding) {
     case .answer(let plan):
       writeAnswer(plan, attempt)
       return .passOn
@@ -161,13 +165,9 @@ extension Exchange {
   }
 
   private func terms(_ route: Route) -> ExchangeState.Terms {
-    let (admitted, timeouts) = (request.admitted, route.timeouts)
-    return ExchangeState.Terms(
-      method: admitted.method, framing: admitted.framing, version: admitted.version, persistence: admitted.persistence,
-      expectsContinue: admitted.expectsContinue, asksForWebSocket: admitted.asksForWebSocket,
-      credential: request.credential.owner, responseHead: timeouts.responseHead, idle: timeouts.idle,
-      whole: request.whole,
-      callerRate: state.service.limits.callerRate)
+    ExchangeState.Terms(
+      request: request.admitted, credential: request.credential.owner, responseHead: route.timeouts.responseHead,
+      idle: route.timeouts.idle, whole: request.whole, callerRate: state.service.limits.callerRate)
   }
 
   /// Prepares to send the request's content, and to keep it as far as it may have to be sent once more.
@@ -176,7 +176,7 @@ extension Exchange {
     var trailers = ForwardedTrailers()
     if admitted.framing == .chunked {
       trailers.nominations = request.headBytes.withBytes { request.head.connection.nominations(in: $0) }
-      trailers.callers = caller.facts.listener.callers
+      trailers.callers = facts.listener.callers
       trailers.route = route
     }
     // HTTP/2 has ways to say that a request was not processed.
@@ -210,7 +210,7 @@ extension Exchange {
   private func signInPage(
     insteadOfRefusalOf route: Route, _ required: InteractionRequired?
   ) async -> ProxyResponse? {
-    guard caller.facts.listener.signIn != nil, !request.admitted.hasContent, audience == .person else { return nil }
+    guard facts.listener.signIn != nil, !request.admitted.hasContent, audience == .person else { return nil }
     if let required {
       // Of several who are signed in, one more sign-in chooses none.
       if required.reason == .accountAmbiguous { return nil }
@@ -219,7 +219,7 @@ extension Exchange {
       case .claims, .insufficientScope, .stepUp: break
       default: return nil
       }
-      guard await state.service.signInRequirements.requirement(of: route.name) != nil else { return nil }
+      guard await state.service.process.signInRequirements.requirement(of: route.name) != nil else { return nil }
     }
     request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     return await signInPage(reason: required?.reason.rawValue ?? "upstream_challenge")
@@ -230,10 +230,10 @@ extension Exchange {
   private func write(
     _ page: ProxyResponse, withFieldsOf attempt: UpstreamAttempt, _ route: Route, keepsConnection: Bool
   ) {
-    let (buffers, credential) = (caller.buffers, request.credential)
     attempt.input.withBytes {
-      ResponseRewriting.writeWithoutContent(
-        attempt.head, $0, route: route, credential: credential, into: &buffers.output)
+      ResponseRewriting.write(
+        attempt.head, $0, dropping: ResponseRewriting.contentFields, route: route, credential: request.credential,
+        into: &buffers.output)
     }
     writeFields(page)
     if !attempt.head.fields.contains(.date) { writeDate() }
@@ -273,7 +273,7 @@ extension Exchange {
     _ sources: ExchangeState.ConnectionSources, of pool: OriginPool, for route: Route, isAlone: Bool
   ) -> UpstreamConnection? {
     var upstream: UpstreamConnection?
-    if sources.contains(.callersOwn) { upstream = caller.takeUpstream(of: pool) }
+    if sources.contains(.callersOwn) { upstream = caller.boundUpstreams.take(of: pool) }
     if upstream == nil, sources.contains(.pool), !isAlone {
       let admitted = request.admitted
       upstream = pool.lease(
@@ -303,7 +303,7 @@ extension Exchange {
     state.metrics.add(state.service.metrics.upstreamConnections[route.index, 2])
     request.trace?.endAttempt(
       route, pool.origin, status: 0, error: ExchangeFailure.unreachable(error).errorType, now: state.loop.now)
-    state.service.log.warning(
+    state.service.process.log.warning(
       "upstream unreachable",
       [
         "route": .string(route.name), "host": .string(pool.origin.host), "reason": .string(error.reason),
@@ -334,22 +334,10 @@ extension Exchange {
     }
   }
 
-  private func giveBack(
-    _ upstream: UpstreamConnection, to pool: OriginPool, isReusable: Bool, keepsCaller: Bool, isBound: Bool,
-    isCallersOwn: Bool
-  ) {
-    let isBound = isBound || upstream.isReserved
-    if isReusable, isBound, isCallersOwn, keepsCaller, !upstream.isHTTP2 {
-      caller.keep(upstream, of: pool)
-    } else {
-      pool.giveBack(upstream, isReusable && !isBound ? .reusable : .unusable)
-    }
-  }
-
   /// Ends an exchange that broke. Not inlined: it has no place in a frame that waits.
   @inline(never)
   private func settle(_ interruption: ExchangeState.Interruption, _ route: Route) {
-    caller.reset()
+    caller.stream.reset()
     request.record.outcome = interruption.outcome
     request.record.fault = interruption.fault
     if let limit = interruption.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
@@ -358,6 +346,6 @@ extension Exchange {
 
   /// Remembers for /status that the upstream fails.
   private func note(_ reason: String, _ route: Route) {
-    state.upstreams.failed(route.index, reason, now: state.wallClock().seconds)
+    state.upstreams.failed(route.index, reason, now: state.clock.wallClock().seconds)
   }
 }

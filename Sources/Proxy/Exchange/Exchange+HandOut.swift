@@ -48,10 +48,10 @@ extension Exchange {
   @inline(never)
   private func admit(_ path: HandOutPath, isJudged: Bool) throws(ExchangeFailure) -> HandOutRequest {
     request.path.removeAll()
-    if let refusal = caller.facts.refusal { throw .caller(refusal) }
+    if let refusal = facts.refusal { throw .caller(refusal) }
     defer { request.record.route = request.route?.index }
     let admission = try HandOutAdmission(
-      path, request.head, request.headBytes, callers: isJudged ? nil : caller.facts.listener.callers,
+      path, request.head, request.headBytes, callers: isJudged ? nil : facts.listener.callers,
       table: state.service.table, normalPath: &request.path, found: &request.route)
     request.handOut = admission.request
     return admission.request
@@ -109,20 +109,20 @@ extension Exchange {
     beginAnswer(200)
     writeDate()
     if let value = request.credential.bearer {
-      value.writeField(into: &caller.buffers.output)
+      value.writeField(into: &buffers.output)
       if route.fixedValue == nil {
-        let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
-        HeadWriter.field("X-Bearer-Expires", decimal: UInt64(max(life, 0)), into: &caller.buffers.output)
+        let life = value.lifetime.expiresAt - UnixTime(state.clock.wallClock().seconds)
+        HeadWriter.field("X-Bearer-Expires", decimal: UInt64(max(life, 0)), into: &buffers.output)
       }
       state.metrics.add(state.service.metrics.handedOut[TokenTaker.engine.rawValue, request.record.route ?? 0])
     } else if let own = callersOwnField(of: route) {
       // The route keeps what the caller sent. Without a field, an engine might pass on another one.
       let name = route.credentialField
       request.headBytes.withBytes {
-        HeadWriter.field(Array(name.utf8), $0.extracting(own.value), into: &caller.buffers.output)
+        HeadWriter.field(Array(name.utf8), $0.extracting(own.value), into: &buffers.output)
       }
     }
-    caller.buffers.output.append("Cache-Control: no-store\r\nContent-Length: 0\r\n")
+    buffers.output.append("Cache-Control: no-store\r\nContent-Length: 0\r\n")
     writeEnd(keepsConnection: keepsConnection)
   }
 
@@ -132,11 +132,11 @@ extension Exchange {
     var isFirst = true
     request.headBytes.withBytes { bytes in
       HandOutRequest.eachChallenge(request.head, bytes) { value in
-        caller.buffers.output.append(isFirst ? "WWW-Authenticate: " : ", ")
-        RelayedChallenge.write(value, into: &caller.buffers.output)
+        buffers.output.append(isFirst ? "WWW-Authenticate: " : ", ")
+        RelayedChallenge.write(value, into: &buffers.output)
         isFirst = false
       }
     }
-    caller.buffers.output.append(isFirst ? "WWW-Authenticate: Bearer\r\n" : "\r\n")
+    buffers.output.append(isFirst ? "WWW-Authenticate: Bearer\r\n" : "\r\n")
   }
 }

@@ -23,7 +23,7 @@ extension Exchange {
 
   @inline(never)
   func answerMetadata(of resource: ByteRange) async -> Bool {
-    let callers = caller.facts.listener.callers
+    let callers = facts.listener.callers
     guard let bearer = callers.rules.bearer, let publicURL = bearer.publicURL else {
       preconditionFailure("a listener without a public URL describes nothing")
     }
@@ -39,7 +39,7 @@ extension Exchange {
     request.record.route = request.route?.index
     guard request.route != nil || path.isEmpty else { return await answer(.noRoute, keepsConnection: mayGoOn) }
     if request.head.method == .options { return await answerMetadataPreflight() }
-    guard let issuer = await caller.facts.listener.tokenCheck?.issuerName() else {
+    guard let issuer = await facts.listener.tokenCheck?.issuerName() else {
       return await answer(.callerIssuerUnavailable, keepsConnection: mayGoOn)
     }
     let document = bearer.metadata(of: path, at: publicURL, issuer: issuer, name: request.route?.name)
@@ -54,10 +54,10 @@ extension Exchange {
   private func answerMetadataPreflight() async -> Bool {
     beginAnswer(204)
     writeDate()
-    caller.buffers.output.append(
+    buffers.output.append(
       "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: GET, HEAD\r\nAccess-Control-Allow-Headers: *\r\n"
     )
-    caller.buffers.output.append("Access-Control-Max-Age: 600\r\n")
+    buffers.output.append("Access-Control-Max-Age: 600\r\n")
     writeEnd(keepsConnection: mayGoOn)
     return await deliver() && mayGoOn
   }

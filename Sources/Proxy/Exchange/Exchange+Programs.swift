@@ -16,7 +16,7 @@ extension Exchange {
       let (endpoint, length) = try admit(programs)
       guard length <= ProgramRequest.formLimit else { throw .delivery(.tooLarge) }
       let form = try await content(Int(length))
-      caller.buffers.input.consume(form.count)
+      buffers.input.consume(form.count)
       keepsConnection = mayGoOn(isRead: true)
       switch endpoint {
       case .metadata: return await answer(ProxyResponse(json: metadata(programs)), keepsConnection: keepsConnection)
@@ -34,8 +34,8 @@ extension Exchange {
   @inline(never)
   private func admit(_ programs: ProgramTable) throws(ExchangeFailure) -> (ProgramEndpoint, UInt64) {
     request.path.removeAll()
-    if let refusal = caller.facts.refusal { throw .caller(refusal) }
-    let callers = caller.facts.listener.callers
+    if let refusal = facts.refusal { throw .caller(refusal) }
+    let callers = facts.listener.callers
     return try request.headBytes.withBytes { bytes throws(ExchangeFailure) in
       let framing = try Admission.framing(request.head, bytes)
       if let refusal = callers.judge(request.head, bytes) { throw .caller(refusal) }
@@ -62,7 +62,7 @@ extension Exchange {
         try ProgramRequest(shape, request.head, bytes, form: form, programs)
       }
       let token = try asked.program.token(for: asked.wish)
-      request.route = token.route.map { state.service.routes[$0] }
+      request.route = token.route.map { state.service.plan.routes[$0] }
       request.record.route = token.route
       request.slot = token.slot
       return (asked, token)
@@ -73,10 +73,10 @@ extension Exchange {
 
   /// Judges the token that a program brings of its caller, by the listener's rule for callers' tokens.
   private func believe(_ subject: Secret) async throws(ExchangeFailure) {
-    guard let check = caller.facts.listener.tokenCheck else { throw .program(.grant) }
+    guard let check = facts.listener.tokenCheck else { throw .program(.grant) }
     guard let digest = state.callerTokens.digest(of: subject.bytes) else { throw .callerIssuerUnavailable }
     let name = CallerTokens.Name(check: ObjectIdentifier(check), certificate: [], digest: digest)
-    request.callerToken = state.callerTokens.use(name, now: UnixTime(state.wallClock().seconds))
+    request.callerToken = state.callerTokens.use(name, now: UnixTime(state.clock.wallClock().seconds))
     if request.callerToken == nil { try await judge(subject.revealed(), check, name) }
   }
 
@@ -84,11 +84,11 @@ extension Exchange {
   private func obtain(
     _ token: ProgramToken, _ asked: ProgramRequest
   ) async throws(ExchangeFailure) -> BearerValue {
-    let (slot, now) = (token.slot, UnixTime(state.wallClock().seconds))
+    let (slot, now) = (token.slot, UnixTime(state.clock.wallClock().seconds))
     let held = token.isForCallers ? try callerBearer(slot, now: now) : state.bearers[slot]
     if let held, held.isUsable(at: now), held.lifetime.lives(asked.program.leastLife, at: now) {
       request.record.tokenSource = .cache
-      if held.claimsRefresh(at: now) { state.service.broker.refreshBehind(subscription(of: slot)) }
+      if held.claimsRefresh(at: now) { state.service.process.broker.refreshBehind(subscription(of: slot)) }
       return held
     }
     do throws(ExchangeFailure) {
@@ -110,16 +110,16 @@ extension Exchange {
     request.credential = .bearer(value)
     let metrics = state.service.metrics
     state.metrics.add(metrics.programTokens[asked.program.index, metrics.row(token.route)])
-    let life = value.lifetime.expiresAt - UnixTime(state.wallClock().seconds)
+    let life = value.lifetime.expiresAt - UnixTime(state.clock.wallClock().seconds)
     return ProgramAnswer(
-      shape: asked.program.shape, wish: asked.wish, clientID: state.service.subscriptions[token.slot].key.clientID,
+      shape: asked.program.shape, wish: asked.wish, clientID: state.service.plan.subscriptions[token.slot].key.clientID,
       expiresIn: max(life, 0), lifetime: value.lifetime
     ).json(value.token)
   }
 
   private func metadata(_ programs: ProgramTable) -> [UInt8] {
     let authority = request.headBytes.withBytes { $0.extracting(request.head.authority).text }
-    let scheme = caller.facts.ingress.isTLS ? "https" : "http"
+    let scheme = facts.ingress.isTLS ? "https" : "http"
     return ProgramAnswer.metadata(origin: "\(scheme)://\(authority.isEmpty ? "localhost" : authority)", programs)
   }
 }

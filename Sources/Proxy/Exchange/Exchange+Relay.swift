@@ -4,6 +4,7 @@
 
 internal import Bytes
 internal import HTTP
+internal import HTTP2
 internal import HTTPClient
 internal import Identity
 internal import Platform
@@ -20,8 +21,8 @@ extension Exchange {
   func beginAttempt(_ attempt: UpstreamAttempt, to route: Route) {
     attempt.binding = UpstreamBinding(request)
     RequestRewriting.write(
-      request, to: route, from: caller.facts.ingress, as: state.hop, into: &attempt.output)
-    request.content.rewind(&caller.buffers.input, &attempt.output, kept: request.replay)
+      request, to: route, from: facts.ingress, as: state.hop, into: &attempt.output)
+    request.content.rewind(&buffers.input, &attempt.output, kept: request.replay)
   }
 
   enum RelayEnd {
@@ -66,11 +67,11 @@ extension Exchange {
     let now = state.loop.now
     if life.movesRequest {
       let step = request.content.step(
-        from: caller.source, &caller.buffers.input, to: upstream, &attempt.output, &request.trailers, headLimits,
+        from: caller.stream, &buffers.input, to: upstream, &attempt.output, &request.trailers, headLimits,
         keeping: &request.replay)
       switch life.requestMoved(step, contentHasBegun: request.content.hasBegun, at: now) {
       case .move: break
-      case .endTowardsUpstream: upstream.closeWrite()
+      case .endDirection: upstream.closeWrite()
       case .finish(let ending): return .ended(.finish(ending))
       }
     }
@@ -110,8 +111,8 @@ extension Exchange {
         }
       }
       // Interim answers wait here for the caller to take them.
-      while !caller.buffers.output.isEmpty {
-        switch caller.buffers.output.send(to: caller.sink) {
+      while !buffers.output.isEmpty {
+        switch buffers.output.send(to: caller.stream) {
         case .moved: continue
         case .wouldBlock:
           life.headNeeds(.callerRoom)
@@ -129,17 +130,17 @@ extension Exchange {
       }
     }
     let step = attempt.answer.step(
-      from: upstream, &attempt.input, to: caller.sink, &caller.buffers.output, &attempt.trailers, headLimits,
+      from: upstream, &attempt.input, to: caller.stream, &buffers.output, &attempt.trailers, headLimits,
       keeping: &request.replay)
     let unsent = attempt.outputBefore - Int(clamping: attempt.answer.sentBytes)
     switch life.answerMoved(step, leavesBytes: !attempt.input.isEmpty, callerHasPart: unsent < 0) {
     case .move: return nil
-    case .endTowardsCaller:
-      caller.end()
+    case .endDirection:
+      caller.stream.closeWrite()
       return nil
     case .finish(let ending):
       // The head of the answer is taken back; the rest of an interim one stays.
-      if case .failed = ending { caller.buffers.output.truncate(to: unsent) }
+      if case .failed = ending { buffers.output.truncate(to: unsent) }
       return .ended(.finish(ending))
     }
   }
@@ -188,7 +189,7 @@ extension Exchange {
       status: attempt.status, framing: framing,
       persistence: Persistence.after(response: attempt.head, framing: framing),
       hasChallenge: attempt.head.fields.contains(.wwwAuthenticate), isUnauthenticated: attempt.isUnauthenticated)
-    switch life.headArrived(head, callerMustEnd: caller.isLast) {
+    switch life.headArrived(head, callerMustEnd: caller.isEnding) {
     case .hold: return .hold
     case .answer(let plan):
       writeAnswer(plan, attempt)
@@ -220,8 +221,8 @@ extension Exchange {
     switch life.interimArrived(status: attempt.head.status) {
     case .forward:
       attempt.input.withBytes {
-        ResponseRewriting.writeInterim(
-          attempt.head, $0, route: route, credential: request.credential, into: &caller.buffers.output)
+        ResponseRewriting.writeBrief(
+          attempt.head, $0, .kept, route: route, credential: request.credential, into: &buffers.output)
       }
     case .drop: break
     case .finish(let ending): return .finish(ending)
@@ -236,12 +237,12 @@ extension Exchange {
   ) -> RelayEnd? {
     let isAgreed = attempt.input.withBytes { WebSocketUpgrade.isAgreed(attempt.head, $0) }
     if isAgreed, request.head.asksForTunnel, !isProven(attempt) { return .finish(life.answerRefused(.webSocket)) }
-    if case .finish(let ending) = life.switchArrived(isAgreed: isAgreed) { return .finish(ending) }
+    if let ending = life.switchArrived(isAgreed: isAgreed) { return .finish(ending) }
     attempt.status = 101
     attempt.answeredAt = state.loop.now
     attempt.input.withBytes {
-      ResponseRewriting.writeSwitch(
-        attempt.head, $0, route: route, credential: request.credential, into: &caller.buffers.output)
+      ResponseRewriting.writeBrief(
+        attempt.head, $0, .webSocket, route: route, credential: request.credential, into: &buffers.output)
     }
     attempt.input.consume(byteCount)
     let bufferSize = state.service.bufferSize
@@ -270,10 +271,10 @@ extension Exchange {
 
   func writeAnswer(_ plan: ResponsePlan, _ attempt: UpstreamAttempt) {
     state.clock.refreshDate()
-    attempt.outputBefore = caller.buffers.output.count
+    attempt.outputBefore = buffers.output.count
     ResponseRewriting.write(
-      attempt, plan, to: request, of: route, callers: caller.facts.listener.callers, isTLS: caller.facts.ingress.isTLS,
-      date: state.clock.dateText, pseudonym: state.hop.pseudonym, into: &caller.buffers.output)
+      attempt, plan, to: request, of: route, callers: facts.listener.callers, isTLS: facts.ingress.isTLS,
+      date: state.clock.dateText, pseudonym: state.hop.pseudonym, into: &buffers.output)
     var trailers = ForwardedTrailers()
     // Only what is sent in chunks has trailers.
     if plan.writesChunks {
@@ -303,10 +304,10 @@ extension Exchange {
   /// does not get: the connection's end follows.
   @inline(never)
   private func sayGoingAway(_ attempt: UpstreamAttempt, upstream: ByteStream?, caller tellsCaller: Bool) {
-    if tellsCaller, attempt.answer.takesFrame, caller.buffers.output.isEmpty {
-      WebSocketFrames.writeGoingAway(mask: nil, into: &caller.buffers.output)
-      _ = caller.buffers.output.send(to: caller.sink)
-      caller.end()
+    if tellsCaller, attempt.answer.takesFrame, buffers.output.isEmpty {
+      WebSocketFrames.writeGoingAway(mask: nil, into: &buffers.output)
+      _ = buffers.output.send(to: caller.stream)
+      caller.stream.closeWrite()
     }
     if let upstream, request.content.takesFrame, attempt.output.isEmpty {
       let mask = UInt32(truncatingIfNeeded: state.clock.random.next())

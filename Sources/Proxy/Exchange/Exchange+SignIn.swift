@@ -20,15 +20,15 @@ extension Exchange {
   /// Serves a request for a reserved path. Not inlined: requests for routes need no frame for it.
   @inline(never)
   func answerReserved() async -> Bool {
-    if let programs = caller.facts.listener.programs { return await serve(programs) }
+    if let programs = facts.listener.programs { return await serve(programs) }
     switch engineMethod {
     case .check?: return await check()
     case .process?: return await process()
     case nil: break
     }
     let path = request.headBytes.withBytes { HandOutPath($0.extracting(request.head.target.path)) }
-    if let path, caller.facts.listener.handsOut { return await handOut(path) }
-    if let handler = caller.facts.listener.signIn { return await signIn(handler) }
+    if let path, facts.listener.handsOut { return await handOut(path) }
+    if let handler = facts.listener.signIn { return await signIn(handler) }
     return await answer(.noRoute, keepsConnection: mayGoOn)
   }
 
@@ -38,7 +38,7 @@ extension Exchange {
     let visit: SignInPageRequest
     let count: UInt64
     do throws(ExchangeFailure) {
-      if let refusal = caller.facts.refusal { throw .caller(refusal) }
+      if let refusal = facts.refusal { throw .caller(refusal) }
       (visit, count) = try self.visit(handler.origin)
       if try !believesCallerToken() { try await judgeCallerToken() }
       guard count <= UInt64(SignInHandler.formLimit) else {
@@ -53,7 +53,7 @@ extension Exchange {
       let answer = await RequestScope.around(request.scope(spans: request.trace?.whole)) { [whole] in
         await handler.answer(whole)
       }
-      caller.buffers.input.consume(Int(count))
+      buffers.input.consume(Int(count))
       return await self.answer(answer, keepsConnection: keepsConnection)
     } catch {
       return await answer(error)
@@ -62,13 +62,13 @@ extension Exchange {
 
   /// The caller, with the user for a process of this machine.
   private func signInCaller() async -> SignInCaller {
-    let peer = String(decoding: caller.facts.ingress.peer, as: UTF8.self)
-    return SignInCaller(peer: peer, user: await caller.user())
+    let peer = String(decoding: facts.ingress.peer, as: UTF8.self)
+    return SignInCaller(peer: peer, user: await LocalPeer(of: caller.connectionChannel).user())
   }
 
   /// Reads the head, and the length of what follows.
   private func visit(_ origin: SignInOrigin) throws(ExchangeFailure) -> (SignInPageRequest, UInt64) {
-    let callers = caller.facts.listener.callers
+    let callers = facts.listener.callers
     return try request.headBytes.withBytes { bytes throws(ExchangeFailure) in
       if !callers.isNamed(request.head, bytes) { throw .caller(.unknownHost) }
       if let refusal = callers.rules.judgeHeader(request.head, bytes) { throw .caller(refusal) }
@@ -88,15 +88,15 @@ extension Exchange {
     if expectation == .unknown { throw .expectation }
     guard count > 0 else { return [] }
     let deadline = request.start + state.service.limits.requestHead
-    while caller.buffers.input.count < count {
-      caller.buffers.input.reserve(count)
-      switch caller.buffers.input.receive(from: caller.source) {
+    while buffers.input.count < count {
+      buffers.input.reserve(count)
+      switch buffers.input.receive(from: caller.stream) {
       case .moved: continue
       case .endOfStream, .failed: throw .delivery(.contentCut)
       case .wouldBlock:
-        if expectation == .continue100, caller.buffers.input.isEmpty {
+        if expectation == .continue100, buffers.input.isEmpty {
           expectation = .none
-          caller.buffers.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+          buffers.output.append("HTTP/1.1 100 Continue\r\n\r\n")
           guard await flush() else { throw .delivery(.contentCut) }
           continue
         }
@@ -104,7 +104,7 @@ extension Exchange {
         if await caller.waiter.wait(until: deadline) == .timedOut { throw .delivery(.contentStalled) }
       }
     }
-    return caller.buffers.input.withBytes { $0.extracting(first: count).array }
+    return buffers.input.withBytes { $0.extracting(first: count).array }
   }
 
   private var expectation: ExpectContinue { request.headBytes.withBytes { ExpectContinue.of(request.head, $0) } }

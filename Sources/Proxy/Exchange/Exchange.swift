@@ -12,14 +12,19 @@ internal import Tokens
 
 struct Exchange {
   let caller: Caller
+  /// The facts at the request's start, which count to its end.
+  let facts: CallerFacts
+  let buffers: CallerBuffers
   let request: RequestContext
-  // The caller's; here, too, because a value one step away is passed on without counting a reference.
+  // That of the facts; here, too, because a value one step away is passed on without counting a reference.
   let state: LoopState
 
-  init(_ caller: Caller, _ request: RequestContext) {
+  init(_ caller: Caller, _ facts: CallerFacts, _ buffers: CallerBuffers, _ request: RequestContext) {
     self.caller = caller
+    self.facts = facts
+    self.buffers = buffers
     self.request = request
-    state = caller.facts.state
+    state = facts.state
   }
 
   /// Serves the request whose head was parsed. False: it is the caller's last. Inlined, since the frame of a call would
@@ -27,7 +32,7 @@ struct Exchange {
   @inline(__always)
   func run() async -> Bool {
     identify()
-    let listener = caller.facts.listener
+    let listener = facts.listener
     if listener.describesItself, let resource = describedResource() {
       if request.head.asksForTunnel { return await refuse(.tunnelRefused) }
       return await answerMetadata(of: resource)
@@ -79,7 +84,7 @@ struct Exchange {
 
   /// True if the caller's connection goes on behind an answer of the proxy's own.
   func mayGoOn(isRead: Bool) -> Bool {
-    Persistence.afterAnswer(to: .after(request: request.head), isRead: isRead, isEnding: caller.isLast)
+    Persistence.afterAnswer(to: .after(request: request.head), isRead: isRead, isEnding: caller.isEnding)
       == .keepAlive
   }
 
@@ -112,18 +117,21 @@ struct Exchange {
 
   private func admit() -> Admission.Verdict {
     let service = state.service
-    let isAmbiguous = caller.facts.listener.reservesPaths && reservedPath() == .ambiguous
+    let isAmbiguous = facts.listener.reservesPaths && reservedPath() == .ambiguous
     request.path.removeAll()
-    if let refusal = caller.facts.refusal { return .refused(.caller(refusal)) }
+    if let refusal = facts.refusal { return .refused(.caller(refusal)) }
     let admission = Admission(
-      request.head, request.headBytes, callers: caller.facts.listener.callers, isTLS: caller.facts.ingress.isTLS,
+      request.head, request.headBytes, callers: facts.listener.callers, isTLS: facts.ingress.isTLS,
       pseudonym: state.hop.pseudonym, table: service.table, bodyLimit: service.limits.bodyBytes,
       normalPath: &request.path)
     request.record.route = admission.route?.index
     request.corsOrigin = admission.corsOrigin
     let verdict = isAmbiguous && admission.reachesRoute ? .refused(.path(.otherRoute)) : admission.verdict
     request.route = admission.takeRoute()
-    if case .forward = verdict, UnmarkedRequests.isOne(request.head) {
+    // A hop that removes every field may lead back here. Nothing separates such a request from a new one, so only a
+    // number can end the loop.
+    let unmarked = FieldNameSet(.host).with(.connection).with(.contentLength).with(.transferEncoding)
+    if case .forward = verdict, request.head.fields.containsOnly(unmarked) {
       if state.unmarkedRequests >= service.limits.unmarked { return .refused(.suspectedLoop) }
       state.unmarkedRequests += 1
       request.isUnmarked = true
@@ -132,12 +140,12 @@ struct Exchange {
   }
 
   private func identify() {
-    let tracer = state.service.tracer
+    let tracer = state.service.process.tracer
     let trace = RequestIdentity.write(
       request.head, request.headBytes, tracing: tracer?.rules, using: &state.clock.random,
       into: &request.identity)
     if trace.isRecorded, let tracer {
-      request.trace = ExchangeTrace(trace, tracer, caller.facts, request)
+      request.trace = ExchangeTrace(trace, tracer, facts, request)
     }
   }
 
@@ -169,7 +177,7 @@ struct Exchange {
       account = state.recordedAccount(of: bearer, slot: slot)
     }
     head.record(
-      record, request.headBytes, request.identity, caller: caller.facts.ingress.peer, account: account,
+      record, request.headBytes, request.identity, caller: facts.ingress.peer, account: account,
       subject: request.callerToken?.recordedSubject ?? [], in: state)
   }
 

@@ -9,14 +9,7 @@ internal import Telemetry
 extension ExchangeState {
   /// The facts from before the first attempt.
   struct Terms {
-    var method = RequestMethod.get
-    var framing = BodyFraming.none
-    var version = HTTPVersion.http11
-    /// True if the caller's connection can go on after the request.
-    var persistence = Persistence.keepAlive
-    /// True if the caller may wait for a 100 before it sends content (RFC 9110 §10.1.1).
-    var expectsContinue = false
-    var asksForWebSocket = false
+    var request = AdmittedRequest()
     /// Whose credential the request carries.
     var credential = RequestCredential.Owner.proxy
     /// From the end of the request to the head of the answer.
@@ -92,32 +85,18 @@ extension ExchangeState {
     static let turn = Self(rawValue: 16)
   }
 
-  /// The action after a move of the request's direction.
-  enum RequestAction: Equatable {
+  /// The action after a move of a direction.
+  enum MoveAction: Equatable {
     /// Nothing beyond moving bytes.
     case move
-    /// Tell the upstream that no more bytes follow.
-    case endTowardsUpstream
-    case finish(Ending)
-  }
-
-  /// The action after a move of the answer's direction.
-  enum AnswerAction: Equatable {
-    /// Nothing beyond moving bytes.
-    case move
-    /// Tell the caller that no more bytes follow.
-    case endTowardsCaller
+    /// Tell the receiver that no more bytes follow.
+    case endDirection
     case finish(Ending)
   }
 
   enum InterimAction: Equatable {
     case forward
     case drop
-    case finish(Ending)
-  }
-
-  enum SwitchAction: Equatable {
-    case switchProtocols
     case finish(Ending)
   }
 
@@ -210,7 +189,7 @@ extension ExchangeState.Ending {
   var errorType: String? {
     switch self {
     case .completed, .goingAway: nil
-    case .failed(let failure): failure.errorType
+    case .failed(let failure): ExchangeFailure.delivery(failure).errorType
     case .interrupted(.timedOut(.some(let fault))), .interrupted(.upstreamBroke(.some(let fault))): fault.rawValue
     case .interrupted(.callerLeft): "aborted_by_downstream"
     case .interrupted(.timedOut), .interrupted(.callerTooSlow): "timed_out"

@@ -80,8 +80,6 @@ struct ExchangeState {
     if case .tunnel = phase { true } else { false }
   }
 
-  private var hasContent: Bool { terms.framing != .none && terms.framing != .fixed(0) }
-
   // MARK: Connecting
 
   func begin() -> ConnectionSources { sources }
@@ -91,7 +89,7 @@ struct ExchangeState {
     var sources: ConnectionSources = []
     if terms.credential == .caller { sources.insert(.callersOwn) }
     // A replay with content cannot be sent a third time, so it goes on no connection that may be dead.
-    if !attempt.isReplay || RetryRule.survivesRepetition(method: terms.method, framing: terms.framing) {
+    if !attempt.isReplay || RetryRule.survivesRepetition(method: terms.request.method, framing: terms.request.framing) {
       sources.insert(.pool)
     }
     return sources
@@ -102,14 +100,14 @@ struct ExchangeState {
     attempt.connectionWasReused = isReused
     // Those of the attempt before would make the limit of this wait another one.
     needs = []
-    let isWithheld = terms.expectsContinue && hasContent && !contentHasBegun
+    let isWithheld = terms.request.expectsContinue && terms.request.hasContent && !contentHasBegun
     phase = .awaitingAnswer(isWithheld ? .withheld(answerDue: .distantFuture) : .content, .nothing)
   }
 
   // MARK: Out
 
   /// The request's direction was moved as far as it goes now.
-  mutating func requestMoved(_ step: BodyPump.Step, contentHasBegun: Bool, at now: MonotonicTime) -> RequestAction {
+  mutating func requestMoved(_ step: BodyPump.Step, contentHasBegun: Bool, at now: MonotonicTime) -> MoveAction {
     if contentHasBegun, case .answering(.withheld, let reusesUpstream, let keepsCaller) = phase {
       phase = .answering(.content, reusesUpstream: reusesUpstream, keepsCaller: keepsCaller)
     }
@@ -132,7 +130,7 @@ struct ExchangeState {
     }
   }
 
-  private mutating func requestSent(at now: MonotonicTime) -> RequestAction {
+  private mutating func requestSent(at now: MonotonicTime) -> MoveAction {
     switch phase {
     case .awaitingAnswer(_, let arrived):
       phase = .awaitingAnswer(.sent(answerDue: now + terms.responseHead), arrived)
@@ -144,13 +142,13 @@ struct ExchangeState {
       return .finish(finish(.completed(reusesUpstream: reusesUpstream, keepsCaller: false)))
     case .tunnel(.both):
       phase = .tunnel(.towardsCaller)
-      return .endTowardsUpstream
+      return .endDirection
     case .tunnel: return .finish(finish(.delivered))
     case .connecting, .refused, .over: misplaced()
     }
   }
 
-  private mutating func requestFailed(_ failure: BodyPump.Failure) -> RequestAction {
+  private mutating func requestFailed(_ failure: BodyPump.Failure) -> MoveAction {
     switch (failure, phase) {
     // The caller has its answer, whatever becomes of the rest.
     case (_, .delivering): return .finish(finish(.delivered))
@@ -192,19 +190,19 @@ struct ExchangeState {
     if count > Self.interimLimit { return .finish(finish(.failed(.upstreamMalformed(.interimAnswers)))) }
     if status == 100, case .withheld = sending { sending = .content }
     phase = .awaitingAnswer(sending, .some(interimAnswers: count))
-    return terms.version.hasInterimResponses ? .forward : .drop
+    return terms.request.version.hasInterimResponses ? .forward : .drop
   }
 
-  /// The upstream answers with 101. `isAgreed`: to the switch that was asked for.
-  mutating func switchArrived(isAgreed: Bool) -> SwitchAction {
+  /// The upstream answers with 101. `isAgreed`: to the switch that was asked for. Otherwise the exchange has an end.
+  mutating func switchArrived(isAgreed: Bool) -> Ending? {
     guard case .awaitingAnswer = phase else { misplaced() }
-    guard isAgreed, terms.asksForWebSocket else {
-      return .finish(finish(.failed(.upstreamMalformed(.unaskedSwitch))))
+    guard isAgreed, terms.request.asksForWebSocket else {
+      return finish(.failed(.upstreamMalformed(.unaskedSwitch)))
     }
     phase = .tunnel(.both)
     // The request's direction was not moved as a tunnel yet.
     needs.insert(.turn)
-    return .switchProtocols
+    return nil
   }
 
   /// The head of the final answer is there. `callerMustEnd`: this is the last answer on the caller's connection.
@@ -230,7 +228,7 @@ struct ExchangeState {
       case .abandoned: .abandoned
       }
     let plan = ResponsePlan(
-      framing: head.framing, version: terms.version, request: terms.persistence, isRead: rest == .sent,
+      framing: head.framing, version: terms.request.version, request: terms.request.persistence, isRead: rest == .sent,
       isEnding: callerMustEnd)
     phase = .answering(rest, reusesUpstream: head.persistence == .keepAlive, keepsCaller: !plan.closes)
     return plan
@@ -241,7 +239,7 @@ struct ExchangeState {
   mutating func upstreamEnded(_ request: RequestFate, contentIsKept: Bool) -> UpstreamEndAction {
     if case .awaitingAnswer(_, .nothing) = phase,
       RetryRule.permits(
-        request, method: terms.method, framing: terms.framing, contentIsKept: contentIsKept,
+        request, method: terms.request.method, framing: terms.request.framing, contentIsKept: contentIsKept,
         connectionWasReused: attempt.connectionWasReused, retries: attempt.retries)
     {
       attempt.retries += 1
@@ -262,7 +260,7 @@ struct ExchangeState {
 
   /// The answer's direction was moved as far as it goes now. `leavesBytes`: more arrived than the answer.
   /// `callerHasPart`: of the answer.
-  mutating func answerMoved(_ step: BodyPump.Step, leavesBytes: Bool, callerHasPart: Bool) -> AnswerAction {
+  mutating func answerMoved(_ step: BodyPump.Step, leavesBytes: Bool, callerHasPart: Bool) -> MoveAction {
     switch step {
     case .needsSource: needs.insert(.answer)
     case .needsSink: needs.insert(.callerRoom)
@@ -275,13 +273,13 @@ struct ExchangeState {
       switch phase {
       case .answering(.content, let reusesUpstream, _):
         phase = .delivering(reusesUpstream: reusesUpstream && !leavesBytes)
-        return .endTowardsCaller
+        return .endDirection
       case .answering(let rest, let reusesUpstream, let keepsCaller):
         let isClean = rest == .sent && reusesUpstream && !leavesBytes
         return .finish(finish(.completed(reusesUpstream: isClean, keepsCaller: keepsCaller)))
       case .tunnel(.both):
         phase = .tunnel(.towardsUpstream)
-        return .endTowardsCaller
+        return .endDirection
       case .tunnel: return .finish(finish(.delivered))
       case .connecting, .awaitingAnswer, .refused, .delivering, .over: misplaced()
       }
@@ -308,7 +306,7 @@ struct ExchangeState {
       return .drop(reusable, then: .problem)
     case .signInPage:
       phase = .over
-      let caller = Persistence.afterAnswer(to: terms.persistence, isRead: isSent, isEnding: callerMustEnd)
+      let caller = Persistence.afterAnswer(to: terms.request.persistence, isRead: isSent, isEnding: callerMustEnd)
       return .drop(reusable, then: .signInPage(keepsCaller: caller == .keepAlive))
     }
   }

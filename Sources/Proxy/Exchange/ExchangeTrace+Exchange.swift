@@ -14,7 +14,7 @@ extension ExchangeTrace {
     let clock = state.clock
     self.init(
       trace, of: TracedRequest(caller.ingress, request), tracer, start: request.start,
-      epoch: state.wallClock().unixNanoseconds &- state.loop.now.nanoseconds, random: { clock.random.next() })
+      epoch: state.clock.wallClock().unixNanoseconds &- state.loop.now.nanoseconds, random: { clock.random.next() })
   }
 
   /// Begins an attempt at the upstream, whose request is to name its span as its parent.
@@ -32,29 +32,20 @@ extension ExchangeTrace {
 
 extension TracedRequest {
   fileprivate init(_ ingress: Ingress, _ request: RequestContext) {
-    let requestID = request.logRequest.requestID
-    let peer = String(decoding: ingress.peer, as: UTF8.self)
-    let isTLS = ingress.isTLS
-    self = request.headBytes.withBytes { bytes in
-      TracedRequest(request.head, bytes, isTLS: isTLS, requestID: requestID, peer: peer)
-    }
-  }
-
-  private init(
-    _ head: borrowing RequestHead, _ bytes: Span<UInt8>, isTLS: Bool, requestID: String, peer: String
-  ) {
-    var host = bytes.extracting(head.authority).text
-    var port: Int?
+    func text(_ range: ByteRange) -> String { request.headBytes.withBytes { $0.extracting(range).text } }
+    method = request.head.method
+    path = text(request.head.target.path)
+    host = text(request.head.authority)
     if let colon = host.lastIndex(of: ":"), let number = UInt16(host[host.index(after: colon)...]) {
       port = Int(number)
       host = String(host[..<colon])
     }
-    var traceStates: [String] = []
-    for index in 0..<head.fields.count where head.fields[index].known == .tracestate {
-      traceStates.append(bytes.extracting(head.fields[index].value).text)
+    for index in 0..<request.head.fields.count where request.head.fields[index].known == .tracestate {
+      traceStates.append(text(request.head.fields[index].value))
     }
-    self.init(
-      method: head.method, path: bytes.extracting(head.target.path).text, host: host, port: port,
-      traceStates: traceStates, version: head.version, isTLS: isTLS, requestID: requestID, peer: peer)
+    version = request.head.version
+    isTLS = ingress.isTLS
+    requestID = request.logRequest.requestID
+    peer = String(decoding: ingress.peer, as: UTF8.self)
   }
 }

@@ -9,7 +9,7 @@ struct AdmittedRequest {
   var framing = BodyFraming.none
   /// True if the path to forward is the normal form instead of the one sent.
   var usesNormalPath = false
-  /// True if the caller may wait for a 100 before it sends its content.
+  /// True if the caller may wait for a 100 before it sends its content (RFC 9110 §10.1.1).
   var expectsContinue = false
   /// True if the exchange may become a WebSocket.
   var asksForWebSocket = false

@@ -170,21 +170,14 @@ protocol StreamPlace: AnyObject {
 
 /// The memory that a loop lends. Confined to its loop.
 final class LentMemory {
-  private var buffers = FreeList<CallerBuffers>()
-  private var requests = FreeList<RequestContext>()
-  private var attempts = FreeList<UpstreamAttempt>()
+  var buffers = FreeList<CallerBuffers>()
+  var requests = FreeList<RequestContext>()
+  var attempts = FreeList<UpstreamAttempt>()
   /// The streams of callers' connections with HTTP/2.
   let streams = SpareStreams()
   /// The free places for them, and the fewest since the last look.
   private var places: [any StreamPlace] = []
   private var fewestPlaces = 0
-
-  func takeBuffers(_ limits: HeadLimits) -> CallerBuffers { buffers.take(limits) }
-  func giveBack(_ buffers: consuming CallerBuffers) { self.buffers.giveBack(buffers) }
-  func takeRequest(_ limits: HeadLimits) -> RequestContext { requests.take(limits) }
-  func giveBack(_ request: consuming RequestContext) { requests.giveBack(request) }
-  func takeAttempt(_ limits: HeadLimits) -> UpstreamAttempt { attempts.take(limits) }
-  func giveBack(_ attempt: consuming UpstreamAttempt) { attempts.giveBack(attempt) }
 
   /// A free place; nil if there is none.
   func takePlace() -> (any StreamPlace)? {

@@ -93,59 +93,36 @@ enum ResponseRewriting {
     HeadWriter.end(plan.closes ? .closed : .kept, for: version, into: &output)
   }
 
-  /// Appends the answer that makes an exchange a WebSocket (RFC 6455 §4.2.2).
-  static func writeSwitch(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
-    into output: inout ByteBuffer
+  /// Appends the head of an answer without content: an interim one (RFC 9110 §15.2), or one that makes the exchange a
+  /// WebSocket (RFC 6455 §4.2.2).
+  static func writeBrief(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, _ notice: ConnectionNotice, route: Route,
+    credential: borrowing RequestCredential, into output: inout ByteBuffer
   ) {
-    writeBrief(head, bytes, route: route, credential: credential, into: &output)
-    HeadWriter.end(.webSocket, for: .http11, into: &output)
-  }
-
-  /// Appends an interim response (RFC 9110 §15.2), without the fields of the other connection.
-  static func writeInterim(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
-    into output: inout ByteBuffer
-  ) {
-    writeBrief(head, bytes, route: route, credential: credential, into: &output)
-    HeadWriter.end(into: &output)
+    write(head, bytes, dropping: [], route: route, credential: credential, into: &output)
+    HeadWriter.end(notice, for: .http11, into: &output)
   }
 
   /// Fields about the content of an answer, or about its treatment by a browser.
-  private static let contentFields: [StaticString] = [
+  static let contentFields: [StaticString] = [
     "content-type", "content-encoding", "content-language", "content-range", "content-location", "content-disposition",
     "etag", "last-modified", "accept-ranges", "cache-control", "expires", "age", "content-security-policy",
     "content-security-policy-report-only", "x-frame-options", "x-content-type-options", "referrer-policy",
     "cross-origin-opener-policy", "cross-origin-resource-policy", "trailer",
   ]
 
-  /// Appends the status line and the fields of an answer whose content a page of ours replaces.
-  static func writeWithoutContent(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
-    into output: inout ByteBuffer
+  /// Appends the status line and the fields of an answer, without its length, the fields of the other connection and
+  /// those of some names.
+  static func write(
+    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, dropping names: [StaticString], route: Route,
+    credential: borrowing RequestCredential, into output: inout ByteBuffer
   ) {
     writeStatusLine(head, bytes, credential, into: &output)
-    for index in 0..<head.fields.count {
+    for index in 0..<head.fields.count where head.fields[index].known != .contentLength {
       let line = head.fields[index]
       let name = bytes.extracting(line.name)
-      guard line.known != .contentLength, !contentFields.contains(where: { name.equalsIgnoringCase($0) }) else {
-        continue
-      }
+      if names.contains(where: { name.equalsIgnoringCase($0) }) { continue }
       write(line, of: head, bytes, route: route, credential: credential, into: &output)
-    }
-  }
-
-  /// Appends the status line and the fields of an answer without content.
-  private static func writeBrief(
-    _ head: borrowing ResponseHead, _ bytes: Span<UInt8>, route: Route, credential: borrowing RequestCredential,
-    into output: inout ByteBuffer
-  ) {
-    writeStatusLine(head, bytes, credential, into: &output)
-    for index in 0..<head.fields.count {
-      let line = head.fields[index]
-      if line.known != .contentLength {
-        write(line, of: head, bytes, route: route, credential: credential, into: &output)
-      }
     }
   }
 

@@ -45,10 +45,8 @@ package final class Pseudonym: Sendable {
 
   @inline(never)
   private func isNamed(_ name: FieldName, in head: borrowing RequestHead, _ bytes: Span<UInt8>) -> Bool {
-    var next = head.fields.index(of: name)
-    while let line = next {
-      if end(in: bytes.extracting(head.fields[line].value)) != nil { return true }
-      next = head.fields.index(of: name, from: line + 1)
+    for index in 0..<head.fields.count where head.fields[index].known == name {
+      if end(in: bytes.extracting(head.fields[index].value)) != nil { return true }
     }
     return false
   }
@@ -79,23 +77,7 @@ package final class Pseudonym: Sendable {
   }
 
   private static func isNamePart(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
-}
-
-/// Loops through a hop that removes every field, the marks of this one included. Nothing separates such a request from
-/// a new one, so only a number can end the loop.
-enum UnmarkedRequests {
-  /// True if a request has no field that another hop could have left in it.
-  @inline(__always)
-  static func isOne(_ head: borrowing RequestHead) -> Bool {
-    head.fields.containsOnly(
-      FieldNameSet(.host).with(.connection).with(.contentLength).with(.transferEncoding))
+    ASCII.isAlphanumeric(byte) || byte == ASCII.dash || byte == ASCII.dot || byte == ASCII.underscore
   }
 }
 

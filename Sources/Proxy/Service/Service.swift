@@ -43,18 +43,10 @@ package struct ServiceProcess: Sendable {
 package typealias SignInLink = @Sendable (Route, InteractionRequired) -> String?
 
 package final class Service: Sendable {
-  package let routes: [Route]
+  package let process: ServiceProcess
+  package let plan: RoutePlan
   let table: RouteTable
-  let origins: [SharedOrigin]
-  /// The programs of each listener that has some, by the listener's position.
-  package let programs: [Int: ProgramTable]
-  /// The subscription of each bearer slot.
-  package let subscriptions: [TokenSubscription]
   let limits: ServiceLimits
-  let broker: TokenBroker
-  let tokenFiles: TokenFiles?
-  let resolver: Resolver
-  let log: Log
   let metrics: ServiceMetrics
   let registry: MetricsRegistry
   /// The file of access records; nil: none.
@@ -62,7 +54,6 @@ package final class Service: Sendable {
   let accessFormat: LogFormat
   /// The form of people's names in records.
   let identities: RecordedIdentities
-  package let signInRequirements: SignInRequirements
   /// The address at which a person signs in for a route: a path of the listener, or a URL; nil if there are no pages.
   let signInLink: SignInLink
   let description: ServiceDescription
@@ -71,10 +62,6 @@ package final class Service: Sendable {
   let readiness: ReadinessRule
   /// The owner of each slot's tokens.
   let sentCredentials: [SentCredential]
-  let slots: [AcquisitionKey: Int]
-  package let connections: ConnectionCount
-  /// The tracer; nil if requests are not traced.
-  let tracer: Tracer?
   /// The hop's own fields in requests.
   let hop: HopIdentity
 
@@ -85,23 +72,13 @@ package final class Service: Sendable {
     description: ServiceDescription = ServiceDescription(version: ""), readiness: ReadinessRule = .tokens,
     signInLink: @escaping SignInLink = { _, _ in nil }
   ) {
-    routes = plan.routes
+    self.process = process
+    self.plan = plan
     table = RouteTable(plan.routes)
-    origins = plan.origins
-    subscriptions = plan.subscriptions
-    slots = plan.slots
-    programs = plan.programs
     upstreams = UpstreamCondition(routes: plan.routes.count)
-    broker = process.broker
-    tokenFiles = process.tokenFiles
-    resolver = process.resolver
-    log = process.log
-    signInRequirements = process.signInRequirements
-    tracer = process.tracer
-    connections = process.connections
     hop = HopIdentity(
       pseudonym: process.pseudonym, propagatesTrace: process.tracer?.rules.propagates ?? true)
-    sentCredentials = plan.subscriptions.map { SentCredential($0.key) }
+    sentCredentials = plan.subscriptions.map { SentCredential($0.key.subject, isAgents: $0.key.agent != nil) }
     self.limits = limits
     self.metrics = metrics
     self.registry = registry
@@ -113,11 +90,11 @@ package final class Service: Sendable {
     self.signInLink = signInLink
   }
 
-  package var connectionCount: Int { connections.value }
+  package var connectionCount: Int { process.connections.value }
 
-  var bufferSize: Int { BodyPump.bufferSize(connections: connections.value) }
+  var bufferSize: Int { BodyPump.bufferSize(connections: process.connections.value) }
 
-  var hasRoomForConnections: Bool { connections.value < limits.connections }
+  var hasRoomForConnections: Bool { process.connections.value < limits.connections }
 }
 
 /// The number of downstream connections of the process: one for all generations.
@@ -141,10 +118,10 @@ package final class ConnectionCount: Sendable {
 }
 
 extension SentCredential {
-  /// The owner of a key's tokens.
-  fileprivate init(_ key: AcquisitionKey) {
-    switch key.subject {
-    case .application: self = key.agent == nil ? .application : .agent
+  /// The owner of a subject's tokens.
+  init(_ subject: TokenSubject, isAgents: Bool) {
+    switch subject {
+    case .application: self = isAgents ? .agent : .application
     case .account: self = .account
     case .agentUser: self = .agent
     case .caller: self = .caller

@@ -197,24 +197,13 @@ package struct ServiceMetrics: Sendable {
     }
   }
 
-  static func statusClass(_ status: UInt16) -> Int {
-    switch status {
-    case 100..<600: Int(status / 100)
-    default: 0
-    }
-  }
+  static func statusClass(_ status: UInt16) -> Int { 100..<600 ~= status ? Int(status / 100) : 0 }
 }
 
 /// The program to which a token is handed out without an entry under `programs`: a proxy in front, the program that
 /// calls `token --format`, or the readers of a token file.
 enum TokenTaker: Int, CaseIterable {
   case engine, plain, json, git, kubectl, docker, file
-
-  /// The one of a name; nil if there is none.
-  init?(_ name: some StringProtocol) {
-    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = found
-  }
 
   /// The name in metrics and logs.
   var name: String { "\(self)" }

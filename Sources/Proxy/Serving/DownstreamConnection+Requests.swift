@@ -16,7 +16,7 @@ extension DownstreamConnection {
     home.opened(self)
     if await shakeHands() {
       if stream.tls?.isHTTP2 == true {
-        await serveStreams(home.lent.takeBuffers(limits.head))
+        await serveStreams(home.lent.buffers.take(limits.head))
       } else {
         await serveRequests()
       }
@@ -30,17 +30,17 @@ extension DownstreamConnection {
   private func serveRequests() async {
     var isFirst = facts.listener.speaksHTTP2 && stream.tls == nil
     while await awaitFirstByte() {
-      let buffers = home.lent.takeBuffers(limits.head)
+      let buffers = home.lent.buffers.take(limits.head)
       var next = Next.request
       repeat {
-        let request = home.lent.takeRequest(limits.head)
+        let request = home.lent.requests.take(limits.head)
         next = await serveRequest(buffers, request, mayBeHTTP2: isFirst)
-        home.lent.giveBack(request)
+        home.lent.requests.giveBack(request)
         isFirst = false
       } while next == .request && (!buffers.input.isEmpty || stream.mayReceive)
       if next == .streams { return await serveStreams(buffers) }
       if next == .endInOrder { await lingerBeforeClose(buffers) }
-      home.lent.giveBack(buffers)
+      home.lent.buffers.giveBack(buffers)
       if next != .request { return }
     }
   }
@@ -66,7 +66,7 @@ extension DownstreamConnection {
         switch buffers.input.withBytes({ request.parser.parse($0, into: &request.head, limits: limits.head) }) {
         case .complete(let byteCount):
           request.takeHead(byteCount, from: &buffers.input)
-          let exchange = Exchange(Caller(facts, buffers, on: self), request)
+          let exchange = Exchange(self, facts, buffers, request)
           return await exchange.run() ? .request : .endInOrder
         case .invalid(let error):
           if mayBeHTTP2, buffers.input.withBytes({ ConnectionPreface.begins($0) }) { return .streams }
@@ -101,7 +101,7 @@ extension DownstreamConnection {
   private func refuse(
     _ failure: ExchangeFailure, _ buffers: CallerBuffers, _ request: RequestContext
   ) async -> Next {
-    let exchange = Exchange(Caller(facts, buffers, on: self), request)
+    let exchange = Exchange(self, facts, buffers, request)
     await exchange.answer(failure)
     return .endInOrder
   }

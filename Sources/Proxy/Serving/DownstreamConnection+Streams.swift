@@ -21,7 +21,7 @@ extension DownstreamConnection {
       CallerSession(
         SessionLimits(
           head: limits.head, streams: limits.streams, window: max(facts.state.service.bufferSize, 16 * 1024),
-          isSecure: stream.tls != nil, permitsTunnels: facts.state.service.routes.contains { $0.allowsWebSocket }),
+          isSecure: stream.tls != nil, permitsTunnels: facts.state.service.plan.routes.contains { $0.allowsWebSocket }),
         home.lent.streams),
       home.lent, buffers, at: home.loop.now)
     var end = turn(multiplexer)
@@ -122,7 +122,7 @@ extension DownstreamConnection {
     }
     let (state, peer) = (facts.state, String(decoding: facts.ingress.peer, as: UTF8.self))
     state.metrics.add(state.service.metrics.limits[Limit.http2Abuse.row])
-    state.service.log.warning(
+    state.service.process.log.warning(
       "HTTP/2 connection ended for abuse",
       ["caller": .string(peer), "reason": .string(abuse.rawValue), "next": .next(.http2Abuse)])
     multiplexer.session.writeCalm(to: &multiplexer.buffers.output)

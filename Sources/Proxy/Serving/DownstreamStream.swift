@@ -11,7 +11,7 @@ internal import Routing
 internal import Telemetry
 
 /// A stream and its request. Confined to its loop.
-final class DownstreamStream: RequestCarrier, StreamPlace {
+final class DownstreamStream: Caller, StreamPlace {
   private let bytes: StreamBytes
   private var present: Present?
   private var isRetired = false
@@ -111,7 +111,7 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
       multiplexer: multiplexer, connection: connection, facts: connection.facts, id: stream.id, isCounted: isCounted)
     multiplexer.streams[stream.id] = self
     connection.home.current.metrics.add(connection.home.current.service.metrics.http2Streams, 1)
-    if isCounted { connection.facts.state.service.connections.opened() }
+    if isCounted { connection.facts.state.service.process.connections.opened() }
     waiter.signal()
   }
 
@@ -132,11 +132,11 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
   @inline(__always)
   private func serve(_ present: Present) async {
     let (lent, limits) = (present.connection.home.lent, present.facts.state.service.limits.head)
-    let (buffers, request) = (lent.takeBuffers(limits), lent.takeRequest(limits))
+    let (buffers, request) = (lent.buffers.take(limits), lent.requests.take(limits))
     request.start = present.connection.home.loop.now
     request.record.isHTTP2 = true
     present.facts.state.metrics.add(present.facts.state.service.metrics.http2Requests)
-    let exchange = Exchange(Caller(present.facts, buffers, on: self), request)
+    let exchange = Exchange(self, present.facts, buffers, request)
     switch head(buffers, request, limits) {
     case .complete(let byteCount):
       request.takeHead(byteCount, from: &buffers.input)
@@ -146,8 +146,8 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
     case .needsMore: await exchange.answer(.head(.headTooLarge))
     }
     await deliver(present)
-    lent.giveBack(request)
-    lent.giveBack(buffers)
+    lent.requests.giveBack(request)
+    lent.buffers.giveBack(buffers)
     end(present)
   }
 
@@ -190,7 +190,7 @@ final class DownstreamStream: RequestCarrier, StreamPlace {
     boundUpstreams.close()
     present.multiplexer.streams[present.id] = nil
     home.current.metrics.add(home.current.service.metrics.http2Streams, -1)
-    if present.isCounted { present.facts.state.service.connections.closed() }
+    if present.isCounted { present.facts.state.service.process.connections.closed() }
     present.connection.waiter.signal()
     self.present = nil
     if isTunnel { isRetired = true } else { home.lent.giveBack(self) }

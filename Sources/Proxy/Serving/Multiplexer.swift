@@ -17,13 +17,13 @@ final class Multiplexer {
   /// The connection's buffers. A pause in which there is nothing to send gives them back.
   var buffers: CallerBuffers {
     if let held { return held }
-    let taken = lent.takeBuffers(session.limits.head)
+    let taken = lent.buffers.take(session.limits.head)
     held = taken
     return taken
   }
 
   func giveBackBuffers() {
-    if let held { lent.giveBack(held) }
+    if let held { lent.buffers.giveBack(held) }
     held = nil
   }
 

@@ -44,7 +44,7 @@ package final class ProxyServer: Sendable {
   package func start() {
     let places = listeners.withLock { $0 }.map(\.place)
     for home in serving {
-      let others = OtherLoops(serving.filter { $0.loop !== home.loop })
+      let others = serving.filter { $0.loop !== home.loop }
       Task(executorPreference: home.loop) { home.value.others = others }
       Task(executorPreference: home.loop) { await self.keepHouse(home) }
       Task(executorPreference: home.loop) { for place in places { self.accept(at: place, home) } }
@@ -72,7 +72,7 @@ package final class ProxyServer: Sendable {
     do throws(SystemError) {
       listener = try Listener(place.socket(of: loop.index), loop: loop)
     } catch {
-      service.log.error(
+      service.process.log.error(
         "cannot listen", ["reason": .string(error.description), "next": .next(error.nextStep)])
       return
     }
@@ -83,7 +83,7 @@ package final class ProxyServer: Sendable {
       guard state.service.hasRoomForConnections else {
         guard await listener.callerIsWaiting(waiter) else { continue }
         state.metrics.add(state.service.metrics.limits[Limit.connections.row])
-        switch await home.value.others.makeRoom(home.value, { $0.endLongestWaiting() }) {
+        switch await home.value.makeRoom({ $0.endLongestWaiting() }) {
         case .made: continue
         case .soon: break
         case .none:
@@ -131,16 +131,16 @@ package final class ProxyServer: Sendable {
   ) {
     let service = home.value.current.service
     // Counted before its task runs: a burst is accepted in one go and would get past the limit.
-    service.connections.opened()
+    service.process.connections.opened()
     home.value.arriving += 1
     Task(executorPreference: home.loop) {
-      defer { service.connections.closed() }
+      defer { service.process.connections.closed() }
       home.value.arriving -= 1
       do throws(StreamError) {
         let connection = try DownstreamConnection(channel, peer: peer, place: place, home: home.value)
         await connection?.serve()
       } catch {
-        service.log.error(
+        service.process.log.error(
           "cannot serve a connection",
           [
             "caller": .string(peer.host), "reason": .string("\(error)"),
@@ -153,13 +153,13 @@ package final class ProxyServer: Sendable {
   /// Logs that accepting is paused, once for each pause.
   private func notePause(_ reason: String, next: NextStep, _ state: LoopState) {
     guard acceptPause.withLock({ $0.begins(at: state.loop.now) }) else { return }
-    state.service.log.error("accept paused", ["reason": .string(reason), "next": .next(next)])
+    state.service.process.log.error("accept paused", ["reason": .string(reason), "next": .next(next)])
   }
 
   /// Returns memory to the system after a burst, beside the loops.
   private func returnMemory(dropped: Int) {
-    let open = service.connections.value
-    if memory.withLock({ $0.isDue(dropped: dropped, open: open, peak: service.connections.takePeak()) }) {
+    let open = service.process.connections.value
+    if memory.withLock({ $0.isDue(dropped: dropped, open: open, peak: service.process.connections.takePeak()) }) {
       Machine.trimHeap()
     }
   }
@@ -189,10 +189,10 @@ package final class ProxyServer: Sendable {
       _ = await waiter.wait(until: home.loop.now + .seconds(5))
       returnMemory(dropped: home.value.sweep())
       if home.loop.index == 0 {
-        home.value.current.service.log.summarise()
+        home.value.current.service.process.log.summarise()
         home.value.current.service.accessLog?.reopen(ifMoved: true)
       }
-      if acceptPause.withLock({ $0.hasEnded(at: home.loop.now) }) { service.log.info("accept resumed") }
+      if acceptPause.withLock({ $0.hasEnded(at: home.loop.now) }) { service.process.log.info("accept resumed") }
     }
   }
 
@@ -253,7 +253,7 @@ package final class ProxyServer: Sendable {
     for home in serving {
       await Task(executorPreference: home.loop) { home.value.drain() }.value
     }
-    let connections = service.connections
+    let connections = service.process.connections
     await pause(until: deadline) { places.contains { $0.acceptorCount > 0 } }
     // From here on callers are refused, instead of left without an answer.
     for place in places { place.close() }
@@ -267,7 +267,7 @@ package final class ProxyServer: Sendable {
   /// Cuts off every connection. They get a second to notice.
   private func abandon() async {
     for home in serving { await Task(executorPreference: home.loop) { home.value.abandon() }.value }
-    let connections = service.connections
+    let connections = service.process.connections
     await pause(until: .now + .seconds(1)) { connections.value > 0 }
   }
 

@@ -32,11 +32,9 @@ extension SignInHandler {
     guard let account = people.first(where: { $0.homeAccountID == fields["account"] }) else {
       return pages.signedOut(nil, isAtProvider: false)
     }
-    do throws(CacheStoreError) {
-      try await remove(account, of: route.subscription.application)
-    } catch {
-      throw SignInPageFailure(.store(error)).retrying(link(form))
-    }
+    try await mapping(
+      { SignInPageFailure(.store($0)).retrying(link(form)) },
+      awaiting: await remove(account, of: route.subscription.application))
     surroundings.log.info(
       "signed out", ["route": .string(route.name), "application": .string(route.subscription.application.name)])
     guard let address = await sessionEnd(of: route) else { return pages.signedOut(account.name, isAtProvider: false) }

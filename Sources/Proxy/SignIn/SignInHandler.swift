@@ -65,7 +65,7 @@ package final class SignInHandler: Sendable {
     self.hasOneName = hasOneName
     self.hasLogout = hasLogout
     self.surroundings = surroundings
-    requirements = service.signInRequirements
+    requirements = service.process.signInRequirements
     commands = service.description.commands
     pages = SignInPages()
     callbackPages = SignInPages(hidesQuery: true)
@@ -77,14 +77,15 @@ package final class SignInHandler: Sendable {
     }
     pending = former?.pending ?? Locked(PendingSignIns())
     var routes: [String: SignInRoute] = [:]
-    for route in service.routes {
-      guard let slot = route.bearerSlot, case .account(let account) = service.subscriptions[slot].key.subject else {
+    for route in service.plan.routes {
+      guard let slot = route.bearerSlot, case .account(let account) = service.plan.subscriptions[slot].key.subject
+      else {
         continue
       }
       routes[route.name] = SignInRoute(
         name: route.name, displayName: route.displayName ?? route.name,
-        applicationName: route.applicationName ?? service.subscriptions[slot].application.name,
-        subscription: service.subscriptions[slot], account: account)
+        applicationName: route.applicationName ?? service.plan.subscriptions[slot].application.name,
+        subscription: service.plan.subscriptions[slot], account: account)
     }
     self.routes = routes
   }
@@ -169,8 +170,7 @@ package final class SignInHandler: Sendable {
   func read(
     _ text: [UInt8]
   ) throws(SignInPageFailure) -> (form: SignInForm, route: SignInRoute, fields: ReplyForm) {
-    let fields: ReplyForm
-    do throws(ReplyForm.Problem) { fields = try ReplyForm(text) } catch { throw .malformed }
+    let fields = try mapping({ (_: ReplyForm.Problem) in SignInPageFailure.malformed }, ReplyForm(text))
     guard let name = fields["route"], let route = routes[name] else { throw .unknownRoute }
     var form = SignInForm(route: name)
     if let text = fields["return"] {
@@ -199,14 +199,13 @@ package final class SignInHandler: Sendable {
   /// `route`: its content and fields. nil if the browser called the listener by another name than the pages have, or no
   /// one signs in for the route.
   func page(
-    insteadOf target: String, route: String, cookies: String, authority: String,
-    details: [(name: String, text: String)]
+    insteadOf target: String, route: String, _ visit: SignInPageRequest, details: [(name: String, text: String)]
   ) async -> ProxyResponse? {
-    guard routes[route] != nil, !hasOneName || authority.lowercased() == origin.authority else { return nil }
+    guard routes[route] != nil, !hasOneName || visit.authority.lowercased() == origin.authority else { return nil }
     let form = SignInForm(route: route, returnTo: ReturnPath(target))
-    let query = SignInEndpoint.link(form).split(separator: "?", maxSplits: 1).last ?? ""
-    let request = SignInPageRequest(
-      method: "GET", path: SignInEndpoint.signInPath, query: String(query), authority: authority, cookies: cookies)
+    var request = visit
+    request.query = Array(SignInEndpoint.link(form).utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst())
+    request.source = .unsaid
     do throws(SignInPageFailure) { return try await self.form(request, details) } catch { return nil }
   }
 
@@ -215,12 +214,8 @@ package final class SignInHandler: Sendable {
     of form: SignInForm, _ fields: ReplyForm, _ request: SignInPageRequest, now: UnixTime
   ) throws(SignInPageFailure) -> String {
     let browsers = origin.cookie.browsers(in: request.cookies)
-    let verdict: SignInSeal.Verdict
-    do throws(CryptoError) {
-      verdict = try seal.judge(fields["seal"] ?? "", browsers, form, now: now)
-    } catch {
-      throw .busy
-    }
+    let verdict = try mapping(
+      { (_: CryptoError) in SignInPageFailure.busy }, seal.judge(fields["seal"] ?? "", browsers, form, now: now))
     switch verdict {
     case _ where browsers.isEmpty: throw .noCookie.retrying(link(form))
     case .good(let owner): return owner

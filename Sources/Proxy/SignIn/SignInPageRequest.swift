@@ -23,15 +23,6 @@ struct SignInPageRequest: Sendable {
   var caller = SignInCaller(peer: "", user: nil)
   var body: [UInt8] = []
 
-  init(method: String, path: String, query: String, authority: String, cookies: String = "", source: Source = .unsaid) {
-    self.method = method
-    self.path = path
-    self.query = Array(query.utf8)
-    self.authority = authority
-    self.cookies = cookies
-    self.source = source
-  }
-
   init(_ head: borrowing RequestHead, _ bytes: Span<UInt8>, origin: SignInOrigin) {
     method = bytes.extracting(head.methodName).text
     path = bytes.extracting(head.target.path).text

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Identity
 internal import Routing
+internal import Telemetry
 internal import Tokens
 
 /// One route in `/status`: a line for people, and the members of a JSON object. Never a token.
@@ -81,15 +82,6 @@ struct RouteStatus {
     }
   }
 
-  private func subject(_ token: TokenStatus) -> String {
-    switch token.subject {
-    case .application: token.agent == nil ? "application" : "agent"
-    case .account: "account"
-    case .agentUser: "agent"
-    case .caller: "caller"
-    }
-  }
-
   private var remedy: String {
     let ways = [link.map { "open \($0)" }, command.map { "run '\($0)'" }].compactMap(\.self)
     return ways.isEmpty ? OperatorCommands.cacheForPeople : ways.joined(separator: ", or ")
@@ -111,7 +103,7 @@ struct RouteStatus {
     ]
     if let token {
       members["application"] = token.application
-      members["as"] = subject(token)
+      members["as"] = SentCredential(token.subject, isAgents: token.agent != nil).rawValue
       members["agent"] = token.agent
       members["account"] = accountName
       members["scopes"] = token.scopes.words

@@ -8,24 +8,26 @@ internal import Tokens
 extension Service {
   /// The status of every route. No provider is asked; the cache and the file of requirements are read.
   func routeStatuses(at now: UnixTime) async -> [RouteStatus] {
-    let needs = await signInRequirements.all()
+    let needs = await process.signInRequirements.all()
     var statuses: [RouteStatus] = []
-    for route in routes {
+    for route in plan.routes {
       var token: TokenStatus?
-      if let slot = route.bearerSlot { token = await broker.status(of: subscriptions[slot]) }
+      if let slot = route.bearerSlot { token = await process.broker.status(of: plan.subscriptions[slot]) }
       let need = needs[route.name]
       statuses.append(
         RouteStatus(
           route: route, now: now, token: token, need: need, upstream: upstreams.failure(of: route.index),
           link: link(route, token, need),
           command: description.commands.login(route: route.name),
-          file: await tokenFiles?.status(ofRoute: route.index)))
+          file: await process.tokenFiles?.status(ofRoute: route.index)))
     }
     return statuses
   }
 
   func programStatuses(_ routes: [RouteStatus]) -> [ProgramStatus] {
-    programs.sorted { $0.key < $1.key }.flatMap { $0.value.programs }.map { ProgramStatus(program: $0, routes: routes) }
+    plan.programs.sorted { $0.key < $1.key }.flatMap { $0.value.programs }.map {
+      ProgramStatus(program: $0, routes: routes)
+    }
   }
 
   private func link(_ route: Route, _ token: TokenStatus?, _ need: SignInRequirement?) -> String? {
@@ -34,7 +36,7 @@ extension Service {
       return required.reason == .accountAmbiguous ? nil : signInLink(route, required)
     }
     guard let need else { return nil }
-    let key = subscriptions[slot].key
+    let key = plan.subscriptions[slot].key
     return signInLink(
       route,
       InteractionRequired(reason: .signInRequired, scopes: key.scopes, claims: need.claims, authority: key.authority))
@@ -58,10 +60,10 @@ extension Service {
     for (row, certificate) in description.certificates.enumerated() {
       writer.set(metrics.certificates[row], certificate.validity.notAfter - now)
     }
-    let callers = await broker.callerCounts
+    let callers = await process.broker.callerCounts
     writer.set(metrics.callerTokens, Int64(callers.held))
     writer.set(metrics.callerTokenEvictions, total: callers.evictions)
-    writer.set(metrics.signInNeeds, Int64(signInRequirements.known.count))
+    writer.set(metrics.signInNeeds, Int64(process.signInRequirements.known.count))
     writer.set(metrics.droppedLines[0], total: accessLog?.droppedLines ?? 0)
     writer.set(metrics.droppedLines[1], total: OutputFile.standardError.droppedLines)
     metrics.process.set(in: writer, startedAt: startedAt)

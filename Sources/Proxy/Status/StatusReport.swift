@@ -98,23 +98,18 @@ struct StatusReport {
 /// The lines of a report for people.
 package func statusText(_ report: JSONValue) -> String {
   func line(_ value: JSONValue?) -> String { value?.members?["line"]?.text ?? "" }
-  var rows: [(name: String, line: String)] = []
-  if case .array(let routes)? = report.members?["routes"] {
-    rows = routes.map { ($0.members?["name"]?.text ?? "", line($0)) }
+  func list(_ name: String, by key: String = "name") -> [(name: String, line: String)] {
+    guard case .array(let values)? = report.members?[name] else { return [] }
+    return values.map { ($0.members?[key]?.text ?? "", line($0)) }
   }
-  if case .array(let programs)? = report.members?["programs"] {
-    rows += programs.map { ("(program \($0.members?["name"]?.text ?? ""))", line($0)) }
-  }
-  if case .array(let certificates)? = report.members?["certificates"] {
-    rows += certificates.map { ("(certificate of \($0.members?["name"]?.text ?? ""))", line($0)) }
-  }
+  var rows = list("routes")
+  rows += list("programs").map { ("(program \($0.name))", $0.line) }
+  rows += list("certificates").map { ("(certificate of \($0.name))", $0.line) }
   let callers = report.members?["callers"]
   if let sessions = callers?.members?["http2_connections"], sessions != .integer(0) {
     rows.append(("(callers)", line(callers)))
   }
-  if case .array(let connections)? = report.members?["upstream_connections"] {
-    rows += connections.map { ("(upstream \($0.members?["host"]?.text ?? ""))", line($0)) }
-  }
+  rows += list("upstream_connections", by: "host").map { ("(upstream \($0.name))", $0.line) }
   let reload = report.members?["reload"]?.members
   // Not shown while the file is the one that the process started with.
   if reload?["generation"] != .integer(1) || reload?["current"] == .bool(false) {

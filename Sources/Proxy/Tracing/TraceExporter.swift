@@ -157,7 +157,7 @@ package final class TraceExporter: Sendable {
     let count = tracer.takeDropped()
     guard count > 0 else { return }
     surroundings.observe(.dropped(count))
-    surroundings.log.tracesDropped()
+    surroundings.log.warning("more spans than OTEL_BSP_MAX_QUEUE_SIZE wait, the newest are dropped")
   }
 
   private func taken(_ count: Int, rejected: Int, _ message: String?) {
@@ -167,14 +167,21 @@ package final class TraceExporter: Sendable {
     let (lost, isFirst) = state.withLock { state in
       (state.spell.ends(), (rejected > 0 || message != nil) && state.spell.isFirstRejection())
     }
-    if let lost { surroundings.log.tracesGoOn(lost: lost) }
-    if isFirst { surroundings.log.tracesRejected(rejected, message) }
+    if let lost { surroundings.log.info("traces are exported again", ["spans_lost": .integer(lost)]) }
+    if isFirst {
+      surroundings.log.warning(
+        "the collector rejects spans", ["spans": .integer(rejected), "detail": .string(message ?? "")])
+    }
   }
 
   private func lose(_ count: Int, _ trouble: ExportTrouble? = nil) {
     surroundings.observe(.lost(count))
     let isNews = state.withLock { $0.spell.loses(count) }
-    if isNews, let trouble { surroundings.log.tracesLost(trouble, host: target.url.host) }
+    if isNews, let trouble {
+      surroundings.log.warning(
+        "traces cannot be exported",
+        ["host": .string(target.url.host), "reason": .string(trouble.description)])
+    }
   }
 }
 
@@ -256,24 +263,5 @@ struct ExportSpell {
   mutating func isFirstRejection() -> Bool {
     defer { hasToldOfRejections = true }
     return !hasToldOfRejections
-  }
-}
-
-extension Log {
-  func tracesLost(_ trouble: ExportTrouble, host: String) {
-    warning("traces cannot be exported", ["host": .string(host), "reason": .string(trouble.description)])
-  }
-
-  func tracesGoOn(lost: Int) {
-    info("traces are exported again", ["spans_lost": .integer(lost)])
-  }
-
-  func tracesRejected(_ count: Int, _ message: String?) {
-    warning(
-      "the collector rejects spans", ["spans": .integer(count), "detail": .string(message ?? "")])
-  }
-
-  func tracesDropped() {
-    warning("more spans than OTEL_BSP_MAX_QUEUE_SIZE wait, the newest are dropped")
   }
 }

@@ -123,23 +123,14 @@ package enum TraceEvent: Sendable, Hashable {
 }
 
 package struct TraceMetrics: Sendable {
-  private let exported: Counter
-  private let dropped: Counter
-  private let lost: Counter
-  private let rejected: Counter
+  private let spans: CounterTable
   private let repeated: Counter
   private let failures: Counter
 
   package init(_ catalog: inout MetricsCatalog) {
-    func spans(_ catalog: inout MetricsCatalog, _ result: String) -> Counter {
-      catalog.counter(
-        "bearer_proxy_trace_spans_total", help: "Spans of traced requests, by outcome.",
-        labels: ["result": result])
-    }
-    exported = spans(&catalog, "exported")
-    dropped = spans(&catalog, "dropped")
-    lost = spans(&catalog, "lost")
-    rejected = spans(&catalog, "rejected")
+    spans = catalog.counters(
+      "bearer_proxy_trace_spans_total", help: "Spans of traced requests, by outcome.",
+      by: MetricLabel("result", ["exported", "dropped", "lost", "rejected"]))
     repeated = catalog.counter(
       "bearer_proxy_trace_export_retries_total", help: "Batches of spans that were sent to the collector once more.")
     failures = catalog.counter(
@@ -148,12 +139,12 @@ package struct TraceMetrics: Sendable {
 
   package func count(_ event: TraceEvent, in writer: SharedMetricsWriter) {
     switch event {
-    case .exported(let count): writer.add(exported, UInt64(clamping: count))
-    case .dropped(let count): writer.add(dropped, UInt64(clamping: count))
+    case .exported(let count): writer.add(spans[0], UInt64(clamping: count))
+    case .dropped(let count): writer.add(spans[1], UInt64(clamping: count))
     case .lost(let count):
-      writer.add(lost, UInt64(clamping: count))
+      writer.add(spans[2], UInt64(clamping: count))
       writer.add(failures)
-    case .rejected(let count): writer.add(rejected, UInt64(clamping: count))
+    case .rejected(let count): writer.add(spans[3], UInt64(clamping: count))
     case .repeated: writer.add(repeated)
     }
   }

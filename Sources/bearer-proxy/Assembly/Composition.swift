@@ -120,7 +120,7 @@ struct Generation {
       let ((bound, settings), signInHandler) = parts
       var listener = bound
       listener.context.speaksHTTP2 = settings.http2
-      listener.context.programs = service.programs[index]
+      listener.context.programs = service.plan.programs[index]
       if listener.context.programs != nil { return listener }
       listener.context.handsOut = settings.handOut == .proxies
       listener.context.signIn = signInHandler
@@ -130,7 +130,7 @@ struct Generation {
 
   /// The token files, with what is written to each.
   var tokenFiles: [(file: TokenFile, subscription: TokenSubscription)] {
-    zip(settings.routes, service.routes).compactMap { settings, route in
+    zip(settings.routes, service.plan.routes).compactMap { settings, route in
       guard let file = settings.tokenFile, let slot = route.bearerSlot else { return nil }
       let life = Int64(file.leastLife.nanoseconds / 1_000_000_000)
       return (
@@ -139,7 +139,7 @@ struct Generation {
     }
   }
 
-  var subscriptions: [TokenSubscription] { service.subscriptions }
+  var subscriptions: [TokenSubscription] { service.plan.subscriptions }
 }
 
 /// The parts that every generation of a process shares: loops, tokens, the log.

@@ -129,7 +129,7 @@ struct ChallengeExchangeTests {
     #expect(bench.requests.count == 6)
     #expect(bench.count("claims", "refused_again") == 1)
     #expect(bench.count("claims", "already_answered") == 4)
-    let need = bench.proxy.service.signInRequirements.known["all"]
+    let need = bench.proxy.service.process.signInRequirements.known["all"]
     #expect(need?.claims == (try Claims(json: Bench.claims)))
     #expect(bench.lines.filter { $0.contains("without a person") }.count == 1)
   }
@@ -168,7 +168,7 @@ struct ChallengeExchangeTests {
     let forbidden = try Self.refusingFirst(field, status: status)
     #expect(try await forbidden.get().hasPrefix("HTTP/1.1 \(status)"))
     #expect(forbidden.forms.count == 1)
-    #expect(forbidden.proxy.service.signInRequirements.known["all"] == nil)
+    #expect(forbidden.proxy.service.process.signInRequirements.known["all"] == nil)
   }
 
   @Test func `a demand for another sign-in is passed on and remembered`() async throws {
@@ -179,7 +179,7 @@ struct ChallengeExchangeTests {
     #expect(answer.hasPrefix("HTTP/1.1 401"))
     #expect(answer.contains(field))
     #expect(bench.forms.count == 1)
-    let need = bench.proxy.service.signInRequirements.known["all"]
+    let need = bench.proxy.service.process.signInRequirements.known["all"]
     #expect(need?.authenticationContexts == ["c1", "c2"])
     #expect(need?.maxAge == 60)
   }

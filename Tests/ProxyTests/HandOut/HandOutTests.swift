@@ -150,13 +150,13 @@ struct HandOutTests {
   @Test func `claims that no request of ours brings are remembered for the sign-in page`() async throws {
     let bench = try Self.bench()
     _ = try await bench.get(Self.path)
-    #expect(bench.proxy.service.signInRequirements.known["all"] == nil)
+    #expect(bench.proxy.service.process.signInRequirements.known["all"] == nil)
     // The second token has what was demanded, and is refused for the same.
     for (token, status) in [("T1", 200), ("T2", 401)] {
       let report = "X-Bearer-Refused: Bearer \(token)\r\nX-Bearer-Status: 401\r\n" + Self.challenge
       #expect(statusOf(try await bench.get(Self.path, report)) == status)
     }
-    let need = bench.proxy.service.signInRequirements.known["all"]
+    let need = bench.proxy.service.process.signInRequirements.known["all"]
     #expect(need?.claims == (try Claims(json: ChallengeBench.claims)))
     #expect(bench.forms.count == 2)
   }
@@ -170,7 +170,7 @@ struct HandOutTests {
     let report = "X-Bearer-Refused: Bearer T1\r\nX-Bearer-Status: 401\r\n" + Self.challenge
     for _ in 0..<2 { #expect(statusOf(try await bench.get(Self.path, report)) == 401) }
     #expect(bench.count("claims", "already_answered") == 1)
-    #expect(bench.proxy.service.signInRequirements.known["all"] == nil)
+    #expect(bench.proxy.service.process.signInRequirements.known["all"] == nil)
   }
 
   @Test func `another sign-in that an API demands behind an engine is remembered, too`() async throws {
@@ -179,7 +179,7 @@ struct HandOutTests {
     let report = "X-Bearer-Refused: Bearer T1\r\nX-Bearer-Status: 401\r\nX-Bearer-Challenge: Bearer "
     let demand = "error=\"insufficient_user_authentication\", acr_values=\"c1 c2\", max_age=\"60\"\r\n"
     #expect(statusOf(try await bench.get(Self.path, report + demand)) == 401)
-    let need = bench.proxy.service.signInRequirements.known["all"]
+    let need = bench.proxy.service.process.signInRequirements.known["all"]
     #expect(need?.authenticationContexts == ["c1", "c2"] && need?.maxAge == 60)
   }
 
