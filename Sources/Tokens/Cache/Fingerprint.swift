@@ -1,8 +1,8 @@
 // Finds an owner's entries among many without a String for every name. Fingerprints may collide, so a lookup compares
 // the names themselves.
 
-/// 64 bits of one or two names: a wide multiplication for every 16 bytes, as wyhash does it.
-struct Fingerprint: Hashable {
+/// 64 bits of one or two names, or of a text: a wide multiplication for every 16 bytes, as wyhash does it.
+package struct Fingerprint: Hashable, Sendable {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
   /// The fingerprint of an owner: an application and a person, each of which may be missing.
@@ -15,6 +15,9 @@ struct Fingerprint: Hashable {
   /// The fingerprint of a name, ASCII letters of either case alike.
   @inline(__always)
   init(name: Span<UInt8>) { add(name, lowercased: true) }
+
+  /// The fingerprint of a whole text, at the speed of memory.
+  package init(of text: [UInt8]) { add(text.span, lowercased: false) }
 
   @inline(__always)
   private mutating func add(_ bytes: Span<UInt8>, lowercased: Bool) {

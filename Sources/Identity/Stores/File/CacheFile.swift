@@ -20,10 +20,10 @@ enum CacheFileLook: Sendable, Hashable {
 struct CacheFile: Sendable {
   private struct Seen {
     var identity: FileIdentity
-    /// Of the file, which may be encrypted.
-    var digest: ContentDigest
+    /// Of the file, which may be encrypted. A program that can write it needs no collision to write anything.
+    var digest: Fingerprint
     /// Of the document; nil if the file must be written again.
-    var text: ContentDigest?
+    var text: Fingerprint?
     /// True if any further write must show in the identity.
     var isSettled: Bool
   }
@@ -37,7 +37,7 @@ struct CacheFile: Sendable {
   /// The contents of the last reading or writing.
   private(set) var document = CacheDocument()
   private var seen: Seen?
-  private var damage: (digest: ContentDigest, error: CacheDocumentError)?
+  private var damage: (digest: Fingerprint, error: CacheDocumentError)?
   /// A possible half of a write, and the time of its first sight.
   private var unfinished: (identity: FileIdentity, since: MonotonicTime)?
   /// Half of a write whose writer has ended.
@@ -80,7 +80,7 @@ struct CacheFile: Sendable {
       if case .held = sight, seen != nil { return .unfinished(sight) }
       return forget()
     }
-    let digest = ContentDigest(of: contents.bytes)
+    let digest = Fingerprint(of: contents.bytes)
     let found = Seen(identity: contents.identity, digest: digest, isSettled: contents.identity.isSettled(at: now))
     if digest == seen?.digest {
       let text = seen?.text
@@ -138,7 +138,7 @@ struct CacheFile: Sendable {
     damage = nil
     seen = found
     isSealed = opened.isSealed
-    if opened.isCurrent { seen?.text = ContentDigest(of: text) }
+    if opened.isCurrent { seen?.text = Fingerprint(of: text) }
     return .different
   }
 
@@ -154,49 +154,18 @@ struct CacheFile: Sendable {
   /// - Returns: bytes written; 0 if the file holds this text already.
   mutating func write(_ document: CacheDocument) throws(CacheStoreError) -> Int {
     let text = document.text()
-    let digest = ContentDigest(of: text)
+    let digest = Fingerprint(of: text)
     guard digest != seen?.text else { return 0 }
     let form = try mapping(CacheStoreError.sealed, seal.seal(text, at: place))
     do throws(FileError) {
       let identity = try file.replace(with: form, old: seen?.identity)
       // No clock shows the new file's time for any other: the identity is enough to recognise it.
-      seen = Seen(identity: identity, digest: ContentDigest(of: form), text: digest, isSettled: true)
+      seen = Seen(identity: identity, digest: Fingerprint(of: form), text: digest, isSettled: true)
     } catch {
       throw .file(error)
     }
     isSealed = form != text
     self.document = document
     return form.count
-  }
-}
-
-/// 64 bits of a text: a wide multiplication for every 16 bytes, as wyhash does it. It distinguishes states of the file
-/// at the speed of memory; a program that can write the cache needs no collision to write anything.
-struct ContentDigest: Hashable, Sendable {
-  private let value: UInt64
-
-  init(of bytes: [UInt8]) {
-    var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-    bytes.withUnsafeBytes { bytes in
-      var offset = 0
-      while offset + 16 <= bytes.count {
-        let low = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        let high = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
-        state = Self.fold(low ^ 0xA076_1D64_78BD_642F ^ state, high ^ 0xE703_7ED1_A0B4_28DB)
-        offset += 16
-      }
-      var rest: (UInt64, UInt64) = (0, 0)
-      for index in offset..<bytes.count {
-        let byte = UInt64(bytes[index]) << UInt64(index % 8 * 8)
-        if index - offset < 8 { rest.0 |= byte } else { rest.1 |= byte }
-      }
-      state = Self.fold(rest.0 ^ 0x8EBC_6AF0_9C88_C6E3 ^ state, rest.1 ^ UInt64(bytes.count))
-    }
-    value = state
-  }
-
-  private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let product = left.multipliedFullWidth(by: right)
-    return product.high ^ product.low
   }
 }
