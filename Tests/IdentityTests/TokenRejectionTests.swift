@@ -137,22 +137,22 @@ import Tokens
 
   @Test func `the tokens that answered rejections are few, and the newest`() throws {
     let bench = AccountBench()
-    var answers = ReplacementTokens()
+    var rejected = RejectedTokens()
     let now = bench.clock.now
     func value(_ number: Int) throws -> BearerValue {
       BearerValue(
-        Secret("AT-\(number)"), lifetime: TokenLifetime(expiresIn: 3600, refreshIn: nil, now: now, jitter: 0),
+        Secret("AT-\(number)"), lifetime: TokenLifetime(expiresIn: 10, refreshIn: nil, now: now, jitter: 0),
         scopes: .none)
     }
-    for number in 0..<1000 { answers.keep(try value(number), for: try rejection(#"{"n":\#(number)}"#), now: now) }
-    #expect(answers.count == RejectionBackoff.limit)
-    let refused = try value(1000)
-    for (number, isKept) in [(999, true), (1000 - RejectionBackoff.limit, true), (999 - RejectionBackoff.limit, false)]
-    {
-      let kept = answers.token(for: try rejection(#"{"n":\#(number)}"#), besides: refused, now: now)
-      #expect((kept?.revealedToken() == "AT-\(number)") == isKept)
-    }
-    #expect(answers.token(for: try rejection(#"{"n":999}"#), besides: refused, now: now + 3600) == nil)
+    for number in 0..<1000 { rejected.keep(try value(number), for: try rejection(#"{"n":\#(number)}"#), now: now) }
+    let kept = try (0..<1000).filter { rejected.isAnswer(try value($0), to: try rejection(#"{"n":\#($0)}"#)) }
+    #expect(kept == Array(1000 - RejectionBackoff.limit..<1000))
+    let (last, refused) = (try rejection(#"{"n":999}"#), try value(1000))
+    #expect(rejected.answer(to: last, besides: refused, now: now) == nil)
+    let isAdmitted = rejected.admits(last, now: now)
+    #expect(isAdmitted)
+    #expect(rejected.answer(to: last, besides: refused, now: now)?.revealedToken() == "AT-999")
+    #expect(rejected.answer(to: last, besides: refused, now: now + 10) == nil)
   }
 
   @Test func `an invalid token is exchanged for another, even if the cache holds it still`() async throws {
