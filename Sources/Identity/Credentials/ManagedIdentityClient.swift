@@ -25,11 +25,12 @@ struct ManagedIdentityClient: Sendable {
   func token(
     for resource: String, capabilities: [String] = [], refused: Secret? = nil
   ) async throws(AcquisitionError) -> ManagedIdentityReply {
-    let challenge = ManagedIdentityChallenge(capabilities: capabilities, refused: refused.flatMap(Self.digest))
+    let request = ManagedIdentityRequest(
+      identity, resource: resource, capabilities: capabilities, refused: refused.flatMap(Self.digest))
     var retry = ManagedIdentityRetry(identity.host.source)
     while true {
       do throws(AcquisitionError) {
-        let reply = try await once(resource, challenge)
+        let reply = try await once(request, resource)
         if case .arc = identity.host, !reply.confirms(identity.id) {
           throw AcquisitionError(.managedIdentity(.notConfirmed))
         }
@@ -51,9 +52,9 @@ struct ManagedIdentityClient: Sendable {
   }
 
   private func once(
-    _ resource: String, _ challenge: ManagedIdentityChallenge
+    _ request: ManagedIdentityRequest, _ resource: String
   ) async throws(AcquisitionError) -> ManagedIdentityReply {
-    var request = ManagedIdentityRequest(identity, resource: resource, challenge: challenge)
+    var request = request
     var response = try await send(request)
     if case .arc = identity.host, response.status == 401 {
       let challenge = response.value(of: "www-authenticate") ?? ""

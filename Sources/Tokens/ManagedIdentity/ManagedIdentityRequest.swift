@@ -1,30 +1,6 @@
 package import Bytes
 package import HTTP
 
-/// Information for the service about a token that an API refused for its claims. Only Service Fabric's reads it.
-package struct ManagedIdentityChallenge: Sendable {
-  /// The application's capabilities (`xms_cc`).
-  package var capabilities: [String]
-  /// SHA-256 of the refused token.
-  package var refused: [UInt8]?
-
-  package static let none = ManagedIdentityChallenge(capabilities: [], refused: nil)
-
-  package init(capabilities: [String], refused: [UInt8]?) {
-    self.capabilities = capabilities
-    self.refused = refused
-  }
-
-  /// Writes it in Service Fabric's form.
-  fileprivate func write(into query: inout FormBody) {
-    if !capabilities.isEmpty { query.append("xms_cc", capabilities.joined(separator: ",")) }
-    if let refused {
-      query.append(
-        "token_sha256_to_refresh", String(decoding: ASCII.hexadecimalDigits(of: refused), as: UTF8.self))
-    }
-  }
-}
-
 package struct ManagedIdentityRequest: Sendable {
   /// The whole address. A form goes by POST, everything else by GET.
   package let url: HTTPURL
@@ -35,9 +11,13 @@ package struct ManagedIdentityRequest: Sendable {
   package let secrets: SentSecrets
 
   /// Asks for a token for a resource.
-  /// - Parameter arcKey: the contents of the file that Azure Arc's agent named.
+  /// - Parameters:
+  ///   - capabilities: the application's (`xms_cc`); for Service Fabric alone.
+  ///   - refused: SHA-256 of the token that an API refused for its claims; for Service Fabric alone.
+  ///   - arcKey: the contents of the file that Azure Arc's agent named.
   package init(
-    _ identity: ManagedIdentity, resource: String, challenge: ManagedIdentityChallenge = .none, arcKey: Secret? = nil
+    _ identity: ManagedIdentity, resource: String, capabilities: [String] = [], refused: [UInt8]? = nil,
+    arcKey: Secret? = nil
   ) {
     var query = FormBody()
     var secret: Secret?
@@ -69,7 +49,11 @@ package struct ManagedIdentityRequest: Sendable {
     fields.append(("accept", "application/json"))
     query.append("resource", resource)
     if let (name, value) = Self.parameter(identity) { query.append(name, value) }
-    if case .serviceFabric = identity.host { challenge.write(into: &query) }
+    if case .serviceFabric = identity.host {
+      if !capabilities.isEmpty { query.append("xms_cc", capabilities.joined(separator: ",")) }
+      let digest = refused.map { String(decoding: ASCII.hexadecimalDigits(of: $0), as: UTF8.self) }
+      if let digest { query.append("token_sha256_to_refresh", digest) }
+    }
     secrets = SentSecrets(secret.map { [$0] } ?? [])
     let endpoint = identity.host.endpoint
     if case .cloudShell = identity.host {
