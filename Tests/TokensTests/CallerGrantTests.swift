@@ -16,6 +16,7 @@ import Tokens
   }
 
   private static let assertion = Secret("e30.e30.c2ln")
+  private static let actor = ExchangeTerms.ActorFile(path: "actor.jwt", type: TokenTypeURN.jwt)
   private static let jwtBearer = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
   private static let exchange = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange"
   private static let accessToken = "urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token"
@@ -32,17 +33,16 @@ import Tokens
 
   @Test func `an exchange says what the subject is, and repeats audiences and resources`() throws {
     #expect(
-      try Self.body(.tokenExchange(TokenExchange(subject: Self.assertion, terms: ExchangeTerms())))
+      try Self.body(.tokenExchange(Self.assertion, ExchangeTerms()))
         == "\(Self.exchange)&client_id=app&subject_token=e30.e30.c2ln&subject_token_type=\(Self.accessToken)"
         + "&scope=a%20b&client_secret=s")
-    let terms = ExchangeTerms(subjectType: "urn:example:session", requestedType: TokenTypeURN.jwt)
+    let terms = ExchangeTerms(
+      subjectType: "urn:example:session", requestedType: TokenTypeURN.jwt, actor: Self.actor)
     let parameters = try TokenParameters(audiences: ["two", "one"], resources: ["https://api.example/"])
-    let actor = TokenExchange.Actor(token: Secret("act"), type: TokenTypeURN.jwt)
     let jwt = "urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt"
     #expect(
       try Self.body(
-        .tokenExchange(TokenExchange(subject: Self.assertion, terms: terms, actor: actor)), scopes: "",
-        parameters: parameters)
+        .tokenExchange(Self.assertion, terms, actor: Secret("act")), scopes: "", parameters: parameters)
         == "\(Self.exchange)&client_id=app&subject_token=e30.e30.c2ln&subject_token_type=urn%3Aexample%3Asession"
         + "&requested_token_type=\(jwt)&actor_token=act&actor_token_type=\(jwt)"
         + "&audience=two&audience=one&resource=https%3A%2F%2Fapi.example%2F&client_secret=s")
@@ -62,11 +62,11 @@ import Tokens
   }
 
   @Test func `no secret of an exchange is shown when a provider repeats it`() throws {
-    let actor = TokenExchange.Actor(token: Secret("the-token-of-the-actor"), type: TokenTypeURN.jwt)
     let subject = Secret("the-token-of-the-caller")
     let grants: [TokenGrant] = [
       .jwtBearer(subject, isOnBehalfOf: true), .userFederation(subject, user: "a@b.example"),
-      .tokenExchange(TokenExchange(subject: subject, terms: ExchangeTerms(), actor: actor)),
+      .tokenExchange(
+        subject, ExchangeTerms(actor: Self.actor), actor: Secret("the-token-of-the-actor")),
     ]
     for grant in grants {
       let request = TokenRequest(
@@ -128,10 +128,8 @@ import Tokens
 
   @Test func `only an exchange for an identity assertion expects one`() {
     let terms = ExchangeTerms(requestedType: TokenTypeURN.identityAssertion)
-    #expect(
-      TokenGrant.tokenExchange(TokenExchange(subject: Self.assertion, terms: terms)).expected == .identityAssertion)
-    #expect(
-      TokenGrant.tokenExchange(TokenExchange(subject: Self.assertion, terms: ExchangeTerms())).expected == .bearer)
+    #expect(TokenGrant.tokenExchange(Self.assertion, terms).expected == .identityAssertion)
+    #expect(TokenGrant.tokenExchange(Self.assertion, ExchangeTerms()).expected == .bearer)
     #expect(TokenGrant.jwtBearer(Self.assertion, isOnBehalfOf: true).expected == .bearer)
     #expect(TokenGrant.clientCredentials.expected == .bearer)
   }

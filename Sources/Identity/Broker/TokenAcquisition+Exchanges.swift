@@ -33,13 +33,12 @@ extension TokenAcquisition {
         to: .jwtBearer(assertion.token, isOnBehalfOf: grant == .onBehalfOf), scopes: key.scopes,
         about: grant == .onBehalfOf ? assertion.routingHint : nil, metadata)
     case .tokenExchange(let terms):
-      reply = try await self.reply(
-        to: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, metadata)
+      reply = try await self.reply(to: try await exchange(assertion, terms), scopes: key.scopes, metadata)
     case .identityAssertion(let terms, _):
       guard let application = subscription.resourceApplication else { throw unusableAssertion }
       let other = try await self.metadata(of: application)
       let identity = try await requests(metadata).tokens(
-        for: .tokenExchange(try await exchange(assertion, terms)), scopes: key.scopes, claims: key.claims,
+        for: try await exchange(assertion, terms), scopes: key.scopes, claims: key.claims,
         parameters: key.parameters.forAudience(other.issuer))
       reply = try await directory.requests(of: application, other, sleep: sleep).tokens(
         for: .jwtBearer(identity.accessToken, isOnBehalfOf: false), scopes: key.scopes, claims: key.claims)
@@ -51,15 +50,14 @@ extension TokenAcquisition {
       scopes: reply.grantedScopes(requested: key.scopes), origin: TokenOrigin(tenant: assertion.tenant))
   }
 
-  /// The parameters of an exchange, with the actor's token that its file has now.
+  /// An exchange with the actor's token that its file has now.
   private func exchange(
     _ assertion: CallerAssertion, _ terms: ExchangeTerms
-  ) async throws(AcquisitionError) -> TokenExchange {
-    guard let actor = terms.actor else { return TokenExchange(subject: assertion.token, terms: terms) }
-    let token = try await mapping(
-      { AcquisitionError(.actor($0)) }, awaiting: await ClientAssertionFile(path: actor.path).read(at: now()))
-    return TokenExchange(
-      subject: assertion.token, terms: terms, actor: TokenExchange.Actor(token: token, type: actor.type))
+  ) async throws(AcquisitionError) -> TokenGrant {
+    guard let path = terms.actor?.path else { return .tokenExchange(assertion.token, terms) }
+    let actor = try await mapping(
+      { AcquisitionError(.actor($0)) }, awaiting: await ClientAssertionFile(path: path).read(at: now()))
+    return .tokenExchange(assertion.token, terms, actor: actor)
   }
 }
 

@@ -1,7 +1,5 @@
 // The exchange of a caller's token for an upstream's: grants, parameters, and results.
 
-package import Bytes
-
 /// The grant by which a caller's token is exchanged.
 package enum CallerGrant: Sendable, Hashable {
   /// Entra's on-behalf-of: RFC 7523 with `requested_token_use`.
@@ -75,41 +73,6 @@ package enum TokenTypeURN {
   package static let identityAssertion = "urn:ietf:params:oauth:token-type:id-jag"
 }
 
-/// One exchange: its terms and the tokens.
-package struct TokenExchange: Sendable, Equatable {
-  package var subject: Secret
-  package var terms: ExchangeTerms
-  /// The actor's token, which acts for the subject.
-  package var actor: Actor?
-
-  /// An actor's token.
-  package struct Actor: Sendable, Equatable {
-    package var token: Secret
-    package var type: String
-
-    package init(token: Secret, type: String) {
-      self.token = token
-      self.type = type
-    }
-  }
-
-  package init(subject: Secret, terms: ExchangeTerms, actor: Actor? = nil) {
-    self.subject = subject
-    self.terms = terms
-    self.actor = actor
-  }
-
-  /// Writes the members of the form (RFC 8693 §2.1).
-  func write(into form: inout FormBody) {
-    form.append("subject_token", subject)
-    form.append("subject_token_type", terms.subjectType)
-    if let type = terms.requestedType { form.append("requested_token_type", type) }
-    guard let actor else { return }
-    form.append("actor_token", actor.token)
-    form.append("actor_token_type", actor.type)
-  }
-}
-
 package enum IssuedTokenKind: Sendable, Hashable {
   /// A bearer token for an API.
   case bearer
@@ -137,7 +100,7 @@ package enum IssuedTokenKind: Sendable, Hashable {
 extension TokenGrant {
   /// The kind that its reply must have.
   package var expected: IssuedTokenKind {
-    if case .tokenExchange(let exchange) = self, exchange.terms.requestedType == TokenTypeURN.identityAssertion {
+    if case .tokenExchange(_, let terms, _) = self, terms.requestedType == TokenTypeURN.identityAssertion {
       .identityAssertion
     } else {
       .bearer

@@ -111,7 +111,7 @@ extension TokenGrant {
     case .authorizationCode(let code, _, let verifier): [code, verifier]
     case .deviceCode(let code): [code]
     case .refreshToken(let token), .jwtBearer(let token, _), .userFederation(let token, _): [token]
-    case .tokenExchange(let exchange): [exchange.subject] + (exchange.actor.map { [$0.token] } ?? [])
+    case .tokenExchange(let subject, _, let actor): [subject] + (actor.map { [$0] } ?? [])
     }
   }
 }

@@ -14,8 +14,8 @@ package enum TokenGrant: Sendable, Equatable {
   /// A token of a caller or of another authorization server (RFC 7523 §2.1), with Entra's on-behalf-of if the token is
   /// for this application.
   case jwtBearer(Secret, isOnBehalfOf: Bool)
-  /// A token for one of another kind or for another audience (RFC 8693 §2.1).
-  case tokenExchange(TokenExchange)
+  /// A token for one of another kind or for another audience (RFC 8693 §2.1), and the actor's, which acts for it.
+  case tokenExchange(Secret, ExchangeTerms, actor: Secret? = nil)
   /// A token of an agent identity, for its own user account (Entra's `user_fic`): a user name, or an object id.
   case userFederation(Secret, user: String)
 

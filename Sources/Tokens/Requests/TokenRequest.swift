@@ -66,8 +66,14 @@ package struct TokenRequest: Sendable {
       // No reserved scope: a refresh token would outlive the caller's own.
       if !scopes.isEmpty { form.append("scope", scopes.description) }
       if isOnBehalfOf { form.append("requested_token_use", "on_behalf_of") }
-    case .tokenExchange(let exchange):
-      exchange.write(into: &form)
+    case .tokenExchange(let subject, let terms, let actor):
+      form.append("subject_token", subject)
+      form.append("subject_token_type", terms.subjectType)
+      if let type = terms.requestedType { form.append("requested_token_type", type) }
+      if let actor, let type = terms.actor?.type {
+        form.append("actor_token", actor)
+        form.append("actor_token_type", type)
+      }
       if !scopes.isEmpty { form.append("scope", scopes.description) }
     case .userFederation(let token, let user):
       form.append("user_federated_identity_credential", token)
