@@ -38,12 +38,12 @@ extension DemoAnswer {
 
   /// Carries parameters and the request's state to the application: in the redirect, or in a form that a script sends,
   /// or without scripts a button (OAuth 2.0 Form Post Response Mode §2).
-  static func send(_ parameters: [(StaticString, String)], to request: ReplyForm, note: String) -> DemoAnswer {
+  static func send(_ parameters: [(String, String)], to request: ReplyForm, note: String) -> DemoAnswer {
     var all = parameters
     if let state = request["state"] { all.append(("state", state)) }
     let uri = request["redirect_uri"] ?? ""
     if request["response_mode"] == "form_post" {
-      let fields: [Markup] = all.map { "<input type=\"hidden\" name=\"\($0.description)\" value=\"\($1)\">\n" }
+      let fields: [Markup] = all.map { "<input type=\"hidden\" name=\"\($0)\" value=\"\($1)\">\n" }
       return page(
         "Going back to the application", title: "Continue",
         """
@@ -61,8 +61,8 @@ extension DemoAnswer {
   /// Carries a refusal to the application.
   static func refuse(_ refusal: Refusal, _ request: ReplyForm, _ now: UnixTime) -> DemoAnswer {
     let document = refusal.document(now: now)
-    let names: [StaticString] = ["error", "error_description", "claims"]
-    let told = names.compactMap { name in document["\(name)"]??.json.text.map { (name, $0) } }
+    let names = ["error", "error_description", "claims"]
+    let told = names.compactMap { name in document[name]??.json.text.map { (name, $0) } }
     return send(told, to: request, note: refusal.note)
   }
 }

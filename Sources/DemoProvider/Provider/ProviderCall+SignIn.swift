@@ -165,8 +165,7 @@ extension ProviderCall {
     case .success(let authorization) where interaction.userCode == nil:
       let code = try Random.name()
       state.codes[code] = (authorization, isRedeemed: false)
-      let answer: [(StaticString, String)] = [("code", code)]
-      return .send(answer, to: interaction.request, note: "code for \(authorization.person.userName)")
+      return .send([("code", code)], to: interaction.request, note: "code for \(authorization.person.userName)")
     default:
       guard let code = state.waitingDevice(interaction.userCode, now: now) else { throw .noSuchInteraction }
       state.devices[code]?.outcome = outcome

@@ -64,7 +64,7 @@ package struct ManagedIdentityRequest: Sendable {
   }
 
   /// A source's parameter for a user-assigned identity. IMDS and Arc have `msi_res_id`, App Service has `mi_res_id`.
-  private static func parameter(_ identity: ManagedIdentity) -> (StaticString, String)? {
+  private static func parameter(_ identity: ManagedIdentity) -> (String, String)? {
     switch (identity.id, identity.host) {
     case (.systemAssigned, .azureML(_, _, let standard)): standard.map { ("clientid", $0) }
     case (.systemAssigned, _): nil

@@ -11,31 +11,26 @@ package struct FormBody: Sendable {
   package init() {}
 
   /// Appends a member with a text value.
-  package mutating func append(_ name: StaticString, _ value: String) {
+  package mutating func append(_ name: String, _ value: String) {
     append(name)
     for byte in value.utf8 { Self.encode(byte, into: &bytes) }
   }
 
   /// Appends the parameters of a route.
   mutating func append(_ parameters: TokenParameters) {
-    for parameter in parameters.all {
-      if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
-      for byte in parameter.name.utf8 { Self.encode(byte, into: &bytes) }
-      bytes.append(UInt8(ascii: "="))
-      for byte in parameter.value.utf8 { Self.encode(byte, into: &bytes) }
-    }
+    for parameter in parameters.all { append(parameter.name, parameter.value) }
   }
 
   /// Appends a member with a secret value, without making a text of it.
-  mutating func append(_ name: StaticString, _ value: Secret) {
+  mutating func append(_ name: String, _ value: Secret) {
     append(name)
     let span = value.bytes
     for index in span.indices { Self.encode(span[index], into: &bytes) }
   }
 
-  private mutating func append(_ name: StaticString) {
+  private mutating func append(_ name: String) {
     if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
-    bytes.append(contentsOf: name.description.utf8)
+    for byte in name.utf8 { Self.encode(byte, into: &bytes) }
     bytes.append(UInt8(ascii: "="))
   }
 

@@ -4,7 +4,7 @@ internal import HTTP
 /// providers never get it.
 package struct RoutingHint: Sendable, Hashable {
   /// The parameter of an authorization endpoint. The field of a token request has the same name.
-  static let parameter: StaticString = "X-AnchorMailbox"
+  static let parameter = "X-AnchorMailbox"
   package let text: String
 
   /// An account by its object and tenant; nil unless both are ids.
