@@ -282,7 +282,7 @@ extension ProviderCall {
     do throws(JWTRefusal) {
       for credential in application.federated where credential.issuer == token.claims.issuer {
         let rule = JWTValidation(
-          issuer: credential.issuer, audiences: Set(credential.audience.map { [$0] } ?? endpoints),
+          issuers: [credential.issuer], audiences: Set(credential.audience.map { [$0] } ?? endpoints),
           algorithms: Set(JWTAlgorithm.allCases), leeway: 0)
         let claims = try rule.accept(token, now: now, signature: credential.verdict)
         if claims.subject == credential.subject { return }

@@ -33,11 +33,6 @@ package struct JWTValidation: Sendable {
     self.leeway = leeway
   }
 
-  /// A rule for one issuer with one name.
-  package init(issuer: String, audiences: Set<String>, algorithms: Set<JWTAlgorithm> = [.rs256], leeway: Int64 = 300) {
-    self.init(issuers: [issuer], audiences: audiences, algorithms: algorithms, leeway: leeway)
-  }
-
   /// The token's claims, now proven.
   ///
   /// The signature comes first, under an algorithm this rule allows, so that errors tell a forger no more than that.

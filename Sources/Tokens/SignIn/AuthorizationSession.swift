@@ -20,7 +20,7 @@ package struct AuthorizationSession: Sendable {
   ) throws(Failure) {
     try self.init(
       state: Base64URL.encode(random(16)), nonceSeed: Base64URL.encode(random(16)),
-      proof: PKCE(random: random(PKCE.byteCount), digest: digest), digest: digest)
+      proof: PKCE(verifier: Base64URL.encode(random(32)), digest: digest), digest: digest)
   }
 
   /// A session of these parts.
@@ -41,17 +41,7 @@ package struct PKCE: Sendable, Equatable {
   /// Goes with the browser: the verifier's SHA-256 in base64url.
   package let challenge: String
 
-  /// Bytes of a verifier; they become 43 characters.
-  package static let byteCount = 32
-
-  /// A proof from `byteCount` random bytes.
-  /// - Parameter digest: SHA-256.
-  package init<Failure: Error>(random bytes: [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]) throws(Failure) {
-    precondition(bytes.count == Self.byteCount, "a verifier of \(bytes.count) bytes")
-    try self.init(verifier: Base64URL.encode(bytes), digest: digest)
-  }
-
-  /// A proof with a given verifier.
+  /// A proof with a verifier.
   /// - Parameter digest: SHA-256.
   package init<Failure: Error>(verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]) throws(Failure) {
     challenge = Base64URL.encode(try digest(Array(verifier.utf8)))

@@ -34,7 +34,7 @@ package struct IDTokenValidation: Sendable {
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) throws(JWTRefusal) -> JWTClaims {
     let rule = JWTValidation(
-      issuer: authority.issuer(of: token, named: issuer), audiences: [clientID], algorithms: [.rs256, .ps256],
+      issuers: [authority.issuer(of: token, named: issuer)], audiences: [clientID], algorithms: [.rs256, .ps256],
       leeway: Self.leeway)
     let claims = try rule.accept(token, now: now, signature: signature)
     if let nonce, claims.nonce != nonce, !(mayLackNonce && claims.nonce == nil) { throw .nonce }

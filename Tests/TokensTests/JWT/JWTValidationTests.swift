@@ -3,7 +3,7 @@ import Testing
 import Tokens
 
 @Suite("JWT validation") struct JWTValidationTests {
-  static let rule = JWTValidation(issuer: "https://i/t/v2.0", audiences: ["api://a", "a-id"], leeway: 10)
+  static let rule = JWTValidation(issuers: ["https://i/t/v2.0"], audiences: ["api://a", "a-id"], leeway: 10)
   static let good = #"{"iss":"https://i/t/v2.0","aud":"api://a","exp":2000,"nbf":1000,"oid":"o"}"#
 
   struct Row: Sendable, CustomTestStringConvertible {
