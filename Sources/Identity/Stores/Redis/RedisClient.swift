@@ -55,8 +55,6 @@ final class RedisClient: RedisTransport {
     /// The credential that the server refused on the open connection, and the time of the next attempt.
     var refused: (credential: UInt64, until: MonotonicTime)?
     var pause = RedisPause()
-    var failure: RedisFailure?
-    var failingSince: MonotonicTime?
     var sentinels: RedisSentinels?
   }
 
@@ -86,12 +84,9 @@ final class RedisClient: RedisTransport {
 
   var isReplicated: Bool { way.server.isReplicated }
 
-  var failingSince: MonotonicTime? { state.withLock { $0.failingSince } }
+  var failingSince: MonotonicTime? { state.withLock { $0.pause.failingSince } }
 
-  /// The reason why nothing is sent at present; nil if it would be.
-  var pausing: RedisFailure? {
-    state.withLock { $0.pause.isOn(at: .now) ? $0.failure : nil }
-  }
+  var pausing: RedisFailure? { state.withLock { $0.pause.reason(at: .now) } }
 
   /// The same, with refusals among the replies, which may be redirections within a cluster.
   func exchange(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
@@ -142,9 +137,7 @@ final class RedisClient: RedisTransport {
       state.connection = connection
       state.credential = credential?.id ?? 0
       state.number += 1
-      state.pause.succeeded()
-      state.failure = nil
-      state.failingSince = nil
+      state.pause = RedisPause()
     }
     return connection
   }
@@ -180,9 +173,7 @@ final class RedisClient: RedisTransport {
   /// longer leads to.
   private func fail(_ failure: RedisFailure) {
     let connection = state.withLock { state in
-      state.failure = failure
-      state.failingSince = state.failingSince ?? .now
-      state.pause.failed(at: .now, jitter: Double.random(in: 0..<1))
+      state.pause.failed(failure, at: .now, jitter: Double.random(in: 0..<1))
       defer { state.connection = nil }
       return state.connection
     }
@@ -190,25 +181,26 @@ final class RedisClient: RedisTransport {
   }
 }
 
-/// The pause of a server that cannot be used: 100 ms, doubled after each failure up to 2 s, and up to a quarter less so
-/// that replicas do not return in step.
+/// The failures since a server was used last, and the pause after them: 100 ms, doubled after each failure up to 2 s,
+/// and up to a quarter less so that replicas do not return in step.
 struct RedisPause: Sendable {
   private var failures = 0
+  private var last: RedisFailure?
   private var end = MonotonicTime(nanoseconds: 0)
+  /// The time of the first failure; nil if there is none.
+  private(set) var failingSince: MonotonicTime?
 
-  static let first = TimeSpan.milliseconds(100)
-  static let longest = TimeSpan.seconds(2)
+  private static let first = TimeSpan.milliseconds(100)
+  private static let longest = TimeSpan.seconds(2)
 
-  func isOn(at now: MonotonicTime) -> Bool { now < end }
+  /// The reason of the pause; nil if it is over.
+  func reason(at now: MonotonicTime) -> RedisFailure? { now < end ? last : nil }
 
   /// Begins a pause. `jitter` is 0 up to 1.
-  mutating func failed(at now: MonotonicTime, jitter: Double) {
+  mutating func failed(_ failure: RedisFailure, at now: MonotonicTime, jitter: Double) {
     let whole = min(Self.first.nanoseconds << UInt64(min(failures, 10)), Self.longest.nanoseconds)
     failures += 1
+    (last, failingSince) = (failure, failingSince ?? now)
     end = now + TimeSpan(nanoseconds: whole - UInt64(Double(whole) * 0.25 * jitter))
-  }
-
-  mutating func succeeded() {
-    self = RedisPause()
   }
 }

@@ -15,8 +15,6 @@ final class RedisCluster: RedisTransport {
     /// The place among the known ones that is asked for unknown owners.
     var turn = 0
     var pause = RedisPause()
-    var failure: RedisFailure?
-    var failingSince: MonotonicTime?
   }
 
   /// The node that a command goes to.
@@ -41,25 +39,20 @@ final class RedisCluster: RedisTransport {
     (self.way, self.observe) = (way, observe)
   }
 
-  var pausing: RedisFailure? { state.withLock { $0.pause.isOn(at: .now) ? $0.failure : nil } }
+  var pausing: RedisFailure? { state.withLock { $0.pause.reason(at: .now) } }
 
-  var failingSince: MonotonicTime? { state.withLock { $0.failingSince } }
+  var failingSince: MonotonicTime? { state.withLock { $0.pause.failingSince } }
 
   func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
     if let failure = pausing { throw failure }
     do throws(RedisFailure) {
       let replies = try await replies(to: commands)
       return state.withLock { state in
-        state.pause.succeeded()
-        (state.failure, state.failingSince) = (nil, nil)
+        state.pause = RedisPause()
         return RedisAnswer(replies: replies, connection: state.number)
       }
     } catch {
-      state.withLock { state in
-        state.failure = error
-        state.failingSince = state.failingSince ?? .now
-        state.pause.failed(at: .now, jitter: Double.random(in: 0..<1))
-      }
+      state.withLock { $0.pause.failed(error, at: .now, jitter: Double.random(in: 0..<1)) }
       throw error
     }
   }
