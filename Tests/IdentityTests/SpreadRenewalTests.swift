@@ -85,11 +85,10 @@ private final class PlainBackend: CacheBackend {
   ) async throws(CacheStoreError) -> CacheReplacement? {
     document.withLock { document in
       change(&document)
-      return CacheReplacement(document: document, bytes: 1)
+      return (document, 1)
     }
   }
   func lock() async throws(CacheStoreError) -> CacheLease? { nil }
-  func tryLock() async throws(CacheStoreError) {}
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? { nil }
   func text(_ name: SharedTextName) -> any SharedText { PlainText() }
 }

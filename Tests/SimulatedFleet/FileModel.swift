@@ -74,7 +74,7 @@ final class FileModelBackend: CacheBackend, @unchecked Sendable {
     (seen, known) = (file.version, document)
     // The new file is there, and its writer may end before it knows.
     await travel()
-    return CacheReplacement(document: document, bytes: 1)
+    return (document, 1)
   }
 
   /// True if a lock is free, or its holder has ended.
@@ -91,8 +91,6 @@ final class FileModelBackend: CacheBackend, @unchecked Sendable {
     file.writer = life
     return CacheLease { [file, life] in if file.writer === life { file.writer = nil } }
   }
-
-  func tryLock() async throws(CacheStoreError) { await (try await lock())?.end() }
 
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
     let number = LeaseDigest(key).value

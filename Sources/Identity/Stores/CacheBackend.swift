@@ -62,6 +62,7 @@ extension CacheBackend {
   package var isComplete: Bool { true }
   package func lacks(_ interest: CacheInterest) -> Bool { false }
   package func serve() {}
+  package func tryLock() async throws(CacheStoreError) { await (try await lock())?.end() }
   package func pages(at hosts: [String], _ take: (CacheDocument) async -> Bool) async throws(CacheStoreError) {}
 }
 
@@ -86,17 +87,8 @@ package struct CacheInterest: Sendable, Hashable {
   }
 }
 
-/// A written document.
-package struct CacheReplacement: Sendable {
-  package var document: CacheDocument
-  /// Bytes written; 0 if the place held all of it already.
-  package var bytes: Int
-
-  package init(document: CacheDocument, bytes: Int) {
-    self.document = document
-    self.bytes = bytes
-  }
-}
+/// A written document, and the bytes written; 0 if the place held all of it already.
+package typealias CacheReplacement = (document: CacheDocument, bytes: Int)
 
 /// A lock against other processes, until it is ended.
 package struct CacheLease: Sendable {

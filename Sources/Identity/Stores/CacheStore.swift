@@ -294,7 +294,7 @@ extension CacheStore {
     let lease: CacheLease?
     do throws(CacheStoreError) {
       // Further changes gather meanwhile.
-      lease = try await lock(backend)
+      lease = try await backend.lock()
     } catch {
       return keep(takeBatch(), because: error, after: troubles)
     }
@@ -309,19 +309,6 @@ extension CacheStore {
     }
     await lease?.end()
     if let error { keep(batch, because: error, after: before) } else { settle(batch, after: before) }
-  }
-
-  private func lock(_ backend: any CacheBackend) async throws(CacheStoreError) -> CacheLease? {
-    let began = surroundings.now()
-    let wait = { [observe, surroundings] in observe(.waited(.file, surroundings.duration(since: began))) }
-    do throws(CacheStoreError) {
-      guard let lease = try await backend.lock() else { return nil }
-      wait()
-      return lease
-    } catch {
-      wait()
-      throw error
-    }
   }
 
   private func takeBatch() -> [Job] {

@@ -175,7 +175,6 @@ private struct LockedBackend: CacheBackend {
     _ change: @escaping @Sendable (inout CacheDocument) -> Void
   ) async throws(CacheStoreError) -> CacheReplacement? { throw .locked(nil) }
   func lock() async throws(CacheStoreError) -> CacheLease? { throw .locked(nil) }
-  func tryLock() async throws(CacheStoreError) { throw .locked(nil) }
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? { nil }
   func text(_ name: SharedTextName) -> any SharedText { NoText() }
 

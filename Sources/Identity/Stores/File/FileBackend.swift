@@ -28,16 +28,21 @@ final class FileBackend: CacheBackend {
   private let path: String
   private let seal: CacheSeal
   private let file: Locked<CacheFile>
-  private let watch = Locked<DirectoryWatch?>(nil)
   private let hints: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
   private let queue = FileQueue("cache")
   private let writeLock: LockFile
   private let lockWait: TimeSpan
   private let refreshLocks: RegionLock
-
-  private let heldLocks = Locked(0)
-  private let progress = WriteProgress()
+  private let state = Locked(State())
   private let observe: @Sendable (CacheStoreEvent) -> Void
+
+  private struct State {
+    var watch: DirectoryWatch?
+    var heldLocks = 0
+    /// True if a reading has waited as long as readings may for another program's write: the next ones do not.
+    var isStalled = false
+    var isLookScheduled = false
+  }
 
   /// The pause between two looks at a text that may be half a write.
   private static let pause = Duration.milliseconds(100)
@@ -80,7 +85,11 @@ final class FileBackend: CacheBackend {
     while true {
       let (result, document) = await look()
       if case .success(.unfinished(let lock)) = result {
-        if progress.mustWait(until: deadline) {
+        let isStalled = state.withLock { state in
+          if deadline <= .now { state.isStalled = true }
+          return state.isStalled
+        }
+        if !isStalled {
           hasWaited = true
           do { try await Task.sleep(for: Self.pause) } catch { return nil }
           continue
@@ -89,7 +98,7 @@ final class FileBackend: CacheBackend {
         if case .held(let holder) = lock { throw .locked(holder) }
         throw .file(.changedWhileRead)
       }
-      progress.end()
+      state.withLock { $0.isStalled = false }
       switch try result.get() {
       case .different: return document
       case .same, .unfinished: return nil
@@ -106,20 +115,21 @@ final class FileBackend: CacheBackend {
     return await queue.run { [file, writeLock] in
       var known = file.withLock { $0 }
       defer { file.withLock { [known] in $0 = known } }
-      do throws(CacheStoreError) {
-        return (.success(try known.look { isOurs ? .free : writeLock.sight() }), known.document)
-      } catch {
-        return (.failure(error), known.document)
-      }
+      let result = Result { () throws(CacheStoreError) in try known.look { isOurs ? .free : writeLock.sight() } }
+      return (result, known.document)
     }
   }
 
   /// Looks at an unfinished file again without a notification: its writer may have ended.
   private func lookAgainLater() {
-    guard progress.mayScheduleLook() else { return }
+    let isScheduled = state.withLock { state in
+      defer { state.isLookScheduled = true }
+      return state.isLookScheduled
+    }
+    if isScheduled { return }
     Task { [weak self] in
       do { try await Task.sleep(for: Duration(UnfinishedWrite.rest)) } catch {}
-      self?.progress.lookIsDue()
+      self?.state.withLock { $0.isLookScheduled = false }
       self?.hints.continuation.yield()
     }
   }
@@ -127,29 +137,28 @@ final class FileBackend: CacheBackend {
   func replace(
     _ change: @escaping @Sendable (inout CacheDocument) -> Void
   ) async throws(CacheStoreError) -> CacheReplacement? {
-    let result = await queue.run { [file] () -> Result<CacheReplacement?, CacheStoreError> in
-      var known = file.withLock { $0 }
-      do throws(CacheStoreError) {
+    try await queue.run { [file] in
+      Result { () throws(CacheStoreError) -> CacheReplacement? in
+        var known = file.withLock { $0 }
         // A program that does not know the lock may have written since it was taken.
-        guard try known.look(lock: { .free }) == .same else { return .success(nil) }
+        guard try known.look(lock: { .free }) == .same else { return nil }
         var document = known.document
         change(&document)
         let bytes = try known.write(document)
         file.withLock { [known] in $0 = known }
-        return .success(CacheReplacement(document: document, bytes: bytes))
-      } catch {
-        return .failure(error)
+        return (document, bytes)
       }
-    }
-    return try result.get()
+    }.get()
   }
 
   // MARK: Locks
 
   /// True if this process keeps other writers out.
-  private var holdsLock: Bool { heldLocks.withLock { $0 > 0 } }
+  private var holdsLock: Bool { state.withLock { $0.heldLocks > 0 } }
 
   func lock() async throws(CacheStoreError) -> CacheLease? {
+    let began = MonotonicTime.now
+    defer { observe(.waited(.file, Duration(MonotonicTime.now - began))) }
     let held: HeldLockFile
     do throws(FileError) {
       held = try await writeLock.take(within: lockWait)
@@ -160,14 +169,12 @@ final class FileBackend: CacheBackend {
       default: throw .file(error)
       }
     }
-    heldLocks.withLock { $0 += 1 }
-    return CacheLease { [queue, heldLocks] in
+    state.withLock { $0.heldLocks += 1 }
+    return CacheLease { [queue, state] in
       await queue.run { held.release() }
-      heldLocks.withLock { $0 -= 1 }
+      state.withLock { $0.heldLocks -= 1 }
     }
   }
-
-  func tryLock() async throws(CacheStoreError) { await (try await lock())?.end() }
 
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
     do throws(SystemError) {
@@ -204,7 +211,7 @@ final class FileBackend: CacheBackend {
         case .lost: self?.lose()
         }
       }
-      self.watch.withLock { $0 = watch }
+      state.withLock { $0.watch = watch }
       return true
     } catch {
       // No directory yet, a file system on another machine, or too many watches: looking always works.
@@ -214,7 +221,7 @@ final class FileBackend: CacheBackend {
 
   /// Records that the directory is gone. Another may come.
   private func lose() {
-    watch.withLock { $0 = nil }
+    state.withLock { $0.watch = nil }
     hints.continuation.yield()
     startWatching()
   }
@@ -230,37 +237,6 @@ final class FileBackend: CacheBackend {
   }
 }
 
-/// The progress of waiting for another program's write.
-private final class WriteProgress: Sendable {
-  private struct State {
-    /// True if one reading has waited as long as readings may.
-    var isStalled = false
-    var isLookScheduled = false
-  }
-
-  private let state = Locked(State())
-
-  /// True if a reading that found the file unfinished waits. After one has waited in vain, the next ones do not.
-  func mustWait(until deadline: MonotonicTime) -> Bool {
-    state.withLock { state in
-      if deadline <= .now { state.isStalled = true }
-      return !state.isStalled
-    }
-  }
-
-  /// Records that the file is no longer unfinished.
-  func end() { state.withLock { $0.isStalled = false } }
-
-  func mayScheduleLook() -> Bool {
-    state.withLock { state in
-      defer { state.isLookScheduled = true }
-      return !state.isLookScheduled
-    }
-  }
-
-  func lookIsDue() { state.withLock { $0.isLookScheduled = false } }
-}
-
 /// A text in a file of its own. It is written like the cache: under a lock, replaced whole, readable for its owner
 /// only.
 struct FileText: SharedText {
@@ -274,35 +250,23 @@ struct FileText: SharedText {
   }
 
   func read() async -> [UInt8]? {
-    await queue.run { contents()?.text }
+    await queue.run { do throws(FileError) { return try file.read()?.bytes ?? [] } catch { return nil } }
   }
 
   func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool {
-    let held: HeldLockFile
     do throws(FileError) {
-      held = try await lock.take()
+      let held = try await lock.take()
+      try await queue.run {
+        Result { () throws(FileError) -> Void in
+          defer { held.release() }
+          let old = try file.read()
+          let text = old?.bytes ?? []
+          if let next = change(text), next != text { _ = try file.replace(with: next, old: old?.identity) }
+        }
+      }.get()
+      return true
     } catch {
       return false
-    }
-    return await queue.run { () -> Bool in
-      defer { held.release() }
-      guard let (old, text) = contents() else { return false }
-      guard let next = change(text), next != text else { return true }
-      do throws(FileError) {
-        _ = try file.replace(with: next, old: old)
-        return true
-      } catch {
-        return false
-      }
-    }
-  }
-
-  private func contents() -> (identity: FileIdentity?, text: [UInt8])? {
-    do throws(FileError) {
-      guard let contents = try file.read() else { return (nil, []) }
-      return (contents.identity, contents.bytes)
-    } catch {
-      return nil
     }
   }
 }

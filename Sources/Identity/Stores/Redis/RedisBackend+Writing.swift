@@ -83,7 +83,7 @@ extension RedisBackend {
       state.cache.commit(document)
       state.unconfirmed.add(change, unconfirmed, at: now)
     }
-    return CacheReplacement(document: document, bytes: parts.values.joined().reduce(0) { $0 + $1.text.count })
+    return (document, parts.values.joined().reduce(0) { $0 + $1.text.count })
   }
 
   /// Sends writes of a cell; returns the new version, or 0 if another process was faster, and true if a replica has
