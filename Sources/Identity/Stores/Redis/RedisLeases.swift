@@ -23,8 +23,7 @@ struct RedisLeases: Sendable {
     let holder = String(surroundings.random(), radix: 16)
     let (name, cell) = keys.lease("trial \(holder)")
     _ = try await client.perform(RedisCommand("SET", name, holder, "NX", "PX", life).about(cell))
-    _ = try await client.perform(
-      .script(RedisCommand.release, keys: [name], arguments: [Array(holder.utf8)]).about(cell))
+    _ = try await run(RedisCommand.release, name, cell, holder)
   }
 
   func take(_ key: String, within limit: TimeSpan) async -> CacheLease? {
@@ -35,7 +34,8 @@ struct RedisLeases: Sendable {
     let renewal = Task { await renew(name, cell, holder) }
     return CacheLease(outlastsFailures: true) {
       renewal.cancel()
-      await perform(RedisCommand.release, name, cell, [holder])
+      // If it cannot be released, it ends by itself.
+      do throws(RedisFailure) { _ = try await run(RedisCommand.release, name, cell, holder) } catch {}
     }
   }
 
@@ -47,7 +47,7 @@ struct RedisLeases: Sendable {
     while true {
       do throws(RedisFailure) {
         // The reply that did not arrive may have been OK.
-        if wasLost, try await renewed(name, cell, holder) { return true }
+        if wasLost, try await run(RedisCommand.renew, name, cell, holder, life) == 1 { return true }
         wasLost = false
         if try await client.perform(attempt) == .text(Array("OK".utf8)) {
           // A server that takes over must know the lease.
@@ -67,26 +67,20 @@ struct RedisLeases: Sendable {
     }
   }
 
-  /// True if the lease is this holder's; it is lengthened.
-  private func renewed(_ name: String, _ cell: Int, _ holder: String) async throws(RedisFailure) -> Bool {
-    let arguments = [Array(holder.utf8), Array(life.utf8)]
-    return try await client.perform(.script(RedisCommand.renew, keys: [name], arguments: arguments).about(cell)).number
-      == 1
-  }
-
   private func renew(_ name: String, _ cell: Int, _ holder: String) async {
     while true {
       await (timing.leasePause ?? surroundings.sleep)(Self.renewPause)
       guard !Task.isCancelled else { return }
-      await perform(RedisCommand.renew, name, cell, [holder, life])
+      do throws(RedisFailure) { _ = try await run(RedisCommand.renew, name, cell, holder, life) } catch {}
     }
   }
 
-  /// A lease that cannot be renewed or released ends by itself.
-  private func perform(_ script: String, _ name: String, _ cell: Int, _ arguments: [String]) async {
-    do throws(RedisFailure) {
-      _ = try await client.perform(
-        .script(script, keys: [name], arguments: arguments.map { Array($0.utf8) }).about(cell))
-    } catch {}
+  /// The number that a script about a lease returns: 1 if it is this holder's.
+  private func run(
+    _ script: String, _ name: String, _ cell: Int, _ arguments: String...
+  ) async throws(RedisFailure) -> Int64? {
+    try await client.perform(
+      .script(script, keys: [name], arguments: arguments.map { Array($0.utf8) }).about(cell)
+    ).number
   }
 }
