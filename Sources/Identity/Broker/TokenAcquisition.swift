@@ -149,33 +149,21 @@ struct TokenAcquisition: Sendable {
       throw refusal.failure
     }
     let sent = now()
-    switch cached.grant {
-    case .nothing(let reason): throw required(reason)
-    case .unknown: throw AcquisitionError(.cacheUnread)
-    case .assertion: throw unusableAssertion
-    case .clientCredentials:
-      return await filed(try await reply(sent: sent, metadata, &report), sent, metadata)
-    case .refreshTokens(let tokens):
-      guard let account = cached.account else { throw required(.noAccount) }
-      do throws(AcquisitionError) {
-        return try await redeemed(tokens, account, metadata)
-      } catch {
-        report.pausedUntil = await answered(error, sent)
-        throw error
-      }
-    }
-  }
-
-  /// The answer to a request for the application's own token.
-  private func reply(
-    sent: UnixTime, _ metadata: ProviderMetadata, _ report: inout Report
-  ) async throws(AcquisitionError) -> TokenReply {
     do throws(AcquisitionError) {
-      let reply = try await requests(metadata).tokens(
-        for: .clientCredentials, scopes: key.scopes, claims: key.claims, parameters: key.parameters,
-        mayRepeat: { await mayRepeat(sent) })
-      _ = await answered(nil, sent)
-      return reply
+      switch cached.grant {
+      case .nothing(let reason): throw required(reason)
+      case .unknown: throw AcquisitionError(.cacheUnread)
+      case .assertion: throw unusableAssertion
+      case .clientCredentials:
+        let reply = try await requests(metadata).tokens(
+          for: .clientCredentials, scopes: key.scopes, claims: key.claims, parameters: key.parameters,
+          mayRepeat: { await mayRepeat(sent) })
+        _ = await answered(nil, sent)
+        return await filed(reply, sent, metadata)
+      case .refreshTokens(let tokens):
+        guard let account = cached.account else { throw required(.noAccount) }
+        return try await redeemed(tokens, account, metadata)
+      }
     } catch {
       report.pausedUntil = await answered(error, sent)
       throw error
