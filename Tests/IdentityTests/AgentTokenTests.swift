@@ -19,7 +19,7 @@ import Tokens
 
   private func subscription(_ application: Application, user: String? = nil) throws -> TokenSubscription {
     let scopes = try ScopeSet(["orders.read"])
-    return user.map { TokenSubscription(application: application, agentUser: $0, scopes: scopes) }
+    return user.map { TokenSubscription(application: application, subject: .agentUser($0), scopes: scopes) }
       ?? TokenSubscription(application: application, scopes: scopes)
   }
 

@@ -140,7 +140,7 @@ import Tokens
       // The value's case has no meaning.
       expected.anchor = expected.anchor?.replacing("upn:", with: "UPN:")
       let ours = try await sent {
-        TokenSubscription(application: $0, agentUser: user, scopes: try ScopeSet(["api://down/read"]))
+        TokenSubscription(application: $0, subject: .agentUser(user), scopes: try ScopeSet(["api://down/read"]))
       }
       #expect(ours.withoutScope == expected)
     }

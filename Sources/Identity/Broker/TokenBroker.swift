@@ -152,25 +152,19 @@ package actor TokenBroker {
     try await carryOut(await look(subscription).forcedStep(at: surroundings.now()), subscription)
   }
 
-  /// The status of every key, by application and scopes. Callers are counted, and not named.
-  package func statuses() -> [TokenStatus] { statuses { !$0.subject.isCaller } }
-
-  private func statuses(where isWanted: (AcquisitionKey) -> Bool) -> [TokenStatus] {
-    states.values.filter { isWanted($0.subscription.key) }.map(\.status)
-      .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
-  }
-
   /// The status of one subscription. If no request has asked for it yet, the cache is read; no provider is asked.
   package func status(of subscription: TokenSubscription) async -> TokenStatus {
     if subscription.key.subject.isAccount { return await look(subscription).status }
     return (states[subscription.key] ?? TokenState(subscription: subscription)).status
   }
 
-  /// The status of these subscriptions. If no request has asked for one yet, the cache is read; no provider is asked.
-  package func statuses(of subscriptions: [TokenSubscription]) async -> [TokenStatus] {
-    for subscription in subscriptions where subscription.key.subject.isAccount { await look(subscription) }
-    let keys = Set(subscriptions.map(\.key))
-    return statuses { keys.contains($0) && !$0.subject.isCaller }
+  /// The status of these subscriptions, by application and scopes; nil: of all. If no request has asked for one yet,
+  /// the cache is read; no provider is asked. Callers are counted, and not named.
+  package func statuses(of subscriptions: [TokenSubscription]? = nil) async -> [TokenStatus] {
+    for subscription in subscriptions ?? [] where subscription.key.subject.isAccount { await look(subscription) }
+    let keys = subscriptions.map { Set($0.map(\.key)) } ?? Set(states.keys)
+    return keys.filter { !$0.subject.isCaller }.compactMap { states[$0]?.status }
+      .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
   }
 
   /// Changes to another configuration: the states of these subscriptions are kept, with the new application; the others
@@ -192,21 +186,17 @@ package actor TokenBroker {
 
   /// The metadata of a subscription's provider, fetched once and kept as for token requests.
   package func discover(for subscription: TokenSubscription) async throws(AcquisitionError) -> ProviderMetadata {
-    do throws(AcquisitionError) {
-      return try await directory.metadata(for: subscription.application)
-    } catch {
-      throw error.told(to: subscription.key, retryAfter: 1)
-    }
+    try await mapping(
+      { (error: AcquisitionError) in error.told(to: subscription.key, retryAfter: 1) },
+      awaiting: await directory.metadata(for: subscription.application))
   }
 
   /// The claims of another issuer's token that proves a subscription's application, unverified: a provider compares
   /// them with the registration. nil if there is no such token, or it has no claims.
   package func proofClaims(for subscription: TokenSubscription) async throws(AcquisitionError) -> JWTClaims? {
-    do throws(AcquisitionError) {
-      return try await subscription.application.handedOutClaims(directory.surroundings(sleep: surroundings.sleep))
-    } catch {
-      throw error.told(to: subscription.key, retryAfter: 1)
-    }
+    try await mapping(
+      { (error: AcquisitionError) in error.told(to: subscription.key, retryAfter: 1) },
+      awaiting: await subscription.application.handedOutClaims(directory.surroundings(sleep: surroundings.sleep)))
   }
 
   // MARK: The cache

@@ -19,11 +19,6 @@ package struct TokenSubscription: Sendable {
   /// The application that asks the authorization server of the resource, if that is another one.
   @Boxed package private(set) var resourceApplication: Application? = nil
 
-  /// For the application's own tokens (client credentials).
-  package init(application: Application, scopes: ScopeSet, parameters: TokenParameters = .none) {
-    self.init(application: application, subject: .application, scopes: scopes, parameters: parameters)
-  }
-
   /// For tokens of a person who is signed in. `account`: a user name or an id; nil is the only one that is signed in.
   package init(
     application: Application, account: String?, scopes: ScopeSet, parameters: TokenParameters = .none,
@@ -43,16 +38,11 @@ package struct TokenSubscription: Sendable {
     self.resourceApplication = resourceApplication
   }
 
-  /// For tokens of the user account of an agent identity, which `application` is.
-  package init(application: Application, agentUser: String, scopes: ScopeSet, parameters: TokenParameters = .none) {
-    self.init(application: application, subject: .agentUser(agentUser), scopes: scopes, parameters: parameters)
-  }
-
-  /// For tokens of `subject`.
+  /// For tokens of `subject`: the application's own (client credentials), or of another subject.
   /// - Parameter challenge: the claims that a token has to prove; cached ones do not count then.
   package init(
-    application: Application, subject: TokenSubject, scopes: ScopeSet, parameters: TokenParameters = .none,
-    challenge: Claims? = nil
+    application: Application, subject: TokenSubject = .application, scopes: ScopeSet,
+    parameters: TokenParameters = .none, challenge: Claims? = nil
   ) {
     self.application = application
     isChallenged = challenge != nil

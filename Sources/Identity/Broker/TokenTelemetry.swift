@@ -42,13 +42,9 @@ package struct TokenMetrics: Sendable {
 }
 
 extension TokenEvent {
-  /// Writes a record: the token that was obtained, or the failure and whether requests fail with it.
-  package func write(to log: Log) {
-    write(to: log, route: nil) { _ in nil }
-  }
-
-  /// The same with the names of the token's routes, and what to do about a failure.
-  package func write(to log: Log, route: String?, next: (AcquisitionError) -> String?) {
+  /// Writes a record: the token that was obtained, or the failure and whether requests fail with it; with the names of
+  /// the token's routes, and what to do about a failure.
+  package func write(to log: Log, route: String? = nil, next: (AcquisitionError) -> String? = { _ in nil }) {
     let route = route.map(LogValue.string) ?? .absent
     let agent = key.agent.map(LogValue.string) ?? .absent
     switch outcome {

@@ -94,7 +94,7 @@ extension LoadedConfiguration {
       application(name, at: wanted.authority).map { blueprint in
         let own = blueprint.agent(agent)
         return user.map {
-          TokenSubscription(application: own, agentUser: $0, scopes: scopes, parameters: parameters)
+          TokenSubscription(application: own, subject: .agentUser($0), scopes: scopes, parameters: parameters)
         } ?? TokenSubscription(application: own, scopes: scopes, parameters: parameters)
       }
     case .caller(let name, let grant, let scopes):
