@@ -1,6 +1,7 @@
 // The callers that the sample API admits, and its answers to the others.
 
 import Bytes
+import FoundationEssentials
 import HTTPServer
 import Platform
 import Testing
@@ -19,8 +20,8 @@ import Tokens
     let good = try SignedJWT(DemoFixture.token())
     var claims = good.claims
     change(&claims)
-    let header = JWTHeader(algorithm: algorithm, keyIdentifier: identifier ?? good.header.kid)
-    let input = SignedJWT.signingInput(header, claims)
+    let header = JSONValue(["alg": algorithm.rawValue, "kid": identifier ?? good.header.kid, "typ": "JWT"])
+    let input = SignedJWT.signingInput(header, try JSONValue(text: Array(JSONEncoder().encode(claims))))
     let scheme: RSASignatureAlgorithm = algorithm == .ps256 ? .ps256 : .rs256
     let signature = try (key ?? DemoFixture.key.get()).signature(of: input.span, scheme)
     return SignedJWT.compact(signingInput: input, signature: signature).revealed()

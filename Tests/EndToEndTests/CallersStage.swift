@@ -3,7 +3,6 @@
 // are no burden.
 
 import Bytes
-import FoundationEssentials
 import Platform
 import Synchronization
 import TestSupport
@@ -58,7 +57,7 @@ final class CallersStage: Sendable {
     let port = try freePort()
     name = "http://127.0.0.1:\(port)"
     let issuer = try FederatedIssuer(name)
-    let keys = String(decoding: try JSONEncoder().encode(issuer.keys), as: UTF8.self)
+    let keys = issuer.keys.json.canonicalText()
     let metadata = #"{"issuer": "\#(name)", "token_endpoint": "\#(name)/token", "jwks_uri": "\#(name)/keys"}"#
     let provider = try LoopServer(
       on: loops.0, address: SocketAddress(.ipv4(0x7F00_0001, port: UInt16(port)))

@@ -1,5 +1,4 @@
 import Bytes
-import FoundationEssentials
 import TestSupport
 import Tokens
 
@@ -18,7 +17,7 @@ struct IssuerSite {
       """
       {"issuer": "\(issuer.name)", "token_endpoint": "\(issuer.name)/token", "jwks_uri": "\(issuer.name)/keys"}
       """, to: ".well-known/openid-configuration")
-    _ = try documents.write(String(decoding: try JSONEncoder().encode(issuer.keys), as: UTF8.self), to: "keys")
+    _ = try documents.write(issuer.keys.json.canonicalText(), to: "keys")
     server = try ChildProcess(
       "issuer", [pinnedPython(), "-m", "http.server", "--bind", "127.0.0.1", "-d", documents.file("."), "\(port)"],
       in: documents)

@@ -1,7 +1,6 @@
 // Callers' tokens of Entra: both versions, keys with their issuers, and what forged ones cost the issuer.
 
 import Bytes
-import FoundationEssentials
 import HTTP
 import HTTPClient
 import Platform
@@ -33,7 +32,7 @@ import Tokens
         let key = try SignInProvider.key.get().publicKey
         var jwk = JWK(identifier: "k1", algorithm: .rs256, modulus: key.modulus, exponent: key.exponent)
         jwk.issuer = keyIssuer
-        return FetchResponse(status: 200, body: Array(try JSONEncoder().encode(JWKSet(keys: [jwk]))))
+        return FetchResponse(status: 200, body: Array(JWKSet(keys: [jwk]).json.canonicalText().utf8))
       }
       let members: [String: JSONValue] = [
         "issuer": .string(second),

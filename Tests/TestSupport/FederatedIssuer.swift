@@ -28,23 +28,22 @@ package struct FederatedIssuer: Sendable {
   package func token(
     subject: String? = nil, audience: String = "api://AzureADTokenExchange", lifetime: Int64 = 3600, now: UnixTime
   ) throws -> String {
-    var claims = JWTClaims()
-    claims.issuer = name
-    claims.subject = subject ?? self.subject
-    claims.audiences = [audience]
-    claims.issuedAt = now
-    claims.notBefore = now
-    claims.expiresAt = now + lifetime
-    let input = SignedJWT.signingInput(JWTHeader(algorithm: .rs256, keyIdentifier: "cluster-1"), claims)
-    return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256)).revealed()
+    try signed(
+      JSONValue(["alg": "RS256", "kid": "cluster-1", "typ": "JWT"]),
+      JSONValue([
+        "iss": name, "sub": subject ?? self.subject, "aud": audience, "iat": now, "nbf": now, "exp": now + lifetime,
+      ]))
   }
 
   /// A JWT of this header, to which algorithm and key are added, and of these claims, to which issuer and times are.
   package func signed(header: [String: JSONValue] = [:], claims: [String: JSONValue], now: UnixTime) throws -> String {
     let header = header.merging(["alg": .string("RS256"), "kid": .string("cluster-1")]) { $1 }
     let claims = claims.merging(["iss": .string(name), "exp": .integer((now + 3600).seconds)]) { $1 }
-    let parts = [header, claims].map { Base64URL.encode(Array(JSONValue.object($0).canonicalText().utf8)) }
-    let input = Array(parts.joined(separator: ".").utf8)
+    return try signed(.object(header), .object(claims))
+  }
+
+  private func signed(_ header: JSONValue, _ claims: JSONValue) throws -> String {
+    let input = SignedJWT.signingInput(header, claims)
     return try SignedJWT.compact(signingInput: input, signature: key.signature(of: input.span, .rs256)).revealed()
   }
 

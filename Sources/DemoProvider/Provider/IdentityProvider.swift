@@ -104,7 +104,7 @@ struct ProviderCall {
     switch endpoint {
     case .root: rootPage()
     case .discovery: DemoAnswer(discovery(tenant?.identifier ?? segment))
-    case .keys: DemoAnswer(["keys": provider.keySet.keys.map(published)])
+    case .keys: DemoAnswer(["keys": provider.keySet.keys])
     case .authorize: try authorize()
     case .interaction: try interaction()
     case .token: try token()
@@ -131,13 +131,6 @@ struct ProviderCall {
       "prompt_values_supported": ["none", "login", "consent", "select_account"],
       "id_token_signing_alg_values_supported": ["RS256"], "subject_types_supported": ["pairwise"],
     ]
-  }
-
-  private func published(_ key: JWK) -> JSONValue {
-    JSONValue([
-      "kty": "RSA", "use": key.use, "alg": key.algorithm, "kid": key.identifier, "n": Base64URL.encode(key.modulus),
-      "e": Base64URL.encode(key.exponent),
-    ])
   }
 
   /// Does a task of a demonstration or a test. The provider listens on loopback alone; pages of browsers, even its own,

@@ -39,7 +39,7 @@ package struct JWK: Sendable, Hashable {
   }
 }
 
-extension JWK: Encodable {
+extension JWK: JSONMember {
   /// Reads a key; nil for one that cannot verify here.
   init?(_ value: JSONValue) {
     guard let members = value.members.map({ JWTMembers($0, of: .signature) }) else { return nil }
@@ -58,30 +58,23 @@ extension JWK: Encodable {
     }
   }
 
-  private enum Name: String, CodingKey {
-    case kty, use, kid, alg, n, e, issuer
-    case operations = "key_ops"
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var members = encoder.container(keyedBy: Name.self)
-    try members.encode("RSA", forKey: .kty)
-    try members.encodeIfPresent(use, forKey: .use)
-    try members.encodeIfPresent(identifier, forKey: .kid)
-    try members.encodeIfPresent(algorithm, forKey: .alg)
-    try members.encodeIfPresent(operations, forKey: .operations)
-    try members.encodeIfPresent(issuer, forKey: .issuer)
-    try members.encode(Base64URL.encode(modulus), forKey: .n)
-    try members.encode(Base64URL.encode(exponent), forKey: .e)
+  package var json: JSONValue {
+    JSONValue([
+      "kty": "RSA", "use": use, "alg": algorithm, "kid": identifier, "key_ops": operations, "issuer": issuer,
+      "n": Base64URL.encode(modulus), "e": Base64URL.encode(exponent),
+    ])
   }
 }
 
 /// An issuer's public keys.
-package struct JWKSet: Sendable, Hashable, Encodable {
+package struct JWKSet: Sendable, Hashable {
   /// The usable keys in the document's order.
   package var keys: [JWK]
 
   package init(keys: [JWK]) { self.keys = keys }
+
+  /// The document that publishes them.
+  package var json: JSONValue { JSONValue(["keys": keys]) }
 
   /// Reads a document; nil if it is no JSON object with an array `keys`, or has a member twice.
   package init?(json: [UInt8]) {

@@ -1,7 +1,6 @@
 // The compact serialisation of a signed JWT, split and joined. `JWTValidation` checks signature and claims.
 
 package import Bytes
-internal import FoundationEssentials
 
 /// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet verified.
 package struct SignedJWT: Sendable {
@@ -22,24 +21,15 @@ package struct SignedJWT: Sendable {
     signingInput = Array(parts[0].utf8) + [UInt8(ascii: ".")] + Array(parts[1].utf8)
   }
 
-  /// The bytes that a signature for a new token covers.
-  package static func signingInput(_ header: JWTHeader, _ claims: some Encodable) -> [UInt8] {
-    Array("\(encoded(header)).\(encoded(claims))".utf8)
+  /// The bytes that a signature for a new token covers (RFC 7515 §5.1).
+  package static func signingInput(_ header: JSONValue, _ claims: JSONValue) -> [UInt8] {
+    let parts = [header, claims].map { Base64URL.encode(Array($0.canonicalText().utf8)) }
+    return Array(parts.joined(separator: ".").utf8)
   }
 
   /// The compact serialisation of a signing input and its signature: a token, so a secret.
   package static func compact(signingInput: [UInt8], signature: [UInt8]) -> Secret {
     Secret(signingInput + [UInt8(ascii: ".")] + Array(Base64URL.encode(signature).utf8))
-  }
-
-  private static func encoded(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return try Base64URL.encode(Array(encoder.encode(value)))
-    } catch {
-      preconditionFailure("strings and whole numbers are always encodable")
-    }
   }
 
   private static func bytes(_ text: some StringProtocol, _ part: JWTRefusal.Part) throws(JWTRefusal) -> [UInt8] {
@@ -72,7 +62,7 @@ extension [String: JSONValue] {
 }
 
 /// The protected header of a JWT (RFC 7515 §4).
-package struct JWTHeader: Sendable, Hashable, Encodable {
+package struct JWTHeader: Sendable, Hashable {
   /// The algorithm as written, also an unknown one.
   package var alg: String
   /// The key that signed, if the token names it.
@@ -81,13 +71,9 @@ package struct JWTHeader: Sendable, Hashable, Encodable {
   package var typ: String?
   /// Extensions that must be understood. None is supported, so a token with any is refused (RFC 7515 §4.1.11).
   package var crit: [String]?
+}
 
-  package init(algorithm: JWTAlgorithm, keyIdentifier: String?, type: String? = "JWT") {
-    alg = algorithm.rawValue
-    kid = keyIdentifier
-    typ = type
-  }
-
+extension JWTHeader {
   init(_ members: JWTMembers) throws(JWTRefusal) {
     guard let algorithm = try members.text("alg") else { throw .json(.header) }
     alg = algorithm

@@ -99,11 +99,7 @@ package struct ClientAssertion: Sendable {
     claims = .object(form.claims.all.mapValues(JSONValue.string).merging(own) { $1 })
   }
 
-  /// The bytes to sign (RFC 7515 §5.1).
-  package var signingInput: [UInt8] {
-    let parts = [header, claims].map { Base64URL.encode(Array($0.canonicalText().utf8)) }
-    return Array(parts.joined(separator: ".").utf8)
-  }
+  package var signingInput: [UInt8] { SignedJWT.signingInput(header, claims) }
 }
 
 extension Authority {

@@ -85,10 +85,7 @@ actor SignInProvider {
     case ("/realms/demo/.well-known/openid-configuration", .get): return json(200, metadata)
     case ("/keys", .get):
       keyRequests += 1
-      return json(
-        habits.keys,
-        String(
-          decoding: try JSONEncoder().encode(JWKSet(keys: habits.hasWithdrawnKey ? [] : [try jwk()])), as: UTF8.self))
+      return json(habits.keys, JWKSet(keys: habits.hasWithdrawnKey ? [] : [try jwk()]).json.canonicalText())
     case ("/device", .post(_, let body)):
       forms.append(Self.members(body))
       return json(habits.device.status, habits.device.json)

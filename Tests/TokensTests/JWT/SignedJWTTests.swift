@@ -1,8 +1,10 @@
 // The compact serialisation and its claims, read and written. RFC 7515 gives the first example.
 
 import Bytes
+import FoundationEssentials
 import Testing
-import Tokens
+
+@testable import Tokens
 
 @Suite("Signed JWT") struct SignedJWTTests {
   /// RFC 7515 appendix A.2, signature shortened to its first bytes.
@@ -104,10 +106,10 @@ import Tokens
     claims.identityType = "app"
     claims.version = "2.0"
     claims.tokenIdentifier = "u"
-    let header = JWTHeader(algorithm: .ps256, keyIdentifier: "k")
-    let input = SignedJWT.signingInput(header, claims)
+    let input = SignedJWT.signingInput(
+      JSONValue(["alg": "PS256", "kid": "k", "typ": "JWT"]), try JSONValue(text: Array(JSONEncoder().encode(claims))))
     let token = try SignedJWT(SignedJWT.compact(signingInput: input, signature: [1, 2, 3]).revealed())
-    #expect(token.header == header)
+    #expect(token.header == JWTHeader(alg: "PS256", kid: "k", typ: "JWT"))
     #expect(token.claims == claims)
     #expect(token.signingInput == input)
     #expect(token.signature == [1, 2, 3])
