@@ -16,8 +16,7 @@ public enum CacheDocumentError: Error, Sendable, Hashable {
 /// Entries are found by their members, not by their keys: libraries disagree about keys. Unknown members, entries and
 /// sections are written back as they were read.
 package struct CacheDocument: Sendable {
-  // A table for each section, in the order of `allCases`.
-  private var tables = [CacheTable](repeating: CacheTable(), count: CacheSection.allCases.count)
+  private var tables: [CacheSection: CacheTable] = [:]
   /// Members of the document that are no known section, or a known one that is no object.
   private var foreignSections: [String: JSONValue] = [:]
   /// Bytes of the text it was read from: the size to expect of the next one.
@@ -52,11 +51,11 @@ package struct CacheDocument: Sendable {
       guard let section, try reader.isAtObject() else {
         foreignSections[name] = try reader.value()
         // Of two members with one name the last one counts.
-        if let section { tables[section.index] = CacheTable() }
+        if let section { tables[section] = nil }
         return
       }
       foreignSections[name] = nil
-      try tables[section.index].read(&reader, text, isAccount: section == .account)
+      try tables[section, default: CacheTable()].read(&reader, text, isAccount: section == .account)
     }
   }
 
@@ -67,8 +66,7 @@ package struct CacheDocument: Sendable {
     writer.reserve(readCount + 65_536)
     writer.openObject()
     for section in CacheSection.allCases where foreignSections[section.rawValue] == nil {
-      let table = tables[section.index]
-      guard !table.isEmpty else { continue }
+      guard let table = tables[section], !table.isEmpty else { continue }
       writer.member(section.rawValue)
       table.write(to: &writer)
     }
@@ -81,20 +79,18 @@ package struct CacheDocument: Sendable {
   }
 
   /// True if it holds no entry.
-  package var isEmpty: Bool { tables.allSatisfy(\.isEmpty) }
+  package var isEmpty: Bool { tables.values.allSatisfy(\.isEmpty) }
 
   /// The entries of a section, by key.
   package subscript(section: CacheSection) -> [String: CacheEntry] {
-    tables[section.index].entries
+    tables[section]?.entries ?? [:]
   }
 
-  func entry(_ section: CacheSection, _ key: String) -> CacheEntry? {
-    tables[section.index].entries[key]
-  }
+  func entry(_ section: CacheSection, _ key: String) -> CacheEntry? { tables[section]?.entries[key] }
 
   /// The keys of an owner's entries.
   func keys(_ section: CacheSection, clientID: String, homeAccountID: String?) -> [String] {
-    tables[section.index].keys(clientID: clientID, homeAccountID: homeAccountID)
+    tables[section]?.keys(clientID: clientID, homeAccountID: homeAccountID) ?? []
   }
 
   package var homeAccountIDs: Set<String> {
@@ -103,7 +99,7 @@ package struct CacheDocument: Sendable {
 
   /// The accounts that a user name, a local id or a home id may mean.
   func homeAccountIDs(called name: String) -> Set<String> {
-    let table = tables[CacheSection.account.index]
+    guard let table = tables[.account] else { return [] }
     var homes = Set(table.keys(called: name).compactMap { table.entries[$0]?.fields[.homeAccountID] })
     if !table.keys(clientID: "", homeAccountID: name).isEmpty { homes.insert(name) }
     return homes
@@ -114,11 +110,11 @@ package struct CacheDocument: Sendable {
     // A known section that was no object has nothing to lose once an entry is added.
     foreignSections[section.rawValue] = nil
     changed?.insert(CachePlace(section, key))
-    tables[section.index].set(key, entry, isAccount: section == .account)
+    tables[section, default: CacheTable()].set(key, entry, isAccount: section == .account)
   }
 
   mutating func remove(_ section: CacheSection, _ key: String) {
     changed?.insert(CachePlace(section, key))
-    tables[section.index].remove(key)
+    tables[section]?.remove(key)
   }
 }

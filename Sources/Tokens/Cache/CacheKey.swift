@@ -41,14 +41,4 @@ package enum CacheSection: String, Sendable, Hashable, CaseIterable {
   case refreshToken = "RefreshToken"
   /// Metadata of applications: the family.
   case appMetadata = "AppMetadata"
-
-  var index: Int {
-    switch self {
-    case .accessToken: 0
-    case .account: 1
-    case .idToken: 2
-    case .refreshToken: 3
-    case .appMetadata: 4
-    }
-  }
 }
