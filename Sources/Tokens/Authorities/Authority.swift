@@ -128,6 +128,11 @@ extension String {
     [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"].contains { hasSuffix($0) }
   }
 
+  /// True if it has ASCII letters and digits, `-`, `.` and `_` alone.
+  var isPlainName: Bool {
+    utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._".utf8.contains($0) }
+  }
+
   /// True if this is a GUID in its usual form, in either letter case.
   package var isGUID: Bool {
     let parts = split(separator: "-", omittingEmptySubsequences: false)

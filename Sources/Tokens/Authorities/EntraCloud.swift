@@ -34,13 +34,8 @@ package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
     self = cloud
   }
 
-  private static let byHost: [String: EntraCloud] = {
-    var table: [String: EntraCloud] = [:]
-    for cloud in allCases {
-      for host in cloud.hosts { table[host] = cloud }
-    }
-    return table
-  }()
+  private static let byHost = Dictionary(
+    uniqueKeysWithValues: allCases.flatMap { cloud in cloud.hosts.map { ($0, cloud) } })
 }
 
 extension EntraCloud {
@@ -70,15 +65,7 @@ package enum EntraTenant: Sendable, Hashable {
     case "organizations": self = .organizations
     case "consumers": self = .consumers
     case let name:
-      let isName = name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-          UInt8(ascii: "."):
-          true
-        default: false
-        }
-      }
-      guard isName, !name.isEmpty else { return nil }
+      guard name.isPlainName, !name.contains("_"), !name.isEmpty else { return nil }
       self = .specific(name)
     }
   }

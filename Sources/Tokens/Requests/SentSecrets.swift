@@ -176,21 +176,16 @@ private struct Readings {
       }
       let name = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self).lowercased()
       let length = end + 1 - rest.startIndex
-      switch name {
-      case "amp": return ([UInt8(ascii: "&")], length)
-      case "lt": return ([UInt8(ascii: "<")], length)
-      case "gt": return ([UInt8(ascii: ">")], length)
-      case "quot": return ([UInt8(ascii: "\"")], length)
-      case "apos": return ([UInt8(ascii: "'")], length)
-      default:
-        let isHexadecimal = name.hasPrefix("#x")
-        guard name.hasPrefix("#"),
-          let code = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
-        else { return nil }
-        return (utf8(code), length)
-      }
+      if let character = markup[name] { return (Array(character.utf8), length) }
+      let isHexadecimal = name.hasPrefix("#x")
+      guard name.hasPrefix("#"),
+        let code = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
+      else { return nil }
+      return (utf8(code), length)
     }
   }
+
+  private static let markup = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
 
   /// The decoded runs of base64's letters, in either alphabet, with padding or without, at every offset of the encoder.
   private static func base64(_ text: [UInt8]) -> [[UInt8]] {

@@ -72,15 +72,7 @@ package struct TokenParameters: Sendable, Hashable {
   ]
 
   /// RFC 6749 appendix A: letters, digits, `-`, `.`, `_`. Shorter than any provider's limit.
-  private static func isName(_ name: String) -> Bool {
-    (1...64).contains(name.utf8.count)
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-        default: false
-        }
-      }
-  }
+  private static func isName(_ name: String) -> Bool { (1...64).contains(name.utf8.count) && name.isPlainName }
 
   private static func isText(_ text: String) -> Bool {
     (1...2048).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }

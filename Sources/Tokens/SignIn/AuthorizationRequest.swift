@@ -106,13 +106,7 @@ public struct DomainHint: Sendable, Hashable {
 
   /// A hint; nil for a text with another character than letters, digits, `-`, `.` and `_`.
   public init?(_ text: String) {
-    let isName = text.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-      default: false
-      }
-    }
-    guard isName, (1...253).contains(text.utf8.count) else { return nil }
+    guard text.isPlainName, (1...253).contains(text.utf8.count) else { return nil }
     self.text = text
   }
 }
