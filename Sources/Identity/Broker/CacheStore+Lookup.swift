@@ -1,5 +1,3 @@
-// The broker's questions to the cache.
-
 internal import Platform
 internal import Tokens
 

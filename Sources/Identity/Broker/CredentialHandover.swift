@@ -1,6 +1,3 @@
-// Chooses the held token that serves until a changed credential has obtained one: the rule, and the broker's part in
-// it. `BearerValue.dueNow` has it renewed at once; `AcquisitionPlan` decides after a failure.
-
 package import Bytes
 package import Tokens
 

@@ -1,11 +1,9 @@
-// One acquisition from lock to stored token: a look at the results of others, the requests, their repetition. Remembers
-// nothing; the broker decides what callers are told and how long requests pause.
-
 internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// Gets one token from a provider, or from the cache if another process was faster.
+/// Gets one token from a provider, or from the cache if another process was faster. It remembers nothing; the broker
+/// decides what callers are told and how long requests pause.
 struct TokenAcquisition: Sendable {
   let subscription: TokenSubscription
   let directory: ProviderDirectory

@@ -1,12 +1,10 @@
-// The tokens of this process: one request in flight per key, the held tokens, the memory of failures. `AcquisitionPlan`
-// decides, `TokenAcquisition` acts. Requests with a warm token never come here.
-
 package import Bytes
 internal import Platform
 internal import Telemetry
 package import Tokens
 
-/// Obtains tokens and keeps them.
+/// Obtains the tokens of this process and keeps them: one request in flight per key, the memory of failures.
+/// `AcquisitionPlan` decides, `TokenAcquisition` acts.
 ///
 /// Isolation: everything below is this actor's. The event loops hold the published `BearerValue`s and enter only if
 /// there is none, if it is no longer usable, or (without waiting) to have it renewed.

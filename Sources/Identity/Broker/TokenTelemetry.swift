@@ -1,5 +1,3 @@
-// Log records and metrics of acquisitions. An event holds no token and no secret.
-
 internal import Bytes
 package import Telemetry
 internal import Tokens

@@ -1,5 +1,3 @@
-// Runs a command that prints a JWT that proves an application, and reads its output. FederatedTokens keeps the JWT.
-
 package import Bytes
 internal import Platform
 internal import Tokens

@@ -1,5 +1,3 @@
-// Requests and keeps tokens of other issuers that prove applications. Tokens has the rules for requests and answers.
-
 internal import Bytes
 internal import HTTP
 internal import HTTPClient

@@ -1,5 +1,3 @@
-// Requests tokens from the service of a managed identity. Tokens has the rules for requests, answers and repetition.
-
 internal import Bytes
 internal import HTTPClient
 internal import Platform

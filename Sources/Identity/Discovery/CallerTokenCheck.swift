@@ -1,6 +1,3 @@
-// Judges callers' tokens: by issuer, audience, and the issuer's keys, which are fetched when they are first needed and
-// again when a token names an unknown key.
-
 package import Bytes
 internal import HTTPClient
 package import Tokens
@@ -27,7 +24,8 @@ package struct BelievedClaims: Sendable, Hashable {
   package var subject: String?
 }
 
-/// Judges callers' tokens by issuer, audience, keys and times.
+/// Judges callers' tokens by issuer, audience, times and the issuer's keys, which are fetched when they are first needed
+/// and again when a token names an unknown key.
 package actor CallerTokenCheck {
   private let issuer: Application
   /// The authority, for the log.

@@ -1,14 +1,11 @@
-// The metadata of an API and its providers (RFC 9728): fetched from the API's own origin, and from providers that are
-// not at a private address. ProtectedResource judges them.
-
 package import Bytes
 package import HTTP
 package import HTTPClient
 package import Tokens
 
-/// The description of one API: fetched when it is first needed, once for all who wait, and kept for an hour. That there
-/// is none, or a fault, is remembered for a minute. A challenge that names another address is tried at once, but for a
-/// few such addresses only, so that an API cannot make the proxy ask again and again.
+/// The description of one API (RFC 9728): fetched when it is first needed, once for all who wait, and kept for an hour.
+/// That there is none, or a fault, is remembered for a minute. A challenge that names another address is tried at once,
+/// but for a few such addresses only, so that an API cannot make the proxy ask again and again.
 package actor ResourceDirectory {
   private typealias Outcome = Result<ProtectedResource?, DiscoveryFault>
 

@@ -1,13 +1,11 @@
-// The sign-in through a browser on this machine: authorization code with PKCE, its answer received on loopback (RFC
-// 8252). The caller opens the browser.
-
 package import Bytes
 internal import HTTP
 internal import HTTPServer
 package import Platform
 internal import Tokens
 
-/// Signs a person in through a browser.
+/// Signs a person in through a browser on this machine: authorization code with PKCE, its answer received on loopback
+/// (RFC 8252). The caller opens the browser.
 package struct InteractiveSignIn: Sendable {
   private let exchange: SignInExchange
   private let loop: EventLoop

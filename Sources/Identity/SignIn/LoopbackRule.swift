@@ -1,6 +1,3 @@
-// The reaction of the loopback listener to each request of a sign-in: the redirect to the provider, the possible
-// answer, the person's decision.
-
 internal import HTTP
 
 struct LoopbackRequest: Sendable, Hashable {

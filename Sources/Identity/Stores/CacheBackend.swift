@@ -1,5 +1,3 @@
-// The requirements of a shared cache's place: a file or a Redis server, with one `CacheStore` for both.
-
 package import Bytes
 internal import Platform
 package import Tokens

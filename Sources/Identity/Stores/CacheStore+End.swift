@@ -1,5 +1,3 @@
-// The unwritten changes at the end of the process, and the last attempts to write them.
-
 internal import Bytes
 package import Platform
 

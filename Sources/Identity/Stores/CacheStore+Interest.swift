@@ -1,5 +1,3 @@
-// Parts of a place that is too large to hold, when they are needed.
-
 package import Tokens
 
 extension CacheStore {

@@ -1,6 +1,3 @@
-// The meaning of an `authority` setting: the kind of identity provider, its tenant, the address of its metadata. No
-// request is sent; `ProviderMetadata` reads the metadata.
-
 internal import Bytes
 public import HTTP
 

@@ -1,6 +1,3 @@
-// The regional token endpoints of Microsoft Entra, which serve an application's own tokens. Identity detects the
-// machine's region.
-
 package import HTTP
 
 /// A region of Azure, by its name in host names.

@@ -1,5 +1,3 @@
-// The table of Microsoft identity hosts by cloud. No network is used.
-
 /// A cloud of Microsoft Entra, known by a group of host names that serve the same accounts and tokens
 /// (MSAL's built-in instance metadata).
 package enum EntraCloud: String, Sendable, Hashable, CaseIterable {

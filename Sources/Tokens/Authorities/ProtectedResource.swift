@@ -1,6 +1,3 @@
-// An API's own description (RFC 9728): its permitted addresses, its content, and the addresses of its providers'
-// metadata. The server at the API's address chooses the content, so every part is judged. Identity fetches it.
-
 package import Bytes
 package import HTTP
 
@@ -58,7 +55,7 @@ package enum DiscoveryFault: Error, Sendable, Hashable {
   private static func plain(_ text: String) -> String { text.printable(limit: 200) }
 }
 
-/// An API's description of itself.
+/// An API's description of itself (RFC 9728). The server at its address chooses the content, so every part is judged.
 package struct ProtectedResource: Sendable, Hashable {
   /// Its name, which requests for its tokens carry (RFC 8707).
   package let resource: String

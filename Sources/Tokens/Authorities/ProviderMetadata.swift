@@ -1,5 +1,3 @@
-// Reads and checks a provider's OpenID Connect metadata. Identity fetches it.
-
 import Bytes
 package import HTTP
 

@@ -1,6 +1,3 @@
-// Sets of scopes: their grammar, their canonical order, and coverage. `ScopeRule` decides which scopes an application
-// may request.
-
 /// A text that is no scope set, or scopes that cannot be requested.
 public enum ScopeError: Error, Sendable, Hashable {
   /// Not a `scope-token` of RFC 6749 §3.3: empty, or with a space, quote, backslash, control or non-ASCII character.

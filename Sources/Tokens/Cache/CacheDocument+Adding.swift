@@ -1,5 +1,3 @@
-// Stores a reply: the entries that it makes, the members kept from older entries, and the older entries it replaces.
-
 package import Bytes
 
 extension CacheDocument {

@@ -1,6 +1,3 @@
-// Finds tokens by members, through every alias of a cloud, the narrowest access token and the newest refresh token
-// first.
-
 package import Bytes
 
 /// The owner of a wanted token, and the places to look.

@@ -1,5 +1,3 @@
-// Signing out: the entries that go with an account, and those that stay because they belong to another.
-
 internal import Bytes
 
 extension CacheDocument {

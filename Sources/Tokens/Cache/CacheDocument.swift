@@ -1,6 +1,3 @@
-// The unified cache as one document: sections, entries, everything unknown. Reads and writes its text; Identity has
-// files and locks, and each operation has a file of its own.
-
 public import Bytes
 
 /// A text that is no cache. It must not be overwritten.

@@ -1,6 +1,3 @@
-// One entry of the unified cache: its members as written in the file, apart from the secret. The typed views interpret
-// them (`HeldAccessToken`, `HeldRefreshToken`, `CachedAccount`).
-
 package import Bytes
 
 /// An entry as some library wrote it. Unknown members stay in it.

@@ -1,8 +1,6 @@
-// Reads an entry's members: one pass over the entry, and a text only for each member that is asked for.
-
 import Bytes
 
-/// The members of an entry that this library understands.
+/// The members of an entry that this library understands: found in one pass, a text only for each that is asked for.
 struct CacheFields {
   private enum Source {
     case text(CacheText)

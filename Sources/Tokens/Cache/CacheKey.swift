@@ -1,6 +1,5 @@
-// The keys under which new entries are written: msal-python's. Entries are never looked up by them.
-
-/// Makes keys (msal-python's `key_makers`): parts joined by `-`, absent ones empty, all in lower case.
+/// Makes keys of new entries (msal-python's `key_makers`): parts joined by `-`, absent ones empty, all in lower case.
+/// Entries are never looked up by them.
 enum CacheKey {
   /// An access token's. Tokens that need more than their scopes have a key apart, so that no library takes them for
   /// plain ones.

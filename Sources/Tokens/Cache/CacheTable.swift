@@ -1,5 +1,3 @@
-// The entries of one section, indexed by owner: lookups do not depend on the number of entries.
-
 import Bytes
 
 /// A section's entries, by key and by owner.

@@ -1,7 +1,5 @@
-// Finds an owner's entries among many without a String for every name. Fingerprints may collide, so a lookup compares
-// the names themselves.
-
-/// 64 bits of one or two names, or of a text: a wide multiplication for every 16 bytes, as wyhash does it.
+/// 64 bits of one or two names, or of a text: a wide multiplication for every 16 bytes, as wyhash does it. Fingerprints
+/// may collide, so a lookup compares the names themselves.
 package struct Fingerprint: Hashable, Sendable {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 

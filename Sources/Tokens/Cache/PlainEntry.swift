@@ -1,8 +1,6 @@
-// An entry that is unchanged since it was read: a part of the document's text, which is read on demand.
-
 import Bytes
 
-/// A plain object in a text (`PlainObject`).
+/// An entry that is unchanged since it was read: a plain object in the document's text (`PlainObject`).
 struct PlainEntry: Sendable {
   let text: CacheText
   private let start: UInt32

@@ -1,6 +1,3 @@
-// The issuer of a refresh token that its writer stored under a host alone (as msal does), if several issuers share the
-// host.
-
 import Bytes
 
 /// The rule by which an unmarked refresh token belongs to an issuer.

@@ -1,6 +1,3 @@
-// The request in an API's Bearer challenge. `BearerChallengeReading` reads it from a response; `ChallengePlan` decides
-// what to do.
-
 /// A request of an API (RFC 6750 §3, RFC 9470 §3, RFC 9728 §5.1, and Microsoft's `claims` and `authorization_uri`).
 package struct BearerChallenge: Sendable, Hashable {
   /// The `error` parameter.

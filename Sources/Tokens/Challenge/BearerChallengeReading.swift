@@ -1,6 +1,3 @@
-// Reduces the challenges of a response to one request, or to the reason why they cannot be used. The HTTP module has
-// the grammar.
-
 import Bytes
 package import HTTP
 

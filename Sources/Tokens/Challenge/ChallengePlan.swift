@@ -1,6 +1,3 @@
-// Decides what to do about an API's refusal, from the challenge, the route's settings, and the refused token.
-// `RejectionBackoff` limits repetitions.
-
 /// A refusal of an API.
 package struct RefusedRequest: Sendable {
   package var status: Int

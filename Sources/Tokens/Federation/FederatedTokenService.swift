@@ -1,6 +1,3 @@
-// Services beside the workload that give it a signed token about itself: detection, requests and answers. Identity
-// sends the requests.
-
 package import Bytes
 package import HTTP
 

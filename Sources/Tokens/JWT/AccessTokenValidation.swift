@@ -1,9 +1,7 @@
-// Decides if a JWT with an issuer's signature is an access token for its bearer. Issuers sign other things with the
-// same keys: ID tokens, logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
-
 import Bytes
 
-/// The requirements of an access token beyond `JWTValidation`.
+/// The requirements of an access token beyond `JWTValidation`. Issuers sign other things with the same keys: ID tokens,
+/// logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
 package struct AccessTokenValidation: Sendable {
   /// True if the issuer names the requesting application in each access token (Entra: `azp` or `appid`).
   package var namesApplication: Bool

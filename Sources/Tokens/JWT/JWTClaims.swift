@@ -1,6 +1,3 @@
-// The claims by which tokens are judged and issued: RFC 7519's registered ones and Entra's. Other members are ignored
-// on reading.
-
 public import Bytes
 
 /// The claims of an access or ID token. They are unverified until `JWTValidation` has accepted the token.

@@ -1,5 +1,3 @@
-// One refusal for every JWT: an ID token, a caller's access token, a proof of the application.
-
 public import Bytes
 
 /// A reason why a text is no valid JWT of its issuer, for us, at this time.

@@ -1,6 +1,3 @@
-// The validation of a signed JWT. It verifies no signature itself and fetches no key: the verdict on the signature is
-// passed in as a closure.
-
 package import Bytes
 
 /// The result of checking a token's signature.

@@ -1,5 +1,3 @@
-// The compact serialisation of a signed JWT, split and joined. `JWTValidation` checks signature and claims.
-
 package import Bytes
 
 /// A JWT in the JWS compact serialisation (RFC 7515 §3.1), read but not yet verified.

@@ -1,9 +1,6 @@
-// Access tokens that are valid only with a certificate. The binding is read from the token without proof: the upstream
-// enforces it.
-
 package import Bytes
 
-/// Certificate-bound access tokens (RFC 8705 §3).
+/// Certificate-bound access tokens (RFC 8705 §3). The binding is read without proof: the upstream enforces it.
 package enum TokenBinding {
   /// The certificate that the sender of a token has to show: the SHA-256 of its DER in base64url (`cnf.x5t#S256`). Nil
   /// for a token without such a condition, and for one that cannot be read.

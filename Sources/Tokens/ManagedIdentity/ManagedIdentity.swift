@@ -1,5 +1,3 @@
-// A machine's identities and the services that give out their tokens: detection and names. Identity sends the requests.
-
 package import Bytes
 package import HTTP
 

@@ -1,5 +1,3 @@
-// The decision of silent acquisition, from the held token, the available grant, earlier failures, and the time.
-
 package import Bytes
 
 /// The step for a caller that needs a token.

@@ -1,8 +1,6 @@
-// The owner of a reply's tokens, by client_info and ID token. Decodes only; `JWTValidation` verifies the ID token.
-
 package import Bytes
 
-/// The person in a token reply.
+/// The person in a token reply, not verified.
 package struct AccountIdentity: Sendable, Hashable {
   /// `uid.utid`, or the ID token's subject; nil if the reply has neither.
   package var homeAccountID: String?

@@ -1,6 +1,3 @@
-// The table of a provider's refusals of a caller's token, and so of the caller's challenges. Failures of the
-// application, its request or the provider itself are not in it.
-
 /// A provider's reason to give no token for a caller's.
 public enum AssertionRefusal: Sendable, Hashable {
   /// The person has to prove more: a token with these claims, for this application, would do.

@@ -1,5 +1,3 @@
-// Makes a text of others fit for a terminal and for a log: one line, without control sequences.
-
 extension String {
   /// The text's first `limit` characters, each control, line end and direction mark turned into a space.
   package func printable(limit: Int) -> String {

@@ -1,6 +1,3 @@
-// An answer, and its meaning if it has no OAuth error: a page of a web application firewall or a proxy, or of a
-// provider that omits the error that RFC 6749 §5.2 demands.
-
 package import Bytes
 
 /// An answer of a provider, or of a service that gives out tokens.

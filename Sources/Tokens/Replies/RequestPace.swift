@@ -1,9 +1,7 @@
-// The pause of an application's requests for its own tokens after its provider asked for one. A limit is the
-// application's or the address's (RFC 6585 §4), not one token's: what one request learns, the others keep to.
-
 package import Bytes
 
-/// The requests of one application for its own tokens, at one provider.
+/// The requests of one application for its own tokens, at one provider. A limit is the application's or the address's
+/// (RFC 6585 §4), not one token's: what one request learns, the others keep to.
 ///
 /// After a refusal with `Retry-After` none is sent before that time is over, and then one at a time: a second refusal
 /// spreads the next one wider. After a success the next request follows within the spread of a first refusal, and after

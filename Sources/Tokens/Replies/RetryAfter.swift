@@ -1,8 +1,6 @@
-// Reads `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date in any of HTTP's three forms.
-
 package import Bytes
 
-/// The pause that a provider asks for.
+/// The pause that a provider asks for (`Retry-After`, RFC 9110 §10.2.3).
 package struct RetryAfter: Sendable, Hashable {
   /// Seconds from now: 1 to `limit`.
   package let seconds: Int64

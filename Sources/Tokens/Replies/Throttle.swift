@@ -1,8 +1,6 @@
-// The memory of failed token requests of one key, and the pause before the next one.
-
 package import Bytes
 
-/// The pause of requests to a provider after failures of one kind of request.
+/// The pause of requests to a provider after failures of one key's requests.
 package struct Throttle: Sendable, Hashable {
   /// The requester of the failed requests.
   package enum Requester: Sendable, Hashable {

@@ -1,6 +1,4 @@
-// The table from a failed token request to the reaction (the classes that MSAL libraries share).
-
-/// The reaction that a failed token request calls for, by its label in metrics.
+/// The reaction that a failed token request calls for (the classes that MSAL libraries share), by its label in metrics.
 package enum TokenErrorClass: String, Sendable, Hashable, CaseIterable {
   /// A person has to sign in again, consent, or prove more. Another request without that is pointless.
   case signInNeeded = "sign_in_needed"

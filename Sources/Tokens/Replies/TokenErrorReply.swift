@@ -1,8 +1,6 @@
-// The contents of an OAuth error reply, bounded and printable. `TokenErrorClass` interprets it.
-
 import Bytes
 
-/// An error reply of a token endpoint (RFC 6749 §5.2, with Entra's members).
+/// An error reply of a token endpoint (RFC 6749 §5.2, with Entra's members), bounded and printable.
 public struct TokenErrorReply: Sendable, Hashable {
   /// The `error` member.
   public var error: String

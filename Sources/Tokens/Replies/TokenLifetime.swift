@@ -1,5 +1,3 @@
-// The instants of a token's renewal and end. They are fixed when it arrives; users only compare them with the clock.
-
 package import Bytes
 
 /// The usability of a held token at an instant.
@@ -12,6 +10,7 @@ package enum Freshness: Sendable, Hashable {
   case expired
 }
 
+/// The instants of a token, fixed when it arrives; users only compare them with the clock.
 package struct TokenLifetime: Sendable, Hashable {
   /// Its arrival.
   package let obtainedAt: UnixTime

@@ -1,5 +1,3 @@
-// The key of every token held in memory: the values that must be equal for one token to serve two requests.
-
 package import Bytes
 
 package enum TokenSubject: Sendable, Hashable {

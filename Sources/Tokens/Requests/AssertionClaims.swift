@@ -1,5 +1,3 @@
-// Claims that an application signs beside those that prove it, for a provider's policy.
-
 /// Claims that cannot be added to a client assertion.
 public enum AssertionClaimsError: Error, Sendable, Hashable {
   /// More than `AssertionClaims.limit`.

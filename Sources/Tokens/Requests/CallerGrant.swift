@@ -1,5 +1,3 @@
-// The exchange of a caller's token for an upstream's: grants, parameters, and results.
-
 /// The grant by which a caller's token is exchanged.
 package enum CallerGrant: Sendable, Hashable {
   /// Entra's on-behalf-of: RFC 7523 with `requested_token_use`.

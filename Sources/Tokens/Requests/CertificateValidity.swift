@@ -1,8 +1,6 @@
-// A certificate's dates and the states to report. Dates alone decide nothing: the provider judges the certificate.
-
 package import Bytes
 
-/// The time in which a certificate is valid.
+/// The time in which a certificate is valid. Dates alone decide nothing: the provider judges the certificate.
 package struct CertificateValidity: Sendable, Hashable {
   package var notBefore: UnixTime
   package var notAfter: UnixTime

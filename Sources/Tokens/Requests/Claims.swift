@@ -1,6 +1,3 @@
-// The `claims` parameter: challenges, client capabilities and their merger. The HTTP module and the proxy find
-// challenges in answers.
-
 import Bytes
 
 /// A text that is no claims request.

@@ -1,6 +1,3 @@
-// The JWT by which an application proves itself with its certificate or key: its contents, and the algorithm and key
-// name that a provider expects. Platform signs it; Identity decides when.
-
 package import Bytes
 internal import FoundationEssentials
 internal import HTTP

@@ -1,9 +1,7 @@
-// Removes the secrets of a request from the provider's answer before it is used: some providers repeat them, as sent or
-// in another encoding.
-
 package import Bytes
 
-/// The secrets of one request to a provider. Nothing in the answer may show them in a log, a status or an answer.
+/// The secrets of one request to a provider. Some providers repeat them, as sent or in another encoding: nothing in the
+/// answer may show them in a log, a status or an answer.
 package struct SentSecrets: Sendable {
   private let secrets: [Secret]
 

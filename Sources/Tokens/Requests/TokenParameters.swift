@@ -1,9 +1,7 @@
-// A route's additions to its token requests: audiences (`audience`, `resource`) and further parameters of the provider.
-// A route does not decide grant, application or person.
-
 internal import HTTP
 
-/// Parameters of token requests beside those that the grant needs. Part of every key: they decide what a token is for.
+/// A route's parameters of token requests beside those that the grant needs. Part of every key: they decide what a token
+/// is for, but not grant, application or person.
 package struct TokenParameters: Sendable, Hashable {
   package struct Parameter: Sendable, Hashable {
     package let name: String

@@ -1,5 +1,3 @@
-// Reads the answer that a browser brings from an authorization endpoint. The state is checked before anything else.
-
 package import Bytes
 internal import HTTP
 
@@ -19,7 +17,7 @@ public enum AuthorizationReplyError: Error, Sendable, Hashable {
   case withoutCode
 }
 
-/// A code that a browser brought (RFC 6749 §4.1.2).
+/// A code that a browser brought (RFC 6749 §4.1.2). The state is checked before anything else.
 package struct AuthorizationReply: Sendable {
   /// Valid for one token request.
   package let code: Secret

@@ -1,5 +1,3 @@
-// The address of a sign-in for a person's browser. Identity opens it.
-
 package import HTTP
 
 /// A request to an authorization endpoint for a code (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1).

@@ -1,8 +1,6 @@
-// The values that one sign-in through a browser keeps until its answer comes: in memory, for minutes.
-
 package import Bytes
 
-/// The three values that tie an answer to its request.
+/// The three values that tie an answer to its request, kept in memory, for minutes.
 package struct AuthorizationSession: Sendable {
   /// Returns with the answer, which is invalid without it (RFC 6749 §10.12).
   package let state: String

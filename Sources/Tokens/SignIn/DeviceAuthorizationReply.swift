@@ -1,5 +1,3 @@
-// Reads a device authorization endpoint's answer, and makes its texts printable.
-
 package import Bytes
 internal import HTTP
 

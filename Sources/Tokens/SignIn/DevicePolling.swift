@@ -1,5 +1,3 @@
-// Decides when to request the tokens of a device code, and when to give up. Sends nothing and waits for nothing.
-
 package import Bytes
 
 /// The polling of one device code (RFC 8628 §3.4 and §3.5).

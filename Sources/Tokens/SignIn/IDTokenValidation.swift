@@ -1,5 +1,3 @@
-// The validation of an ID token (OpenID Connect Core 1.0 §3.1.3.7), beyond that of every JWT.
-
 package import Bytes
 
 /// The requirements for an ID token.

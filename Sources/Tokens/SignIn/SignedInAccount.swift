@@ -1,5 +1,3 @@
-// Information about a signed-in person: tenants and the state of the tokens. Never a token.
-
 package import Bytes
 internal import HTTP
 

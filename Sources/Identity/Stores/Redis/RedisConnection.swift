@@ -1,6 +1,3 @@
-// One connection to a Redis server: authenticating, sending commands together, reading their replies. RedisClient
-// chooses the commands and connects.
-
 internal import Bytes
 internal import HTTP
 internal import HTTPClient

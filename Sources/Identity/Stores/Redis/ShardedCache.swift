@@ -1,6 +1,3 @@
-// A cache divided among a server's keys: the versions of shards, and the shards that a change affects. Nothing here is
-// sent or waited for.
-
 internal import Tokens
 
 struct ShardWrite: Sendable {
