@@ -58,7 +58,6 @@ private func exercise(_ document: CacheDocument) {
     for account in accounts {
       changed.removeAccount(home: account.homeAccountID, environments: ["id.example"], clientID: "c")
     }
-    changed.removeApplicationTokens(clientID: "c", environments: ["login.windows.net"])
     let query = CacheQuery(environments: ["id.example"], realm: "t", clientID: "c", homeAccountID: "h", isolation: nil)
     for held in changed.refreshTokens(query, family: "1") {
       changed.rotate(held, to: Secret("newer"), obtainedAt: now)

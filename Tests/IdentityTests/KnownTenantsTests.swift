@@ -44,7 +44,7 @@ import Tokens
     let provider = Self.provider(of: authority)
     let first = broker(store)
     let value = try await first.bearer(for: subscription(authority, provider.fetch))
-    try await waitForFile(directory.file("cache.json.providers")) { await store.tenants.isWritten(authority) }
+    try await waitForFile(directory.file("cache.json.providers")) { await store.isWritten(authority) }
 
     let later = await open()
     let second = broker(later)
@@ -91,15 +91,15 @@ import Tokens
       _ = try await broker(store).bearer(for: subscription(authority, provider.fetch))
       let (metadata, forms) = (await provider.metadataRequests, await provider.forms)
       #expect(metadata == 1 && forms.isEmpty, "\(text)")
-      try await waitForFile(directory.file("cache.json.providers")) { await store.tenants.isWritten(authority) }
+      try await waitForFile(directory.file("cache.json.providers")) { await store.isWritten(authority) }
     }
   }
 }
 
-extension KnownTenants {
+extension CacheStore {
   /// True if a later start would know the tenant.
   fileprivate func isWritten(_ authority: Authority) async -> Bool {
     if authority.knownRealm != nil { return true }
-    return await writtenTenant(of: authority) != nil
+    return await KnownTenants(text: text(.providers)).tenant(of: authority) != nil
   }
 }

@@ -359,7 +359,7 @@ struct RedisCacheStoreTests {
     }
     let value = try await bearer(up)
     let store = try await open(redis.port)
-    #expect(try await eventually { await store.tenants.writtenTenant(of: authority) != nil })
+    #expect(try await eventually { await KnownTenants(text: store.text(.providers)).tenant(of: authority) != nil })
     let served = try await bearer(down)
     #expect(served.token == value.token && served.origin.source == .cache)
   }

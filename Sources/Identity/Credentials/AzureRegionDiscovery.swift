@@ -47,20 +47,17 @@ package actor AzureRegionDiscovery {
   }
 
   private static func ask(_ fetch: Fetch) async -> Outcome {
-    do throws(HTTPURLError) {
-      var request = FetchRequest(.get, try HTTPURL(address), fields: [("metadata", "true")])
-      request.destination = .region
-      do throws(FetchError) {
-        let response = try await fetch(request)
-        guard response.status == 200 else { return .failed(reason: "it answered with status \(response.status)") }
-        let text = String(decoding: response.body.filter { $0 > 0x20 }, as: UTF8.self)
-        guard let region = AzureRegion(text) else { return .failed(reason: "its answer names no region") }
-        return .found(region)
-      } catch {
-        return .failed(reason: error.detail)
-      }
+    guard let url = HTTPURL(ifValid: address) else { preconditionFailure("the address is a URL") }
+    var request = FetchRequest(.get, url, fields: [("metadata", "true")])
+    request.destination = .region
+    do throws(FetchError) {
+      let response = try await fetch(request)
+      guard response.status == 200 else { return .failed(reason: "it answered with status \(response.status)") }
+      let text = String(decoding: response.body.filter { $0 > 0x20 }, as: UTF8.self)
+      guard let region = AzureRegion(text) else { return .failed(reason: "its answer names no region") }
+      return .found(region)
     } catch {
-      preconditionFailure("the address is a URL")
+      return .failed(reason: error.detail)
     }
   }
 }

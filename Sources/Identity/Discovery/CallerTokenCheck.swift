@@ -24,8 +24,8 @@ package struct BelievedClaims: Sendable, Hashable {
   package var subject: String?
 }
 
-/// Judges callers' tokens by issuer, audience, times and the issuer's keys, which are fetched when they are first needed
-/// and again when a token names an unknown key.
+/// Judges callers' tokens by issuer, audience, times and the issuer's keys, which are fetched when they are needed
+/// first, and again when a token names an unknown key.
 package actor CallerTokenCheck {
   private let issuer: Application
   /// The authority, for the log.

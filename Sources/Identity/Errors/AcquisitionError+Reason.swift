@@ -92,6 +92,10 @@ extension ClientAssertionError {
     case .expired(.issuer, let end): "the token that was handed out had expired at \(Self.words(end)), and was not sent"
     }
   }
+
+  private static func words(_ instant: UnixTime) -> String {
+    LogInstant(seconds: instant.seconds, nanoseconds: 0).description
+  }
 }
 
 extension ExternalCommandError {
@@ -107,12 +111,6 @@ extension ExternalCommandError {
     case .failed(.killed(let signal), let errors):
       "it was ended by signal \(signal): \(String(decoding: errors, as: UTF8.self))"
     }
-  }
-}
-
-extension ClientAssertionError {
-  private static func words(_ instant: UnixTime) -> String {
-    LogInstant(seconds: instant.seconds, nanoseconds: 0).description
   }
 }
 

@@ -33,7 +33,7 @@ package enum CacheLock: String, Sendable, Hashable, CaseIterable {
 package struct CacheMetrics: Sendable {
   private let reads: Counter
   private let writes: Counter
-  private let failures: [String: Counter]
+  private let failures: CounterTable
   private let unwritten: Gauge
   private let waits: DurationHistogramTable
 
@@ -43,13 +43,9 @@ package struct CacheMetrics: Sendable {
       "bearer_proxy_cache_reads_total", help: "Reads of the token cache after another process had changed it.")
     writes = catalog.counter(
       "bearer_proxy_cache_writes_total", help: "Writes of the token cache to its file or server.")
-    var failures: [String: Counter] = [:]
-    for reason in CacheStoreError.reasons {
-      failures[reason] = catalog.counter(
-        "bearer_proxy_cache_failures_total", help: "Attempts to read or write the token cache that failed.",
-        labels: ["reason": reason])
-    }
-    self.failures = failures
+    failures = catalog.counters(
+      "bearer_proxy_cache_failures_total", help: "Attempts to read or write the token cache that failed.",
+      by: MetricLabel("reason", CacheStoreError.reasons))
     unwritten = catalog.gauge(
       "bearer_proxy_cache_unwritten_changes",
       help: "Changes that only this process knows, until the cache can be written.")
@@ -67,7 +63,7 @@ package struct CacheMetrics: Sendable {
       writer.add(writes)
       writer.set(unwritten, 0)
     case .failed(let error, let kept, _):
-      if let counter = failures[error.reason] { writer.add(counter) }
+      writer.add(failures[CacheStoreError.reasons.firstIndex(of: error.reason) ?? 0])
       writer.set(unwritten, Int64(kept))
     case .recovered: writer.set(unwritten, 0)
     case .refusedRenewal: break

@@ -29,11 +29,6 @@ package final class KnownTenants: Sendable {
     }
   }
 
-  /// The tenant that a later start will know.
-  func writtenTenant(of authority: Authority) async -> String? {
-    await text?.read().flatMap { Self.tenants($0)[authority.description] }
-  }
-
   /// Records an authority's metadata, for the next start too. Only a tenant that the authority does not name itself is
   /// kept.
   func remember(_ metadata: ProviderMetadata, of authority: Authority) async {

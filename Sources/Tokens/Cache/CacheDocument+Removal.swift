@@ -53,17 +53,6 @@ extension CacheDocument {
     }
   }
 
-  /// Removes the application's own access tokens from hosts; those of people stay.
-  package mutating func removeApplicationTokens(clientID: String, environments: [String]) {
-    let hosts = Set(environments.map { $0.lowercased() })
-    for key in keys(.accessToken, clientID: clientID, homeAccountID: nil) {
-      guard let entry = entry(.accessToken, key), hosts.contains(entry["environment"]?.lowercased() ?? "") else {
-        continue
-      }
-      remove(.accessToken, key)
-    }
-  }
-
   private func families(of clientID: String, hosts: Set<String>) -> Set<String> {
     Set(
       self[.appMetadata].values

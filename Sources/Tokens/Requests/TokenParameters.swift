@@ -1,7 +1,7 @@
 internal import HTTP
 
-/// A route's parameters of token requests beside those that the grant needs. Part of every key: they decide what a token
-/// is for, but not grant, application or person.
+/// A route's parameters of token requests beside those that the grant needs. Part of every key: they decide what a
+/// token is for, but not grant, application or person.
 package struct TokenParameters: Sendable, Hashable {
   package struct Parameter: Sendable, Hashable {
     package let name: String

@@ -32,12 +32,6 @@ struct ApplicationFlowTests {
     let challenged = try await flow.call(2)
     #expect(challenged.answer == .rejected("invalid_client") && challenged.forms == Self.forms(flow, 2))
     #expect(challenged.cacheDifferences.isEmpty)
-    let clientID = try #require(flow.recording.calls[3].app["client_id"]?.text)
-    try await flow.change {
-      $0.removeApplicationTokens(clientID: clientID, environments: ["login.microsoftonline.com"])
-    }
-    #expect(await flow.document()[.accessToken].isEmpty)
-    #expect(flow.recording.calls[3].cacheAfter.members?["AccessToken"]?.members?.isEmpty == true)
   }
 
   @Test func `short-lived-token: flow 13: a token of five minutes is served, filed under its issuer`() async throws {

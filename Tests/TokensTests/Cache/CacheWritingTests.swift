@@ -256,9 +256,6 @@ import Tokens
     #expect(Set(document[.refreshToken].values.compactMap { $0.secret?.revealed() }) == ["RT-b", "RT-other"])
     #expect(document.accounts(environments: [Fixture.host]).map(\.homeAccountID) == ["uid-b.\(Fixture.realm)"])
     #expect(document[.appMetadata].count == 3)
-
-    document.removeApplicationTokens(clientID: Fixture.client, environments: [Fixture.host])
-    #expect(Set(document[.accessToken].values.compactMap { $0.secret?.revealed() }) == ["b"])
   }
 
   @Test func `no description of a document holds a secret`() throws {

@@ -59,20 +59,13 @@ extension RedisBackend {
     }
     var (versions, unconfirmed): ([Int: Int64], [Int: Int64]) = ([:], [:])
     let now = surroundings.now()
-    do throws(RedisFailure) {
-      for (cell, writes) in parts.sorted(by: { $0.key < $1.key }) {
-        let (version, isConfirmed) = try await send(writes, cell, floor: highest)
-        // The next look reads other cells that were written, and makes the change on them once more.
-        guard version > 0 else {
-          state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) }
-          return nil
-        }
-        versions[cell] = version
-        if !isConfirmed { unconfirmed[cell] = version }
-      }
-    } catch {
-      state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) }
-      throw error
+    defer { state.withLock { [unconfirmed] in $0.unconfirmed.add(change, unconfirmed, at: now) } }
+    for (cell, writes) in parts.sorted(by: { $0.key < $1.key }) {
+      let (version, isConfirmed) = try await send(writes, cell, floor: highest)
+      // The next look reads other cells that were written, and makes the change on them once more.
+      guard version > 0 else { return nil }
+      versions[cell] = version
+      if !isConfirmed { unconfirmed[cell] = version }
     }
     // The counters stay: others may have written between the look and this.
     state.withLock { [versions, unconfirmed] state in
@@ -81,7 +74,6 @@ extension RedisBackend {
         if unconfirmed[cell] == nil { state.unconfirmed.confirm(cell, upTo: version) }
       }
       state.cache.commit(document)
-      state.unconfirmed.add(change, unconfirmed, at: now)
     }
     return (document, parts.values.joined().reduce(0) { $0 + $1.text.count })
   }
