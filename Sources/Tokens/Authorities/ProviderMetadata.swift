@@ -58,12 +58,15 @@ package struct ProviderMetadata: Sendable, Hashable {
     guard let issuer = members["issuer"]?.text else { throw .missing(member: "issuer") }
     guard authority.accepts(issuer: issuer) else { throw .issuer(found: String(issuer.prefix(200))) }
     self.issuer = issuer
-    tokenEndpoint = try Self.endpoint("token_endpoint", of: members, authority: authority)
-    authorizationEndpoint = Self.optionalEndpoint("authorization_endpoint", of: members, authority: authority)
-    endSessionEndpoint = Self.optionalEndpoint("end_session_endpoint", of: members, authority: authority)
-    keysURL = Self.optionalEndpoint("jwks_uri", of: members, authority: authority)
-    endpoints = Self.endpoints(of: members, authority: authority)
-    mutualTLSAliases = Self.endpoints(of: members["mtls_endpoint_aliases"]?.members ?? [:], authority: authority)
+    let token = ProviderEndpoint.token.rawValue
+    guard members[token]?.text != nil else { throw .missing(member: token) }
+    guard let url = Self.endpoint(token, of: members, authority) else { throw .endpoint(member: token) }
+    tokenEndpoint = url
+    authorizationEndpoint = Self.endpoint("authorization_endpoint", of: members, authority)
+    endSessionEndpoint = Self.endpoint("end_session_endpoint", of: members, authority)
+    keysURL = Self.endpoint("jwks_uri", of: members, authority)
+    endpoints = Self.endpoints(of: members, authority)
+    mutualTLSAliases = Self.endpoints(of: members["mtls_endpoint_aliases"]?.members ?? [:], authority)
     responseModes = Set(members["response_modes_supported"]?.texts ?? [])
     namesIssuerInReplies = members["authorization_response_iss_parameter_supported"] == .bool(true)
     requiresPushedAuthorization = members["require_pushed_authorization_requests"] == .bool(true)
@@ -80,31 +83,20 @@ package struct ProviderMetadata: Sendable, Hashable {
     (showingCertificate ? mutualTLSAliases[endpoint] : nil) ?? endpoints[endpoint]
   }
 
-  private static func endpoints(of members: [String: JSONValue], authority: Authority) -> [ProviderEndpoint: HTTPURL] {
+  private static func endpoints(of members: [String: JSONValue], _ authority: Authority) -> [ProviderEndpoint: HTTPURL]
+  {
     let found = ProviderEndpoint.allCases.compactMap { endpoint in
-      optionalEndpoint(endpoint.rawValue, of: members, authority: authority).map { (endpoint, $0) }
+      self.endpoint(endpoint.rawValue, of: members, authority).map { (endpoint, $0) }
     }
     return Dictionary(uniqueKeysWithValues: found)
   }
 
-  /// An endpoint that only sign-ins need. If it cannot be trusted it is ignored, because token requests work without
-  /// it.
-  private static func optionalEndpoint(
-    _ member: String, of members: [String: JSONValue], authority: Authority
-  ) -> HTTPURL? {
-    do throws(ProviderMetadataError) { return try endpoint(member, of: members, authority: authority) } catch {
-      return nil
-    }
-  }
-
+  /// An endpoint; nil if there is none, or it cannot be trusted. Only sign-ins need those beside the token endpoint.
   private static func endpoint(
-    _ member: String, of members: [String: JSONValue], authority: Authority
-  ) throws(ProviderMetadataError) -> HTTPURL {
-    guard let text = members[member]?.text else { throw .missing(member: member) }
-    guard let url = HTTPURL(ifValid: text),
-      url.scheme == .https || (authority.url.scheme == .http && url.isLoopback)
-    else { throw .endpoint(member: member) }
-    return url
+    _ member: String, of members: [String: JSONValue], _ authority: Authority
+  ) -> HTTPURL? {
+    guard let url = members[member]?.text.flatMap({ HTTPURL(ifValid: $0) }) else { return nil }
+    return url.scheme == .https || (authority.url.scheme == .http && url.isLoopback) ? url : nil
   }
 
   /// Google's issuer. Its ID tokens may name it without the scheme.

@@ -32,22 +32,12 @@ package struct AuthorizationReply: Sendable {
     let form = try mapping({ (_: ReplyForm.Problem) in AuthorizationReplyError.malformed }, ReplyForm(text))
     guard let found = form["state"], Secret(found) == Secret(state) else { throw .state }
     try issuer.check(form["iss"])
-    if let error = form["error"] {
-      throw .refused(TokenErrorReply(error: error, description: form["error_description"]))
-    }
+    let told = ["error", "error_description"].reduce(into: [:]) { $0[$1] = form[$1].map(JSONValue.string) }
+    if let refusal = TokenErrorReply(members: told, sent: .none) { throw .refused(refusal) }
     guard let code = form["code"] else { throw .withoutCode }
     self.code = Secret(code)
     let identity = AccountIdentity(clientInfo: form["client_info"], idToken: nil)
     accountHint = RoutingHint(homeAccountID: identity.homeAccountID)
-  }
-}
-
-extension TokenErrorReply {
-  /// An error that came by a browser, bounded and printable as those of token endpoints are.
-  fileprivate init(error: String, description: String?) {
-    var members = ["error": JSONValue.string(error)]
-    members["error_description"] = description.map(JSONValue.string)
-    self = TokenErrorReply(members: members, sent: .none) ?? TokenErrorReply(error: "unknown", suberror: nil)
   }
 }
 
