@@ -67,7 +67,8 @@ struct AccountBench {
     _ scopes: String = "A", account: String? = nil, challenge: String? = nil, of application: Application? = nil
   ) throws -> TokenSubscription {
     TokenSubscription(
-      application: try application ?? self.application(), account: account, scopes: try ScopeSet(parameter: scopes),
+      application: try application ?? self.application(), subject: .account(account),
+      scopes: try ScopeSet(parameter: scopes),
       challenge: try challenge.map { try Claims(json: $0) })
   }
 

@@ -136,8 +136,10 @@ import Tokens
     let helper = try blueprint(bench).agent(Self.helper)
     #expect(try subscription(helper, user: Self.user).key.subject.isUnattended)
     #expect(try subscription(helper).key.subject.isUnattended)
-    let callers = TokenSubscription(application: helper, callersBy: .onBehalfOf, scopes: try ScopeSet(["orders.read"]))
-      .onBehalf(of: try CallerAssertion(unverified: Secret("assertion-of-ann")))
+    let callers = TokenSubscription(
+      application: helper, subject: .caller(nil, .onBehalfOf), scopes: try ScopeSet(["orders.read"])
+    )
+    .onBehalf(of: try CallerAssertion(unverified: Secret("assertion-of-ann")))
     #expect(try await bench.broker.bearer(for: callers).revealedToken() == "token-2")
     let form = try #require(await bench.provider.forms.last)
     #expect(

@@ -182,7 +182,7 @@ import Tokens
         reply, clientID: Self.client, environment: row.filed, realm: "home", grantType: "authorization_code",
         requested: try ScopeSet(["other/x"]), isolation: row.isolation), now: UnixTime(1_600_000_000))
     let subscription = TokenSubscription(
-      application: try Self.application(row, provider), account: "ann@x.example",
+      application: try Self.application(row, provider), subject: .account("ann@x.example"),
       scopes: try ScopeSet(["https://api.example/read"]))
     let value = try await Self.broker(CacheStore.memory(document)).bearer(for: subscription)
     #expect(value.revealedToken() == "fresh")

@@ -24,7 +24,7 @@ import Tokens
       application: Application(
         name: "demo", authority: try Authority(authority), clientID: "client", credential: .secret(Secret("s3cret")),
         credentialVersion: CredentialVersion(version), fetch: bench.provider.fetch),
-      callersBy: grant, scopes: try ScopeSet(parameter: "orders.read"))
+      subject: .caller(nil, grant), scopes: try ScopeSet(parameter: "orders.read"))
   }
 
   private func error(

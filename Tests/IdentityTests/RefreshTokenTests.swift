@@ -164,7 +164,7 @@ import Tokens
   private func member(_ bench: Bench) throws -> TokenSubscription {
     var application = try bench.application()
     application.family = "1"
-    return TokenSubscription(application: application, account: nil, scopes: try ScopeSet(["A"]))
+    return TokenSubscription(application: application, subject: .account(nil), scopes: try ScopeSet(["A"]))
   }
 
   private static let family = #", "foci": "1""#

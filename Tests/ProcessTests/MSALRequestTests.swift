@@ -99,8 +99,10 @@ import Tokens
   }
 
   private static func onBehalf(_ application: Application) throws -> TokenSubscription {
-    TokenSubscription(application: application, callersBy: .onBehalfOf, scopes: try ScopeSet(["api://down/read"]))
-      .onBehalf(of: try CallerAssertion(unverified: Secret("INCOMING")))
+    TokenSubscription(
+      application: application, subject: .caller(nil, .onBehalfOf), scopes: try ScopeSet(["api://down/read"])
+    )
+    .onBehalf(of: try CallerAssertion(unverified: Secret("INCOMING")))
   }
 
   private static func own(_ application: Application) throws -> TokenSubscription {

@@ -296,7 +296,7 @@ struct RedisCacheStoreTests {
       name: "demo", authority: try Authority("https://login.microsoftonline.com/11111111-aaaa-4aaa-8aaa-111111111111"),
       clientID: "client", credential: nil,
       fetch: { request throws(FetchError) in throw .malformed(host: request.url.host) })
-    let wish = TokenSubscription(application: application, account: nil, scopes: try ScopeSet(["A"]))
+    let wish = TokenSubscription(application: application, subject: .account(nil), scopes: try ScopeSet(["A"]))
     var memories: [SignInRequirements] = []
     var stores: [CacheStore] = []
     for _ in 0..<2 {

@@ -221,7 +221,8 @@ final class ExploredWorld: @unchecked Sendable {
         demands.append(
           Demand(
             subscription: TokenSubscription(
-              application: application, account: "\(person)@x.example", scopes: try ScopeSet(parameter: "api.person")),
+              application: application, subject: .account("\(person)@x.example"),
+              scopes: try ScopeSet(parameter: "api.person")),
             subject: person))
       }
     } catch {

@@ -17,34 +17,17 @@ package struct TokenSubscription: Sendable {
   /// The caller's token, while a request of it is served.
   package private(set) var assertion: CallerAssertion?
   /// The application that asks the authorization server of the resource, if that is another one.
-  @Boxed package private(set) var resourceApplication: Application? = nil
+  @Boxed package private(set) var resourceApplication: Application?
 
-  /// For tokens of a person who is signed in. `account`: a user name or an id; nil is the only one that is signed in.
-  package init(
-    application: Application, account: String?, scopes: ScopeSet, parameters: TokenParameters = .none,
-    challenge: Claims? = nil
-  ) {
-    self.init(
-      application: application, subject: .account(account), scopes: scopes, parameters: parameters, challenge: challenge
-    )
-  }
-
-  /// For tokens of callers, each with its own (`onBehalf`).
-  package init(
-    application: Application, callersBy grant: CallerGrant, scopes: ScopeSet, parameters: TokenParameters = .none,
-    resourceApplication: Application? = nil
-  ) {
-    self.init(application: application, subject: .caller(nil, grant), scopes: scopes, parameters: parameters)
-    self.resourceApplication = resourceApplication
-  }
-
-  /// For tokens of `subject`: the application's own (client credentials), or of another subject.
+  /// For tokens of `subject`: the application's own (client credentials), a person's, or those of callers, each with
+  /// its own (`onBehalf`).
   /// - Parameter challenge: the claims that a token has to prove; cached ones do not count then.
   package init(
     application: Application, subject: TokenSubject = .application, scopes: ScopeSet,
-    parameters: TokenParameters = .none, challenge: Claims? = nil
+    parameters: TokenParameters = .none, challenge: Claims? = nil, resourceApplication: Application? = nil
   ) {
     self.application = application
+    self.resourceApplication = resourceApplication
     isChallenged = challenge != nil
     key = AcquisitionKey(
       authority: application.authority, clientID: application.clientID, credential: application.credentialVersion,

@@ -78,7 +78,7 @@ public struct ClientApplicationBase: Sendable {
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     let assertion = try mapping({ ClientApplicationError.signIn(.crypto($0)) }, CallerAssertion(unverified: token))
     var subscription = TokenSubscription(
-      application: application, callersBy: grant, scopes: scopes, parameters: parameters
+      application: application, subject: .caller(nil, grant), scopes: scopes, parameters: parameters
     ).onBehalf(of: assertion)
     if let claims { subscription = subscription.answering(.claims(claims)) }
     return AuthenticationResult(

@@ -126,7 +126,7 @@ struct RememberedRequirement {
   ) async {
     guard case .route(let name) = target else { return nil }
     let wish = TokenSubscription(
-      application: application, account: plan.account, scopes: plan.scopes, parameters: plan.parameters)
+      application: application, subject: .account(plan.account), scopes: plan.scopes, parameters: plan.parameters)
     memory = SignInRequirements(beside: store, subscriptions: [name: wish], now: now)
     route = name
     guard let need = await memory.requirement(of: name) else { return nil }

@@ -88,7 +88,7 @@ extension LoadedConfiguration {
       }
     case .account(let name, let account, let scopes):
       application(name, at: wanted.authority).map {
-        TokenSubscription(application: $0, account: account, scopes: scopes, parameters: parameters)
+        TokenSubscription(application: $0, subject: .account(account), scopes: scopes, parameters: parameters)
       }
     case .agent(let name, let agent, let user, let scopes):
       application(name, at: wanted.authority).map { blueprint in
@@ -115,7 +115,8 @@ extension LoadedConfiguration {
               credential: other?.credentialVersion ?? CredentialVersion(0)))
         }
         return TokenSubscription(
-          application: own, callersBy: callersGrant, scopes: scopes, parameters: parameters, resourceApplication: other)
+          application: own, subject: .caller(nil, callersGrant), scopes: scopes, parameters: parameters,
+          resourceApplication: other)
       }
     }
   }

@@ -75,7 +75,7 @@ import Tokens
     // Silent acquisition finds the filed tokens.
     let broker = TokenBroker(TokenBroker.Surroundings(now: { SignInProvider.now }), store: store)
     let wish = TokenSubscription(
-      application: application, account: "Ann@Example.org", scopes: try ScopeSet(["api://orders/read"]))
+      application: application, subject: .account("Ann@Example.org"), scopes: try ScopeSet(["api://orders/read"]))
     #expect(try await broker.bearer(for: wish).revealedToken() == "AT-1")
     #expect(await provider.forms.count == 1)
 

@@ -66,7 +66,7 @@ struct SignInRequirementsTests {
   ) throws -> SignInRequirements {
     let bench = AccountBench()
     let wish = TokenSubscription(
-      application: try bench.application(clientID: client), account: account, scopes: try ScopeSet(["A"]))
+      application: try bench.application(clientID: client), subject: .account(account), scopes: try ScopeSet(["A"]))
     return SignInRequirements(
       in: slow ?? text(directory), subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
   }
@@ -89,7 +89,7 @@ struct SignInRequirementsTests {
     let bench = AccountBench()
     func wish(_ account: String?) throws -> TokenSubscription {
       TokenSubscription(
-        application: try bench.application(clientID: "client"), account: account, scopes: try ScopeSet(["A"]))
+        application: try bench.application(clientID: "client"), subject: .account(account), scopes: try ScopeSet(["A"]))
     }
     let memory = SignInRequirements(now: { [clock] in clock.now })
     memory.follow(["gone": try wish(nil), "others": try wish("alice"), "stays": try wish(nil)])
@@ -110,7 +110,8 @@ struct SignInRequirementsTests {
     let directory = try TemporaryDirectory()
     let memory = try memory(directory)
     let key = TokenSubscription(
-      application: try AccountBench().application(clientID: "client"), account: nil, scopes: try ScopeSet(["A"])
+      application: try AccountBench().application(clientID: "client"), subject: .account(nil),
+      scopes: try ScopeSet(["A"])
     ).key
     func value(
       _ source: TokenOrigin.Source, after seconds: Int64, _ token: String = "opaque"
@@ -225,7 +226,7 @@ struct SignInRequirementsTests {
   @Test func `without a writable store the process itself remembers`() async throws {
     let bench = AccountBench()
     let wish = TokenSubscription(
-      application: try bench.application(), account: nil, scopes: try ScopeSet(["A"]))
+      application: try bench.application(), subject: .account(nil), scopes: try ScopeSet(["A"]))
     let memory = SignInRequirements(
       in: FileText(path: "/nowhere/at/all/cache.json.challenges"), subscriptions: ["r": wish],
       now: { [clock] in clock.now })
@@ -282,7 +283,7 @@ struct SignInRequirementsTests {
     var wishes: [String: TokenSubscription] = [:]
     for number in 0..<300 {
       wishes["r\(number)"] = TokenSubscription(
-        application: try bench.application(), account: "person\(number)", scopes: try ScopeSet(["A"]))
+        application: try bench.application(), subject: .account("person\(number)"), scopes: try ScopeSet(["A"]))
     }
     let memory = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
     for number in 0..<300 {

@@ -98,7 +98,7 @@ final class ChallengeBench: Sendable {
       })
     let subscription =
       person
-      ? TokenSubscription(application: application, account: nil, scopes: try ScopeSet(["A"]))
+      ? TokenSubscription(application: application, subject: .account(nil), scopes: try ScopeSet(["A"]))
       : TokenSubscription(application: application, scopes: try ScopeSet(["A"]))
     // A clock that does not move: however slow the machine, no pause is over.
     let start = UnixTime(WallClock.now.seconds - age)

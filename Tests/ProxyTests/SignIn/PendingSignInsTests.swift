@@ -71,7 +71,8 @@ import Tokens
     return PendingSignIns.Entry(
       signIn: signIn, browser: Secret("hers"), caller: alice, form: SignInForm(route: "orders"),
       requirement: RouteSignInRequirement(nil, configured: scopes, now: UnixTime(0)),
-      wanted: TokenSubscription(application: application, account: nil, scopes: scopes).key, begunAt: UnixTime(0))
+      wanted: TokenSubscription(application: application, subject: .account(nil), scopes: scopes).key,
+      begunAt: UnixTime(0))
   }
 
   /// The time of the first answer, and what comes of it with sign-ins that have ten minutes.
