@@ -1,4 +1,3 @@
-internal import Platform
 internal import Tokens
 
 extension CacheStore {

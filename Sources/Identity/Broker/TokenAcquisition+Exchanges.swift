@@ -1,7 +1,6 @@
 // Acquires tokens that replace another token: those of callers, and of agents' users. They are kept in memory only.
 
 internal import Bytes
-internal import Platform
 internal import Tokens
 
 extension TokenAcquisition {

@@ -1,7 +1,6 @@
 // Stores what a provider has given, in the cache and in the hands of those who wait.
 
 internal import Bytes
-internal import Platform
 internal import Tokens
 
 extension TokenAcquisition {

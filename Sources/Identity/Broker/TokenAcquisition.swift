@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Platform
 internal import Tokens
 
 /// Gets one token from a provider, or from the cache if another process was faster. It remembers nothing; the broker

@@ -2,10 +2,6 @@
 // refresh token.
 
 internal import Bytes
-internal import HTTP
-internal import HTTPClient
-internal import Platform
-internal import Telemetry
 internal import Tokens
 
 extension TokenBroker {

@@ -2,7 +2,6 @@
 // exported: `import Identity` alone is enough.
 
 @_exported public import Bytes
-internal import Platform
 @_exported public import Tokens
 
 /// The common part of public and confidential applications (MSAL's `ClientApplicationBase`).

@@ -1,7 +1,5 @@
 internal import Bytes
-internal import HTTP
 internal import HTTPClient
-internal import Platform
 package import Tokens
 
 /// An issuer of tokens that prove an application.

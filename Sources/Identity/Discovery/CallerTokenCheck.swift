@@ -1,5 +1,4 @@
 package import Bytes
-internal import HTTPClient
 package import Tokens
 
 /// The reason why a caller's token is refused.

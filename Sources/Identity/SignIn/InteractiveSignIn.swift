@@ -1,5 +1,4 @@
 package import Bytes
-internal import HTTP
 internal import HTTPServer
 package import Platform
 internal import Tokens

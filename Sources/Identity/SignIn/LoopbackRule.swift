@@ -1,5 +1,3 @@
-internal import HTTP
-
 struct LoopbackRequest: Sendable, Hashable {
   enum Method: Sendable { case get, post }
 

@@ -1,5 +1,4 @@
 package import Bytes
-internal import Platform
 package import Tokens
 
 /// The people signed in at one application's authority.

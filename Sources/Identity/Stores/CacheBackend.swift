@@ -1,5 +1,4 @@
 package import Bytes
-internal import Platform
 package import Tokens
 
 /// A store in which processes share the unified cache.

@@ -3,7 +3,6 @@
 package import Bytes
 internal import Platform
 package import Telemetry
-internal import Tokens
 
 package enum CacheStoreEvent: Sendable {
   /// Others had changed the cache, and it was read; `isEmptied` if nothing of it is left.

@@ -1,5 +1,4 @@
 package import Bytes
-internal import HTTP
 
 /// A browser's answer without a code.
 public enum AuthorizationReplyError: Error, Sendable, Hashable {

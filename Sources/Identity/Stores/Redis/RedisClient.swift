@@ -1,5 +1,4 @@
 internal import Bytes
-internal import HTTPClient
 package import Platform
 internal import Tokens
 

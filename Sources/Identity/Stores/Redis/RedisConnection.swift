@@ -1,8 +1,6 @@
 internal import Bytes
-internal import HTTP
 internal import HTTPClient
 internal import Platform
-internal import Tokens
 
 /// An authenticated connection. Confined to its loop; one task at a time uses it.
 final class RedisConnection {

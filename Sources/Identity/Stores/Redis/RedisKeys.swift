@@ -1,5 +1,3 @@
-internal import Tokens
-
 /// The names of the keys under one prefix. In a cluster they are divided into cells, each with a counter and an index
 /// of its own: a hash tag keeps the keys of a cell on one node, and all entries of a person in one cell.
 struct RedisKeys: Sendable {

@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Platform
-internal import Tokens
 
 /// Leases on a Redis server: one process at a time holds a key, and no longer than its life without renewal.
 struct RedisLeases: Sendable {

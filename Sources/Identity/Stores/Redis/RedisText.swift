@@ -1,6 +1,4 @@
 internal import Bytes
-internal import Platform
-internal import Tokens
 
 /// A key on the Redis server that holds the cache. The server removes it when it was not written for its lifetime.
 struct RedisText: SharedText {

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Tokens
 
 /// The shards that a process holds of a cache too large to hold all: those that it was asked for, and those that it
 /// writes. What was not asked for lately is forgotten.
