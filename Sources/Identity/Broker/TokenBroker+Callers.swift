@@ -89,7 +89,7 @@ extension TokenBroker {
     if states[subscription.key] != nil { keepCaller(subscription.key) }
     let route = subscription.routeKey
     switch (met, told) {
-    case (.success, _): states[route]?.takeSuccessOfCaller()
+    case (.success, _): states[route]?.recover()
     case (.failure(let failure), .failure(let error)):
       var state = states[route] ?? TokenState(subscription: TokenSubscription(routeOf: subscription))
       state.takeFailureOfCaller(

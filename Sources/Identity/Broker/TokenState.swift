@@ -267,9 +267,6 @@ struct TokenState {
     }
   }
 
-  /// Records that the provider has given a caller a token.
-  mutating func takeSuccessOfCaller() { recover() }
-
   /// The rule of every pause: nothing is sent before its end, and callers get the failure that began it. nil if
   /// requests may be sent.
   func pausedFailure(at now: UnixTime) -> AcquisitionError? {
@@ -283,7 +280,8 @@ struct TokenState {
     return pausedFailure(at: now) ?? error.retrying(after: 1)
   }
 
-  private mutating func recover() {
+  /// Forgets the failures: a token has arrived, for the route of a caller a caller's.
+  mutating func recover() {
     trouble.throttle.succeeded()
     trouble.failure = nil
   }

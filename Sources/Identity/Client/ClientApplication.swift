@@ -131,15 +131,8 @@ public struct ConfidentialClientApplication: ClientApplication {
   /// The implementation.
   public let base: ClientApplicationBase
 
-  /// Makes an application. Nothing is requested yet.
-  /// - Parameters:
-  ///   - clientID: its id at the provider.
-  ///   - credential: its proof.
-  ///   - authority: the provider: an Entra tenant's URL, or any OpenID Connect issuer's.
-  ///   - clientCapabilities: the program's capabilities, such as `cp1` (claims challenges).
-  ///   - caFile: PEM certificates to trust the authority by, instead of the system's.
-  ///   - cache: the store of accounts and tokens: `CacheStore.file(path:)` shares them with every MSAL.
-  /// - Throws: `authority` or `trust` if those cannot be used, `system` if the system gives no event loop.
+  /// Makes an application. The other parameters and the errors are those of `PublicClientApplication`.
+  /// - Parameter credential: its proof.
   public init(
     clientID: String, credential: ApplicationCredential, authority: String, clientCapabilities: [String] = [],
     caFile: String? = nil, cache: CacheStore = CacheStore.memory()

@@ -208,32 +208,27 @@ package final class SignInRequirements: Sendable {
 struct SharedRequirements: Sendable {
   let text: any SharedText
 
-  /// The present requirements; nil if they cannot be read, or not soon.
-  func read() async -> [String: SignInRequirement]? {
-    await text.read().map(RequirementsText.requirements)
-  }
-
-  /// Changes them; returns true if that succeeded. `change` may be applied more than once. Another text is replaced.
-  func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInRequirement]) -> Void) async -> Bool {
-    await text.change { old in
-      let known = RequirementsText.requirements(old).filter { !$0.value.isOver(at: now) }
-      var requirements = known
-      change(&requirements)
-      if requirements == known { return nil }
-      return requirements.isEmpty ? [] : RequirementsText.bytes(requirements)
-    }
-  }
-}
-
-/// The text of a place: one JSON object.
-enum RequirementsText {
   /// Entries kept, the newest first.
   static let entryLimit = 256
   /// Maximum bytes of a text that is read or written.
   static let sizeLimit = 8 << 20
 
-  /// The requirements in a text; none if it is something else.
-  static func requirements(_ text: [UInt8]) -> [String: SignInRequirement] {
+  /// The present requirements; nil if they cannot be read, or not soon.
+  func read() async -> [String: SignInRequirement]? { await text.read().map(Self.requirements) }
+
+  /// Changes them; returns true if that succeeded. `change` may be applied more than once. Another text is replaced.
+  func change(now: UnixTime, _ change: @escaping @Sendable (inout [String: SignInRequirement]) -> Void) async -> Bool {
+    await text.change { old in
+      let known = Self.requirements(old).filter { !$0.value.isOver(at: now) }
+      var requirements = known
+      change(&requirements)
+      if requirements == known { return nil }
+      return requirements.isEmpty ? [] : Self.bytes(requirements)
+    }
+  }
+
+  /// The requirements in a text, one JSON object; none if it is something else.
+  private static func requirements(_ text: [UInt8]) -> [String: SignInRequirement] {
     guard text.count <= sizeLimit else { return [:] }
     let entries = JSONValue(json: text)?.members?["needs"]?.members ?? [:]
     return entries.compactMapValues { SignInRequirement($0) }
@@ -241,7 +236,7 @@ enum RequirementsText {
 
   /// As much as would be read again, the newest first: the requests of many hostile upstreams must not push out
   /// everything.
-  static func bytes(_ requirements: [String: SignInRequirement]) -> [UInt8] {
+  private static func bytes(_ requirements: [String: SignInRequirement]) -> [UInt8] {
     var members: [String: JSONValue] = [:]
     var room = sizeLimit - 64
     for (subject, requirement) in requirements.sorted(by: { $0.value.since > $1.value.since }).prefix(entryLimit) {

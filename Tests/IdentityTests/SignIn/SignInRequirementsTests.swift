@@ -293,8 +293,8 @@ struct SignInRequirementsTests {
     let other = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
     await changes.wait { directory.read("cache.json.challenges").contains(" r299\"") }
     let kept = await other.all()
-    #expect((200...RequirementsText.entryLimit).contains(kept.count), "\(kept.count)")
-    #expect(directory.read("cache.json.challenges").utf8.count <= RequirementsText.sizeLimit)
+    #expect((200...SharedRequirements.entryLimit).contains(kept.count), "\(kept.count)")
+    #expect(directory.read("cache.json.challenges").utf8.count <= SharedRequirements.sizeLimit)
     #expect(Set(kept.keys) == Set((300 - kept.count..<300).map { "r\($0)" }))
     #expect(kept["r299"]?.claims == (try hostileClaims(299)))
   }

@@ -3,12 +3,10 @@ internal import Tokens
 
 /// Finds the primary that a group of sentinels watches. The one that answered last is asked first.
 struct RedisSentinels: Sendable {
-  private let server: RedisServer
   private let sentinel: RedisServer.Sentinels
   private var order: [RedisPlace]
 
   init(_ server: RedisServer, _ sentinel: RedisServer.Sentinels) {
-    self.server = server
     self.sentinel = sentinel
     order = server.places
   }
