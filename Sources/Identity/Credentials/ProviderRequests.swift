@@ -122,36 +122,29 @@ struct ProviderRequests: Sendable {
     let memory = application.authentication
     let order = ClientSecretPlacement.order(
       configured: application.secretPlacement, accepted: memory[application], offered: metadata.secretPlacements)
-    guard case .secret = credential, order.count > 1 else {
-      do throws(AcquisitionError) {
-        return try await attempt(credential, order[0])
-      } catch {
-        // Another one is obtained for the next request: this one may have been withdrawn.
-        guard case .assertion(let proof, _) = credential, error.errorClass == .configuration,
-          await memory.federatedTokens.forget(proof), case .assertionCommand = application.credential,
-          error.isAboutClient
-        else { throw error }
-        // And for this one: a JWT that a command has signed may be valid for one request (`jti`, RFC 7523 §3).
-        return try await attempt(try await application.proof(to: metadata, surroundings), order[0])
-      }
-    }
     let refusal: AcquisitionError
-    do throws(AcquisitionError) {
-      return try await attempt(credential, order[0])
-    } catch {
-      guard error.isAboutClient else { throw error }
-      refusal = error
-    }
-    do throws(AcquisitionError) {
-      let reply = try await attempt(credential, order[1])
-      memory[application] = order[1]
-      return reply
-    } catch {
-      // The secret itself is wrong: the failure of the first placement is reported.
-      if error.isAboutClient { throw refusal }
-      // Refused for another reason, so the application's proof was accepted.
-      if error.isRefusal { memory[application] = order[1] }
-      throw error
+    do throws(AcquisitionError) { return try await attempt(credential, order[0]) } catch { refusal = error }
+    switch credential {
+    case .secret where order.count > 1 && refusal.isAboutClient:
+      do throws(AcquisitionError) {
+        let reply = try await attempt(credential, order[1])
+        memory[application] = order[1]
+        return reply
+      } catch {
+        // The secret itself is wrong: the failure of the first placement is reported.
+        if error.isAboutClient { throw refusal }
+        // Refused for another reason, so the application's proof was accepted.
+        if error.isRefusal { memory[application] = order[1] }
+        throw error
+      }
+    case .assertion(let proof, _) where refusal.errorClass == .configuration:
+      // Another one is obtained for the next request: this one may have been withdrawn.
+      guard await memory.federatedTokens.forget(proof), case .assertionCommand = application.credential,
+        refusal.isAboutClient
+      else { throw refusal }
+      // And for this one: a JWT that a command has signed may be valid for one request (`jti`, RFC 7523 §3).
+      return try await attempt(try await application.proof(to: metadata, surroundings), order[0])
+    default: throw refusal
     }
   }
 }

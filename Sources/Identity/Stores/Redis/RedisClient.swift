@@ -88,15 +88,12 @@ final class RedisClient: RedisTransport {
   var pausing: RedisFailure? { state.withLock { $0.pause.reason(at: .now) } }
 
   /// The same, with refusals among the replies, which may be redirections within a cluster.
-  func exchange(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
-    let result = await queue.run { [self] in
-      await Task(executorPreference: way.loop) { await self.attempt(commands) }.value
-    }
-    return try result.get()
+  func exchange(_ commands: [RedisCommand]) async -> Result<RedisAnswer, RedisFailure> {
+    await queue.run { [self] in await Task(executorPreference: way.loop) { await self.attempt(commands) }.value }
   }
 
   func perform(_ commands: [RedisCommand]) async throws(RedisFailure) -> RedisAnswer {
-    let answer = try await exchange(commands)
+    let answer = try await exchange(commands).get()
     for (command, reply) in zip(commands, answer.replies) {
       let code: String
       switch reply {

@@ -109,17 +109,13 @@ final class RedisCluster: RedisTransport {
       for (target, indices) in groups {
         let node = node(at: target.place)
         group.addTask {
-          var sent = indices.map { commands[$0] }
-          if target.isExceptional { sent = sent.flatMap { [RedisCommand("ASKING"), $0] } }
-          do throws(RedisFailure) {
-            var answer = try await node.exchange(sent)
-            if target.isExceptional {
-              answer.replies = stride(from: 1, to: answer.replies.count, by: 2).map { answer.replies[$0] }
-            }
-            return (indices, target, .success(answer))
-          } catch {
-            return (indices, target, .failure(error))
+          let isAsking = target.isExceptional
+          let sent = indices.flatMap { isAsking ? [RedisCommand("ASKING"), commands[$0]] : [commands[$0]] }
+          let result = await node.exchange(sent).map { answer in
+            let replies = answer.replies.enumerated().filter { !isAsking || $0.offset % 2 == 1 }.map(\.element)
+            return RedisAnswer(replies: replies, connection: answer.connection)
           }
+          return (indices, target, result)
         }
       }
       return await group.reduce(into: []) { $0.append($1) }
