@@ -57,7 +57,7 @@ extension SettingsDecoder {
       }
       // AD FS compares identifiers as they are registered.
       if case .adfs = application.authority.value.kind { isExact = true }
-      if let resource, application.authority.value.scopeRule == .oneResourceDefault {
+      if let resource, application.authority.value.isOfEntra {
         return refuse(
           resource, "\(application.authority.value.url.host) is told the resource by 'scopes': leave it out")
       }

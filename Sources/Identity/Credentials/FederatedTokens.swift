@@ -193,7 +193,7 @@ extension Authority {
   /// The request of an application of this provider for a token that another provider accepts as proof.
   fileprivate func exchange(_ audience: String, for agent: String?) -> (ScopeSet, TokenParameters) {
     if let agent { return (exchangeScopes(audience), TokenParameters(agent: agent)) }
-    if scopeRule == .oneResourceDefault { return (exchangeScopes(audience), .none) }
+    if isOfEntra { return (exchangeScopes(audience), .none) }
     do throws(TokenParameterError) {
       return (.none, try TokenParameters(audiences: [audience]))
     } catch {

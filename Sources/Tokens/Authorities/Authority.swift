@@ -72,10 +72,7 @@ public struct Authority: Sendable, Hashable {
   /// The address of the provider's OpenID Connect metadata (`/v2.0` for Entra, B2C and External ID).
   package var metadataURL: HTTPURL {
     let path = url.target == "/" ? "" : url.target
-    return switch kind {
-    case .entra, .b2c, .ciam: url.at(path + "/v2.0/.well-known/openid-configuration")
-    case .adfs, .issuer: url.at(path + "/.well-known/openid-configuration")
-    }
+    return url.at(path + (isOfEntra ? "/v2.0" : "") + "/.well-known/openid-configuration")
   }
 
   /// Its address at a provider with OAuth's metadata alone (RFC 8414 §3: the well-known part comes before the issuer's
@@ -85,11 +82,12 @@ public struct Authority: Sendable, Hashable {
     return url.at("/.well-known/oauth-authorization-server" + (url.target == "/" ? "" : url.target))
   }
 
-  /// The scopes that an application may request from this provider for itself.
-  package var scopeRule: ScopeRule {
+  /// True for Entra in each of its forms. An application requests one scope of them for itself, `<resource>/.default`
+  /// (the resource may end in a slash); of every other provider anything that RFC 6749 allows, even nothing.
+  package var isOfEntra: Bool {
     switch kind {
-    case .entra, .b2c, .ciam: .oneResourceDefault
-    case .adfs, .issuer: .any
+    case .entra, .b2c, .ciam: true
+    case .adfs, .issuer: false
     }
   }
 

@@ -111,19 +111,11 @@ extension ScopeSet {
   }
 }
 
-/// The scopes that a provider lets an application request on its own behalf.
-package enum ScopeRule: Sendable, Hashable {
-  /// One scope, `<resource>/.default`. The resource may itself end in a slash.
-  case oneResourceDefault
-  /// Anything that RFC 6749 allows, even nothing.
-  case any
-}
-
 extension Authority {
   /// Refuses scopes that the provider would refuse: call it when the configuration is read.
   package func checkForApplication(_ scopes: ScopeSet) throws(ScopeError) {
     if case .entra(let tenant, _) = kind, !tenant.servesApplications { throw .tenantNotSpecific }
-    guard scopeRule == .oneResourceDefault else { return }
+    guard isOfEntra else { return }
     guard scopes.words.count == 1 else { throw .notOneScope(count: scopes.words.count) }
     let scope = scopes.words[0]
     guard scope.hasSuffix("/.default"), scope.utf8.count > "/.default".utf8.count else { throw .notDefault(scope) }
@@ -133,7 +125,7 @@ extension Authority {
   /// configuration is read.
   package func checkForAccount(_ scopes: ScopeSet) throws(ScopeError) {
     if let reserved = scopes.firstReserved { throw .reserved(reserved) }
-    guard scopeRule == .oneResourceDefault else { return }
+    guard isOfEntra else { return }
     if scopes.isEmpty { throw .none }
     if scopes.words.count > 1, let all = scopes.words.first(where: { $0.hasSuffix("/.default") }) {
       throw .defaultNotAlone(all)

@@ -6,13 +6,7 @@ package struct AccessTokenValidation: Sendable {
   /// True if the issuer names the requesting application in each access token (Entra: `azp` or `appid`).
   package var namesApplication: Bool
 
-  package init(_ authority: Authority) {
-    namesApplication =
-      switch authority.kind {
-      case .entra, .b2c, .ciam: true
-      case .adfs, .issuer: false
-      }
-  }
+  package init(_ authority: Authority) { namesApplication = authority.isOfEntra }
 
   /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the
   /// certificate that the caller has shown in TLS; empty if it has shown none.

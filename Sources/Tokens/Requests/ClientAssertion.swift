@@ -103,10 +103,7 @@ extension Authority {
   /// The algorithm that a provider of this kind expects of a key that supports these; nil if it supports none.
   package func assertionAlgorithm(among possible: [ClientAssertionAlgorithm]) -> ClientAssertionAlgorithm? {
     let order: [ClientAssertionAlgorithm] =
-      switch kind {
-      case .entra, .b2c, .ciam: [.ps256, .rs256, .es256, .es384, .es512]
-      case .adfs, .issuer: [.rs256, .es256, .es384, .es512, .ps256]
-      }
+      isOfEntra ? [.ps256, .rs256, .es256, .es384, .es512] : [.rs256, .es256, .es384, .es512, .ps256]
     return order.first { possible.contains($0) }
   }
 }

@@ -314,10 +314,10 @@ extension ProtectedResource {
           + "scopes_on_challenge")
     }
     let unlisted = key.scopes.words.filter { scope in !scopes.words.contains(scope) }
-    if !scopes.isEmpty, !unlisted.isEmpty, key.authority.scopeRule == .any {
+    if !scopes.isEmpty, !unlisted.isEmpty, !key.authority.isOfEntra {
       gaps.append("scopes_supported does not list \(unlisted.joined(separator: " ")) of the route's scopes")
     }
-    if key.authority.scopeRule == .any, key.parameters["resource"] == nil {
+    if !key.authority.isOfEntra, key.parameters["resource"] == nil {
       gaps.append("the route sends no resource: an issuer that binds tokens to one needs \(resource)")
     }
     return gaps
