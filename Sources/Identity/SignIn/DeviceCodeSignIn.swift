@@ -6,11 +6,7 @@ package struct DeviceCodeSignIn: Sendable {
   private let exchange: SignInExchange
   private let sleep: @Sendable (Int64) async -> Void
 
-  /// A sign-in by device code.
-  /// - Parameters:
-  ///   - store: receives the tokens.
-  ///   - now: the wall clock.
-  ///   - sleep: waits for seconds, or until the task is cancelled.
+  /// A sign-in by device code whose tokens go to `store`. `sleep` waits for seconds, or until the task is cancelled.
   package init(
     _ request: SignInRequest, store: CacheStore, now: @escaping @Sendable () -> UnixTime,
     sleep: @escaping @Sendable (Int64) async -> Void = TokenBroker.sleep

@@ -12,13 +12,11 @@ package struct InteractiveSignIn: Sendable {
   private let timeout: TimeSpan
   private let users: Set<UInt32>?
 
-  /// A sign-in whose answer is awaited on `loop`.
+  /// A sign-in whose answer is awaited on `loop`, and whose tokens go to `store`.
   /// - Parameters:
-  ///   - store: receives the tokens.
   ///   - redirect: the address of the answer; the application's usual one by default.
   ///   - timeout: time that the person may take; five minutes by default.
   ///   - users: the users of this machine whose browsers may open the address and bring the answer; nil is every user.
-  ///   - now: the wall clock.
   package init(
     _ request: SignInRequest, store: CacheStore, loop: EventLoop, redirect: LoopbackRedirect? = nil,
     timeout: TimeSpan = .seconds(300), users: Set<UInt32>? = nil, now: @escaping @Sendable () -> UnixTime
