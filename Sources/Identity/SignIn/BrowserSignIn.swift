@@ -86,7 +86,7 @@ package struct BrowserSignIn: Sendable {
 
   /// Exchanges a code for tokens and verifies the ID token. Nothing is kept yet.
   func prove(_ answer: AuthorizationReply) async throws(SignInError) -> ProvenSignIn {
-    let grant = TokenGrant.authorizationCode(answer.code, redirectURI: redirectURI, verifier: session.proof.verifier)
+    let grant = TokenGrant.authorizationCode(answer.code, redirectURI: redirectURI, verifier: session.verifier)
     let reply = try await mapping(
       exchange.failure,
       awaiting: await exchange.redeem(grant, scopes: exchange.request.scopes, about: answer.accountHint, metadata))

@@ -50,11 +50,14 @@ struct SignInExchange {
   ) async throws(SignInError) -> ProvenSignIn {
     let claims = try await provenClaims(of: reply, nonce: nonce, metadata)
     guard let home = reply.identity.homeAccountID else { throw .withoutAccount }
-    let authorized =
-      application.authority.isStrictAboutScopes ? request.scopes.union(request.extraScopes).decorated : nil
-    let filing = SignInFiling(
-      reply: reply, home: home, application: application, realm: metadata.realm, grantType: grant.type,
-      requested: request.scopes, authorized: authorized, isPlain: request.parameters.isEmpty, arrival: now())
+    let authority = application.authority
+    var issued = IssuedTokens(
+      reply, clientID: application.clientID, environment: authority.environment, realm: metadata.realm,
+      authority: authority.accountAuthority, grantType: grant.type, requested: request.scopes,
+      isolation: authority.isolation,
+      authorized: authority.isStrictAboutScopes ? request.scopes.union(request.extraScopes).decorated : nil)
+    issued.isPlain = request.parameters.isEmpty
+    let filing = SignInFiling(home: home, authority: authority, issued: issued, arrival: now())
     var document = await store.snapshot(of: filing.interest).document
     guard let account = filing.add(to: &document, at: filing.arrival) else { throw .withoutAccount }
     if let expected = request.expectedAccount, !account.isCalled(expected) { throw .otherAccount(account.name) }
@@ -75,10 +78,10 @@ struct SignInExchange {
     await store.tenants.remember(proven.metadata, of: application.authority)
     guard let account = filed else { throw .withoutAccount }
     if let expected, !account.isCalled(expected) { throw .otherAccount(account.name) }
-    let reply = filing.reply
+    let reply = filing.issued.reply
     return AuthenticationResult(
       accessToken: reply.accessToken, tokenType: reply.tokenType,
-      scopes: reply.grantedScopes(requested: filing.requested), expiresOn: filing.arrival + reply.expiresIn,
+      scopes: reply.grantedScopes(requested: filing.issued.requested), expiresOn: filing.arrival + reply.expiresIn,
       tenantID: proven.claims.tenant, account: account, tokenSource: .identityProvider, idTokenClaims: proven.claims)
   }
 
@@ -133,34 +136,22 @@ struct ProvenSignIn: Sendable {
 
 /// The entries of a sign-in in the cache.
 struct SignInFiling: Sendable {
-  let reply: TokenReply
   /// The account's id.
   let home: String
-  @Boxed private(set) var application: Application
-  let realm: String
-  let grantType: String
-  let requested: ScopeSet
-  /// The scopes that the person agreed to, if the provider takes scopes strictly.
-  let authorized: ScopeSet?
-  /// True if the access token serves every request for its scopes.
-  let isPlain: Bool
+  let authority: Authority
+  /// The reply. The document decides the host of its entries.
+  let issued: IssuedTokens
   let arrival: UnixTime
 
   /// The part of a cache that the person is in.
-  var interest: CacheInterest {
-    CacheInterest(.called(home), at: application.authority, clientID: application.clientID)
-  }
+  var interest: CacheInterest { CacheInterest(.called(home), at: authority, clientID: issued.clientID) }
 
   /// Adds it to a document, at once or later; returns the account, or nil if nothing can be stored.
   func add(to document: inout CacheDocument, at current: UnixTime) -> CachedAccount? {
-    let authority = application.authority
-    var issued = IssuedTokens(
-      reply, clientID: application.clientID, environment: document.environment(ofAccount: home, at: authority),
-      realm: realm, authority: authority.accountAuthority, grantType: grantType, requested: requested,
-      isolation: authority.isolation, authorized: authorized)
-    issued.isPlain = isPlain
+    var issued = issued
+    issued.environment = document.environment(ofAccount: home, at: authority)
     guard document.add(issued, now: arrival, at: current) else { return nil }
-    return document.accounts(authority: authority, clientID: application.clientID, named: home)
+    return document.accounts(authority: authority, clientID: issued.clientID, named: home)
       .first { $0.homeAccountID == home }
   }
 }

@@ -11,7 +11,7 @@ package struct CertificateValidity: Sendable, Hashable {
   }
 
   /// The state of a certificate; later cases are more urgent.
-  package enum State: Int, Sendable, Hashable, Comparable, CaseIterable {
+  package enum State: Sendable, Hashable, Comparable, CaseIterable {
     case valid
     /// It ends within 30 days.
     case endsSoon
@@ -19,8 +19,6 @@ package struct CertificateValidity: Sendable, Hashable {
     case endsVerySoon
     case notYetValid
     case expired
-
-    package static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
   }
 
   package func state(at now: UnixTime) -> State {

@@ -71,7 +71,7 @@ package struct AuthorizationRequest: Sendable {
     query.append("scope", scopes.union(extraScopes).decorated(offlineAccess).description)
     query.append("state", session.state)
     if responseMode != .query { query.append("response_mode", responseMode.rawValue) }
-    query.append("code_challenge", session.proof.challenge)
+    query.append("code_challenge", session.challenge)
     query.append("code_challenge_method", "S256")
     query.append("nonce", session.nonce)
     query.append("client_info", "1")

@@ -1,13 +1,15 @@
 package import Bytes
 
-/// The three values that tie an answer to its request, kept in memory, for minutes.
+/// The values that tie an answer to its request, kept in memory, for minutes.
 package struct AuthorizationSession: Sendable {
   /// Returns with the answer, which is invalid without it (RFC 6749 §10.12).
   package let state: String
   /// Returns inside the ID token: the hexadecimal SHA-256 of a seed, as in every MSAL for Python and .NET.
   package let nonce: String
-  /// Proves to the token endpoint that the code is ours.
-  package let proof: PKCE
+  /// Proves to the token endpoint that the code is ours (PKCE): 43 to 128 unreserved characters.
+  package let verifier: Secret
+  /// Goes with the browser: the verifier's SHA-256 in base64url.
+  package let challenge: String
 
   /// A session of random bytes.
   /// - Parameters:
@@ -18,32 +20,18 @@ package struct AuthorizationSession: Sendable {
   ) throws(Failure) {
     try self.init(
       state: Base64URL.encode(random(16)), nonceSeed: Base64URL.encode(random(16)),
-      proof: PKCE(verifier: Base64URL.encode(random(32)), digest: digest), digest: digest)
+      verifier: Base64URL.encode(random(32)), digest: digest)
   }
 
   /// A session of these parts.
   /// - Parameter digest: SHA-256.
   package init<Failure: Error>(
-    state: String, nonceSeed: String, proof: PKCE, digest: ([UInt8]) throws(Failure) -> [UInt8]
+    state: String, nonceSeed: String, verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {
     self.state = state
-    self.proof = proof
-    nonce = String(decoding: ASCII.hexadecimalDigits(of: try digest(Array(nonceSeed.utf8))), as: UTF8.self)
-  }
-}
-
-/// A verifier and its challenge.
-package struct PKCE: Sendable, Equatable {
-  /// Kept until the code is redeemed: 43 to 128 unreserved characters.
-  package let verifier: Secret
-  /// Goes with the browser: the verifier's SHA-256 in base64url.
-  package let challenge: String
-
-  /// A proof with a verifier.
-  /// - Parameter digest: SHA-256.
-  package init<Failure: Error>(verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]) throws(Failure) {
-    challenge = Base64URL.encode(try digest(Array(verifier.utf8)))
     self.verifier = Secret(verifier)
+    challenge = Base64URL.encode(try digest(Array(verifier.utf8)))
+    nonce = String(decoding: ASCII.hexadecimalDigits(of: try digest(Array(nonceSeed.utf8))), as: UTF8.self)
   }
 }
 

@@ -9,8 +9,7 @@ import Tokens
   static func digest(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.reversed()) }
 
   static func session(state: String = "s") -> AuthorizationSession {
-    AuthorizationSession(
-      state: state, nonceSeed: "az", proof: PKCE(verifier: "v~1", digest: digest), digest: digest)
+    AuthorizationSession(state: state, nonceSeed: "az", verifier: "v~1", digest: digest)
   }
 
   @Test func `a session is made of random bytes, and its public halves of digests`() {
@@ -22,9 +21,9 @@ import Tokens
       }, digest: Self.digest)
     #expect(asked == [16, 16, 32])
     #expect(session.state == Base64URL.encode([UInt8](repeating: 1, count: 16)))
-    #expect(session.proof.verifier.revealed() == Base64URL.encode([UInt8](repeating: 3, count: 32)))
-    #expect(session.proof.verifier.count == 43)
-    #expect(session.proof.challenge == Base64URL.encode(Array(session.proof.verifier.revealed().utf8.reversed())))
+    #expect(session.verifier.revealed() == Base64URL.encode([UInt8](repeating: 3, count: 32)))
+    #expect(session.verifier.count == 43)
+    #expect(session.challenge == Base64URL.encode(Array(session.verifier.revealed().utf8.reversed())))
     let seed = Base64URL.encode([UInt8](repeating: 2, count: 16))
     #expect(session.nonce == seed.utf8.reversed().map { "0" + String($0, radix: 16) }.map { $0.suffix(2) }.joined())
   }
@@ -208,8 +207,11 @@ import Tokens
     let nonce = try #require(theirs["nonce"])
     let session = AuthorizationSession(
       state: try #require(flow["state"]?.text), nonceSeed: try #require(flow["nonce"]?.text),
-      proof: PKCE(verifier: verifier) { $0 == Array(verifier.utf8) ? challenge : [] }
-    ) { _ in stride(from: 0, to: nonce.count, by: 2).map { UInt8(nonce.dropFirst($0).prefix(2), radix: 16) ?? 0 } }
+      verifier: verifier
+    ) { text in
+      if text == Array(verifier.utf8) { return challenge }
+      return stride(from: 0, to: nonce.count, by: 2).map { UInt8(nonce.dropFirst($0).prefix(2), radix: 16) ?? 0 }
+    }
     let scopes = try ScopeSet(["https://graph.microsoft.com/User.Read"])
     let claims = Claims(challenge: nil, capabilities: ["CP1"])
     var request = AuthorizationRequest(
@@ -233,7 +235,7 @@ import Tokens
     let token = TokenRequest(
       ClientAuthentication(vector.clientID, at: vector.metadata, nil),
       grant: .authorizationCode(
-        Secret("AUTHCODE"), redirectURI: "http://localhost:8400", verifier: session.proof.verifier), scopes: scopes,
+        Secret("AUTHCODE"), redirectURI: "http://localhost:8400", verifier: session.verifier), scopes: scopes,
       claims: claims)
     var form = RecordedFlow.members(ofForm: token.body)
     #expect(form["claims"] == exchange.form["claims"]?.replacing(" ", with: ""))
