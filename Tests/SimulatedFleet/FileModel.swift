@@ -93,7 +93,7 @@ final class FileModelBackend: CacheBackend, @unchecked Sendable {
   }
 
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
-    let number = LeaseDigest(key).value
+    let number = key.fnv1a
     let end = file.schedule.now + Double(limit.nanoseconds) / 1e9
     await travel()
     while !isFree(file.renewals[number]) {

@@ -77,13 +77,7 @@ package actor TokenBroker {
   }
 
   /// Waits for seconds, or until the task is cancelled.
-  package static let sleep: @Sendable (Int64) async -> Void = { seconds in
-    do {
-      try await Task.sleep(for: .seconds(seconds))
-    } catch {
-      // Cancelled: the wait is over, and the caller checks its own task next.
-    }
-  }
+  package static let sleep: @Sendable (Int64) async -> Void = { await StoreSurroundings.sleep(.seconds($0)) }
 
   /// A usable token: the held one at once, the cache's, or the provider's.
   ///

@@ -147,7 +147,8 @@ package actor FederatedTokens {
     let around = request.surroundings
     let wanted = FederatedTokenRequest(service, audience: request.audience)
     var fetched = FetchRequest(.get, wanted.url, fields: wanted.fields)
-    fetched.destination = service.destination
+    // Google's is a service of the machine, never reached through a proxy; a job's may be anywhere.
+    fetched.destination = if case .gcp = service { .machine } else { .federation }
     fetched.answerLimit = ProviderRequests.usualAnswerLimit
     var attempts = 0
     while true {
@@ -163,16 +164,6 @@ package actor FederatedTokens {
       guard attempts <= 3, failure.retryAfter == nil, failure.status >= 500 || failure.status == 429, !Task.isCancelled
       else { throw AcquisitionError(failure) }
       await around.sleep(1)
-    }
-  }
-}
-
-extension FederatedTokenService {
-  /// Google's is a service of the machine, never reached through a proxy; a job's may be anywhere.
-  var destination: FetchRequest.Destination {
-    switch self {
-    case .gcp: .machine
-    case .githubActions: .federation
     }
   }
 }

@@ -31,22 +31,12 @@ struct SigningKeys {
     for key in candidates where authority.isKey(key, for: token, named: issuer) {
       do throws(CryptoError) {
         let key = try RSAPublicKey(modulus: key.modulus, exponent: key.exponent)
-        if try key.verifies(token.signature.span, of: token.signingInput.span, RSASignatureAlgorithm(algorithm)) {
-          return .valid
-        }
+        let scheme: RSASignatureAlgorithm = algorithm == .ps256 ? .ps256 : .rs256
+        if try key.verifies(token.signature.span, of: token.signingInput.span, scheme) { return .valid }
       } catch {
         continue
       }
     }
     return .invalid
-  }
-}
-
-extension RSASignatureAlgorithm {
-  init(_ algorithm: JWTAlgorithm) {
-    switch algorithm {
-    case .rs256: self = .rs256
-    case .ps256: self = .ps256
-    }
   }
 }

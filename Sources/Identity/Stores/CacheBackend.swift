@@ -122,12 +122,3 @@ package protocol SharedText: Sendable {
   /// `change` may be applied more than once.
   func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool
 }
-
-/// A lease's key as a number (FNV-1a), the same in every process. Two keys with one number only wait for each other.
-package struct LeaseDigest {
-  package let value: UInt64
-
-  package init(_ key: String) {
-    value = key.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-  }
-}

@@ -12,7 +12,7 @@ package struct StoreSurroundings: Sendable {
 
   package init() {}
 
-  /// The pause of a real store.
+  /// The pause of a real store. If it is cancelled, its caller checks its own task next.
   package static let sleep: Pause = { pause in do { try await Task.sleep(for: pause) } catch {} }
 
   /// Draws 0 up to 1.

@@ -1,3 +1,10 @@
+extension String {
+  /// A number for the text, the same in every process.
+  package var fnv1a: UInt64 {
+    utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+  }
+}
+
 /// 64 bits of one or two names, or of a text: a wide multiplication for every 16 bytes, as wyhash does it. Fingerprints
 /// may collide, so a lookup compares the names themselves.
 package struct Fingerprint: Hashable, Sendable {

@@ -178,7 +178,8 @@ final class FileBackend: CacheBackend {
 
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? {
     do throws(SystemError) {
-      guard let held = try await refreshLocks.take(LeaseDigest(key).value, within: limit) else { return nil }
+      // Two keys with one number only wait for each other.
+      guard let held = try await refreshLocks.take(key.fnv1a, within: limit) else { return nil }
       return CacheLease { withExtendedLifetime(held) {} }
     } catch {
       // A read-only file system, for example. The processes do not know of one another's results there anyway.

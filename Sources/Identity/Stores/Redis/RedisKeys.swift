@@ -1,3 +1,5 @@
+internal import Tokens
+
 /// The names of the keys under one prefix. In a cluster they are divided into cells, each with a counter and an index
 /// of its own: a hash tag keeps the keys of a cell on one node, and all entries of a person in one cell.
 struct RedisKeys: Sendable {
@@ -7,7 +9,7 @@ struct RedisKeys: Sendable {
   /// The cell of a shard.
   func cell(of shard: String) -> Int {
     // The person, or the application, without the host.
-    cells == 1 ? 0 : Int(LeaseDigest(shard.split(separator: ":").last.map(String.init) ?? "").value % UInt64(cells))
+    cells == 1 ? 0 : Int((shard.split(separator: ":").last.map(String.init) ?? "").fnv1a % UInt64(cells))
   }
 
   private func start(_ cell: Int) -> String { cells == 1 ? prefix : "\(prefix){\(cell)}:" }
@@ -29,7 +31,7 @@ struct RedisKeys: Sendable {
   func mark(_ process: String, _ cell: Int) -> String { start(cell) + "seen:" + process }
 
   func lease(_ key: String) -> (name: String, cell: Int) {
-    let digest = LeaseDigest(key).value
+    let digest = key.fnv1a
     let cell = Int(digest % UInt64(cells))
     return (start(cell) + "lock:" + String(digest, radix: 16), cell)
   }
