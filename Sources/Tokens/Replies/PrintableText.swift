@@ -3,9 +3,7 @@ extension String {
   package func printable(limit: Int) -> String {
     String(unicodeScalars.prefix(limit).map { $0.properties.isControl ? " " : Character($0) })
   }
-}
 
-extension String {
   /// The same, cut behind a whole word: half a code or an id cannot be looked up.
   package func printable(words limit: Int) -> String {
     let text = printable(limit: limit + 1)

@@ -10,7 +10,7 @@ package struct RetryAfter: Sendable, Hashable {
 
   /// Reads the field; nil if it is neither a number of seconds nor a date, which counts as absent.
   package init?(field: String, now: UnixTime) {
-    let text = field.trimmingSpaces
+    let text = field.trimmed { $0 == " " || $0 == "\t" }
     let asked: Int64
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
       asked = Int64(text) ?? .max
@@ -59,15 +59,6 @@ extension Int64 {
   fileprivate init?(decimal text: Substring) {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     self.init(text)
-  }
-}
-
-extension String {
-  fileprivate var trimmingSpaces: Substring {
-    var text = self[...]
-    while text.first == " " || text.first == "\t" { text.removeFirst() }
-    while text.last == " " || text.last == "\t" { text.removeLast() }
-    return text
   }
 }
 
