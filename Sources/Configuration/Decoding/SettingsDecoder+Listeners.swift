@@ -59,7 +59,7 @@ extension SettingsDecoder {
   private mutating func reportRepetition(of address: Located<SocketAddress>, among others: [Located<SocketAddress>]) {
     if address.value.ipAddress != nil, address.value.port == 0 { return }
     guard let other = others.first(where: { $0.value == address.value }) else { return }
-    issues.append(address.issue("\(address.value) is already the address of line \(other.place.line)"))
+    report(address, "\(address.value) is already the address of line \(other.place.line)")
   }
 
   private mutating func acceptedHosts(_ section: Section) -> AcceptedHosts {
@@ -87,10 +87,10 @@ extension SettingsDecoder {
         section.has(.tls)
         ? "a header, a certificate, a bearer token, or anyone: true"
         : "anyone: true for probes and metrics alone, a header or a bearer token for everything"
-      issues.append(
-        address.issue(
-          "\(address.value) can be reached from other machines: say under callers who may call (\(rules)), or listen "
-            + "at a loopback address or a unix socket"))
+      report(
+        address,
+        "\(address.value) can be reached from other machines: say under callers who may call (\(rules)), or listen at "
+          + "a loopback address or a unix socket")
     }
     return callers
   }

@@ -10,10 +10,10 @@ extension SettingsDecoder {
     for route in routes where route.proxy == nil {
       let url = route.upstream.value
       guard let own = listeners.first(where: { $0.answers(host: url.host, port: url.port) }) else { continue }
-      issues.append(
-        route.upstream.issue(
-          "route '\(route.name)' leads to this proxy's own listener on line \(own.address.place.line): requests "
-            + "would come back and be refused as a loop; name the API's own address"))
+      report(
+        route.upstream,
+        "route '\(route.name)' leads to this proxy's own listener on line \(own.address.place.line): requests would "
+          + "come back and be refused as a loop; name the API's own address")
     }
   }
 }

@@ -20,7 +20,7 @@ extension SettingsDecoder {
             + "path, host or methods")
       }
       if let file = route.tokenFile?.path, let other = routes.first(where: { $0.tokenFile?.path.value == file.value }) {
-        issues.append(file.issue("\(file.value) is the token file of route '\(other.name)' already"))
+        report(file, "\(file.value) is the token file of route '\(other.name)' already")
       }
       routes.append(route)
     }
@@ -83,10 +83,10 @@ extension SettingsDecoder {
       settings.tls.clientCertificate = nil
     }
     if token != .none, upstream.value.scheme == .http, !upstream.value.isLoopback, !allowPlaintext {
-      issues.append(
-        upstream.issue(
-          "the token of route '\(name)' would travel in clear to \(upstream.value.host); use https:, or set "
-            + "allow_plaintext: true"))
+      report(
+        upstream,
+        "the token of route '\(name)' would travel in clear to \(upstream.value.host); use https:, or set "
+          + "allow_plaintext: true")
     }
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
@@ -114,10 +114,10 @@ extension SettingsDecoder {
     _ section: Section, _ upstream: Located<HTTPURL>, _ application: ApplicationSettings
   ) {
     if upstream.value.scheme == .http {
-      issues.append(
-        upstream.issue(
-          "the tokens of application '\(application.name)' are bound to its certificate (bound_tokens), which only "
-            + "https: can show"))
+      report(
+        upstream,
+        "the tokens of application '\(application.name)' are bound to its certificate (bound_tokens), which only "
+          + "https: can show")
     }
     guard let certificate = member(section, .tls, .certificateFile) else { return }
     report(

@@ -17,10 +17,10 @@ extension SettingsDecoder {
       if allowsDisk {
         warnings.append(file.issue("\(directory) is not in memory: tokens stay on the medium after they are removed"))
       } else {
-        issues.append(
-          file.issue(
-            "\(directory) is not in memory, and would keep tokens that are removed: take a directory on tmpfs, such as "
-              + "below /run, or set allow_disk: true"))
+        report(
+          file,
+          "\(directory) is not in memory, and would keep tokens that are removed: take a directory on tmpfs, such as "
+            + "below /run, or set allow_disk: true")
       }
     }
     return TokenFileSettings(path: file, group: group.map { UInt32($0) }, leastLife: life)
