@@ -38,6 +38,6 @@ import Tokens
     #expect(all.authority?.description == "\(host)/one.example")
     #expect(try all.scopes == ScopeSet(["api://a/x"]))
     #expect(try all.extraScopes == ScopeSet(["api://c/x"]))
-    #expect(all.routes.map(\.shown) == ["one", "more"])
+    #expect(all.routes.map(\.name) == ["one", "more"])
   }
 }

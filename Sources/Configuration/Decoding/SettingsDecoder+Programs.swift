@@ -171,15 +171,3 @@ extension Secret {
     return true
   }
 }
-
-extension RouteToken {
-  /// The scopes; none for a route without a token.
-  fileprivate var scopes: ScopeSet {
-    switch self {
-    case .none, .fixed: .none
-    case .application(_, let scopes), .account(_, _, let scopes), .agent(_, _, _, let scopes),
-      .caller(_, _, let scopes):
-      scopes
-    }
-  }
-}

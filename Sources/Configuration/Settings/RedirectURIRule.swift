@@ -25,15 +25,7 @@ enum RedirectURIRule {
 
   /// True if people sign in to an application: all do but those that only request tokens of their own.
   private static func signsPeopleIn(_ application: ApplicationSettings, _ routes: [RouteSettings]) -> Bool {
-    var asksForItself = false
-    for route in routes {
-      switch route.token {
-      case .account(application.name, _, _): return true
-      case .application(application.name, _), .agent(application.name, _, _, _), .caller(application.name, _, _):
-        asksForItself = true
-      case .none, .fixed, .account, .application, .agent, .caller: break
-      }
-    }
-    return !asksForItself
+    let tokens = routes.map(\.token).filter { $0.application == application.name }
+    return tokens.isEmpty || tokens.contains { if case .account = $0 { true } else { false } }
   }
 }

@@ -27,6 +27,19 @@ package enum RouteToken: Sendable, Hashable {
     }
   }
 
+  /// The scopes; none without a token.
+  package var scopes: ScopeSet {
+    switch self {
+    case .none, .fixed: .none
+    case .application(_, let scopes), .account(_, _, let scopes), .agent(_, _, _, let scopes),
+      .caller(_, _, let scopes):
+      scopes
+    }
+  }
+
+  /// The person whose token it is; nil: the only one who is signed in, or none.
+  package var account: String? { if case .account(_, let account, _) = self { account } else { nil } }
+
   /// The agent identity that takes the application's place.
   package var agent: String? {
     switch self {

@@ -114,7 +114,6 @@ struct Generation {
 
   var settings: Settings { configuration.settings }
 
-  /// The traffic listeners with their pages.
   var traffic: [ProxyListener] {
     zip(zip(held.listeners.traffic, settings.listeners), signInHandlers).enumerated().map { index, parts in
       let ((bound, settings), signInHandler) = parts
@@ -314,7 +313,7 @@ struct Composition {
 
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {
     let settings = configuration.settings
-    let providers = Providers(configuration, fetcher: machinery.fetcher, tracer: process.tracer)
+    let providers = Providers(contexts: configuration.contexts, fetcher: machinery.fetcher, tracer: process.tracer)
     var plan = RoutePlan()
     for (route, tls) in zip(settings.routes, configuration.contexts.routes) {
       let subscription = configuration.subscription(

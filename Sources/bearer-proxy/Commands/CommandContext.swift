@@ -48,7 +48,7 @@ struct CommandContext: Sendable {
 
   /// The ways to the providers of a configuration's applications.
   func providers(_ configuration: LoadedConfiguration, _ network: CommandNetwork) -> (ApplicationSettings) -> Fetch {
-    providers ?? Providers(configuration, fetcher: network.fetcher).fetch
+    providers ?? Providers(contexts: configuration.contexts, fetcher: network.fetcher).fetch
   }
 
   /// Opens the cache. What is wrong with a file that is there is written at once, for the command then shows less than
@@ -139,7 +139,6 @@ enum CommandError: Error, Equatable {
   case usage(String)
   /// A try that failed. The message may quote others; `advice` is a line of ours, or empty.
   case failed(String, status: ExitStatus = .failed, advice: String = "")
-  /// The system gives no event loop.
   case noEventLoop(SystemError)
 
   var answer: CommandAnswer {
@@ -169,7 +168,6 @@ extension CommandError {
 }
 
 extension Settings {
-  /// The route that the command line names.
   func route(_ name: String, in file: String) throws(CommandError) -> RouteSettings {
     if let route = routes.first(where: { $0.name == name }) { return route }
     throw .unknown("route", name, among: routes.map(\.name), in: file)

@@ -49,7 +49,7 @@ struct LoginCommand {
     request.claims = options.claims
     let shown = ShownName(application.name, application.displayName)
     request.displayName = shown.shown
-    request.purpose = plan.routes.isEmpty ? nil : plan.routes.map(\.shown).joined(separator: ", ")
+    request.purpose = plan.routes.isEmpty ? nil : plan.routes.map { $0.displayName ?? $0.name }.joined(separator: ", ")
     let store = await context.open(configuration.cache, network)
     if let reason = await unwritable(store) {
       throw .failed(

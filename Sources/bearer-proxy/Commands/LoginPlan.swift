@@ -4,61 +4,50 @@ import Identity
 import Tokens
 
 /// The settings' part of a sign-in.
-struct LoginPlan: Equatable {
-  var application: String
-  /// Its authority, if the routes name another tenant than the application's.
-  var authority: Authority?
-  /// The scopes of the first token.
-  var scopes: ScopeSet
+struct LoginPlan {
+  let application: String
+  /// The routes that get their tokens from this sign-in. The first one has the account, tenant and parameters of all.
+  let routes: [RouteSettings]
   /// More scopes to consent to.
-  var extraScopes: ScopeSet
-  /// Parameters that the routes add to the requests.
-  var parameters: TokenParameters
-  /// The account that the routes name.
-  var account: String?
-  /// The routes that get their tokens from this sign-in.
-  var routes: [ShownName]
+  let extraScopes: ScopeSet
+
+  /// The application's authority for another tenant, if the routes name one.
+  var authority: Authority? { routes.first?.authority }
+  var account: String? { routes.first?.token.account }
+  /// The scopes of the first token.
+  var scopes: ScopeSet { routes.first?.token.scopes ?? .none }
+  var parameters: TokenParameters { routes.first?.tokenParameters ?? .none }
 
   /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
   /// is signed in to for the first one's account and scopes. The account's other routes are consented to as well,
   /// unless there is a `.default`, which cannot be combined with other scopes.
   init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(CommandError) {
+    let served: [RouteSettings]
     switch options.target {
     case .route(let name):
       guard let route = routes.first(where: { $0.name == name }) else {
         throw .unknown("route", name, among: routes.map(\.name), in: options.configuration)
       }
-      guard case .account(let application, let account, let scopes) = route.token else {
+      guard case .account(let application, _, _) = route.token else {
         throw .usage("\(options.configuration): route '\(name)' takes no person's token: no sign-in is needed")
       }
-      (self.application, authority, self.account) = (application, route.authority, account)
-      (self.scopes, extraScopes, parameters) = (scopes, options.extraScopes, route.tokenParameters)
-      self.routes = [ShownName(name, route.displayName)]
+      (self.application, served) = (application, [route])
     case .application(let name):
       guard applications.contains(name) else {
         throw .unknown("application", name, among: applications, in: options.configuration)
       }
-      typealias Wish = (
-        route: ShownName, authority: Authority?, account: String?, scopes: ScopeSet, parameters: TokenParameters
-      )
-      let wishes = routes.compactMap { route -> Wish? in
-        guard case .account(name, let account, let scopes) = route.token else { return nil }
-        return (ShownName(route.name, route.displayName), route.authority, account, scopes, route.tokenParameters)
-      }
-      let first = wishes.first
+      let all = routes.filter { if case .account(name, _, _) = $0.token { true } else { false } }
       // Consent in one tenant is none in another.
-      let served = wishes.filter {
-        $0.account == first?.account && $0.authority == first?.authority && $0.parameters == first?.parameters
+      let alike = all.filter {
+        $0.token.account == all[0].token.account && $0.authority == all[0].authority
+          && $0.tokenParameters == all[0].tokenParameters
       }
-      let others = served.dropFirst().map(\.scopes)
-      let joined = others.reduce(ScopeSet.none) { $0.union($1) }
-      let all = joined.union(first?.scopes ?? .none)
-      let hasDefault = all.words.contains { $0.hasSuffix("/.default") }
-      (application, authority, account) = (name, first?.authority, first?.account)
-      (scopes, parameters) = (first?.scopes ?? .none, first?.parameters ?? .none)
-      extraScopes = hasDefault ? options.extraScopes : options.extraScopes.union(joined)
-      self.routes = served.map(\.route)
+      (application, served) = (name, alike)
     }
+    let others = served.dropFirst().reduce(ScopeSet.none) { $0.union($1.token.scopes) }
+    let hasDefault = served.contains { $0.token.scopes.words.contains { $0.hasSuffix("/.default") } }
+    extraScopes = hasDefault ? options.extraScopes : options.extraScopes.union(others)
+    self.routes = served
   }
 }
 
@@ -79,7 +68,6 @@ struct ShownName: Equatable {
 struct LoginExpectation: Equatable {
   /// Whose tokens alone are kept: a user name or an id; nil: any account's.
   var account: String?
-  /// The hint for the provider.
   var hint: String?
   var prompt: Prompt?
 

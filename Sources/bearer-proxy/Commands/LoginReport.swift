@@ -26,7 +26,7 @@ struct LoginReport {
     let missing = plan.scopes.words.filter { word in !(isCovered(word)) }
     if !missing.isEmpty { lines.append("missing: \(missing.joined(separator: " "))") }
     if !plan.routes.isEmpty {
-      let names = plan.routes.map(\.both).joined(separator: ", ")
+      let names = plan.routes.map { ShownName($0.name, $0.displayName).both }.joined(separator: ", ")
       lines.append("\(plan.routes.count == 1 ? "route:  " : "routes: ") \(names)")
     }
     let end = "good for \(words(seconds: result.expiresOn - now))"

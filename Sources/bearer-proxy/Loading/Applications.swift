@@ -80,44 +80,35 @@ extension LoadedConfiguration {
         return application
       }
     }
-    return switch wanted.token {
-    case .none, .fixed: nil
-    case .application(let name, let scopes):
-      application(name, at: wanted.authority).map {
-        TokenSubscription(application: $0, scopes: scopes, parameters: parameters)
+    guard let name = wanted.token.application, let named = application(name, at: wanted.authority) else { return nil }
+    let scopes = wanted.token.scopes
+    let own = wanted.token.agent.map(named.agent) ?? named
+    switch wanted.token {
+    case .none, .fixed: return nil
+    case .application, .agent(_, _, nil, _):
+      return TokenSubscription(application: own, scopes: scopes, parameters: parameters)
+    case .account(_, let account, _):
+      return TokenSubscription(application: own, subject: .account(account), scopes: scopes, parameters: parameters)
+    case .agent(_, _, let user?, _):
+      return TokenSubscription(application: own, subject: .agentUser(user), scopes: scopes, parameters: parameters)
+    case .caller(_, let grant, _):
+      var other: Application?
+      let callersGrant: CallerGrant
+      switch grant {
+      case .onBehalfOf: callersGrant = .onBehalfOf
+      case .jwtBearer: callersGrant = .jwtBearer
+      case .tokenExchange(let terms): callersGrant = .tokenExchange(terms)
+      case .identityAssertion(let terms, let name):
+        other = application(name, at: nil)
+        callersGrant = .identityAssertion(
+          terms,
+          at: ResourceApplication(
+            authority: other?.authority ?? own.authority, clientID: other?.clientID ?? "",
+            credential: other?.credentialVersion ?? CredentialVersion(0)))
       }
-    case .account(let name, let account, let scopes):
-      application(name, at: wanted.authority).map {
-        TokenSubscription(application: $0, subject: .account(account), scopes: scopes, parameters: parameters)
-      }
-    case .agent(let name, let agent, let user, let scopes):
-      application(name, at: wanted.authority).map { blueprint in
-        let own = blueprint.agent(agent)
-        return user.map {
-          TokenSubscription(application: own, subject: .agentUser($0), scopes: scopes, parameters: parameters)
-        } ?? TokenSubscription(application: own, scopes: scopes, parameters: parameters)
-      }
-    case .caller(let name, let grant, let scopes):
-      application(name, at: wanted.authority).map { named in
-        let own = wanted.token.agent.map(named.agent) ?? named
-        var other: Application?
-        let callersGrant: CallerGrant
-        switch grant {
-        case .onBehalfOf: callersGrant = .onBehalfOf
-        case .jwtBearer: callersGrant = .jwtBearer
-        case .tokenExchange(let terms): callersGrant = .tokenExchange(terms)
-        case .identityAssertion(let terms, let name):
-          other = application(name, at: nil)
-          callersGrant = .identityAssertion(
-            terms,
-            at: ResourceApplication(
-              authority: other?.authority ?? own.authority, clientID: other?.clientID ?? "",
-              credential: other?.credentialVersion ?? CredentialVersion(0)))
-        }
-        return TokenSubscription(
-          application: own, subject: .caller(nil, callersGrant), scopes: scopes, parameters: parameters,
-          resourceApplication: other)
-      }
+      return TokenSubscription(
+        application: own, subject: .caller(nil, callersGrant), scopes: scopes, parameters: parameters,
+        resourceApplication: other)
     }
   }
 }
@@ -200,43 +191,21 @@ struct CredentialVersions: Sendable {
 
 /// The ways to the identity providers, each under its application's trust.
 struct Providers {
-  private let contexts: [String: TLSContext]
-  private let machines: [String: TLSContext]
-  private let tokenProxies: [String: TLSContext]
-  private let federation: TLSContext?
-  private let fetcher: Fetcher
-  private let tracer: Tracer?
-
-  init(_ configuration: LoadedConfiguration, fetcher: Fetcher, tracer: Tracer? = nil) {
-    self.init(configuration.settings.applications, configuration.contexts, fetcher: fetcher, tracer: tracer)
-  }
-
-  init(_ applications: [ApplicationSettings], _ loaded: TLSContexts, fetcher: Fetcher, tracer: Tracer? = nil) {
-    func named(_ contexts: [TLSContext?]) -> [String: TLSContext] {
-      Dictionary(
-        uniqueKeysWithValues: zip(applications, contexts).compactMap { application, context in
-          context.map { (application.name, $0) }
-        })
-    }
-    contexts = named(loaded.applications)
-    machines = named(loaded.machines)
-    tokenProxies = named(loaded.tokenProxies)
-    federation = loaded.federation
-    self.fetcher = fetcher
-    self.tracer = tracer
-  }
+  let contexts: TLSContexts
+  let fetcher: Fetcher
+  var tracer: Tracer?
 
   /// The way to an application's provider.
   func fetch(_ application: ApplicationSettings) -> Fetch {
     let choice = application.proxy
     func traced(_ fetch: @escaping Fetch) -> Fetch { tracer?.tracing(fetch) ?? fetch }
     func outward(_ tls: TLSContext?) -> Fetch { fetcher.bound(tls: tls) { url in choice.proxy(for: url) } }
-    let direct = traced(outward(contexts[application.name]))
-    let provider = application.tokenProxy.map { binding($0, tokenProxies[application.name], direct) } ?? direct
+    let direct = traced(outward(contexts.applications[application.name]))
+    let provider = application.tokenProxy.map { binding($0, contexts.tokenProxies[application.name], direct) } ?? direct
     let endpoint = application.proofEndpoint
     guard endpoint != nil || application.region == .discovered else { return provider }
-    let machine = endpoint.map { traced(self.machine($0, machines[application.name])) } ?? Application.offline
-    let federation = traced(outward(federation))
+    let machine = endpoint.map { traced(self.machine($0, contexts.machines[application.name])) } ?? Application.offline
+    let federation = traced(outward(contexts.federation))
     let region = Self.metadataService.map { fetcher.bound(to: $0, timeout: .seconds(2)) } ?? Application.offline
     return { request throws(FetchError) in
       switch request.destination {

@@ -59,7 +59,7 @@ final class CacheEntrance: Sendable {
     versions.follow([application], certificates)
     let version = versions[application]
     return { fetcher in
-      let providers = Providers(settings.applications, contexts, fetcher: fetcher)
+      let providers = Providers(contexts: contexts, fetcher: fetcher)
       return TokenSubscription(
         application: Application(
           application, credential: certificates.credential(of: application, fetch: providers.fetch), version: version,

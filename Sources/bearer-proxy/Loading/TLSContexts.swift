@@ -12,12 +12,12 @@ struct TLSContexts {
   let listeners: [TLSContext?]
   /// By the route's position; `nil` for an http upstream.
   let routes: [TLSContext?]
-  /// By the application's position; `nil` for an http authority.
-  let applications: [TLSContext?]
-  /// By the application's position, for services of the machine; `nil` for those that speak plain HTTP.
-  let machines: [TLSContext?]
-  /// By the application's position, for the proxies that receive token requests; nil if they go to the provider.
-  let tokenProxies: [TLSContext?]
+  /// By the application's name; none for an http authority.
+  let applications: [String: TLSContext]
+  /// By the application's name, for services of the machine; none for those that speak plain HTTP.
+  let machines: [String: TLSContext]
+  /// By the application's name, for the proxies that receive token requests; none if they go to the provider.
+  let tokenProxies: [String: TLSContext]
   /// For services elsewhere that hand out an application's proof; nil if there is none.
   let federation: TLSContext?
   /// For the authorities of callers' tokens, by their CA file.
@@ -43,15 +43,19 @@ struct TLSContexts {
       return loader.client(
         caFile: route.tls.caFile, shown.map { .loaded($0) } ?? .init(route.tls.clientCertificate), user: route.upstream)
     }
-    applications = settings.applications.map { application in
+    func named(_ context: (ApplicationSettings) -> TLSContext?) -> [String: TLSContext] {
+      let contexts = settings.applications.map { ($0.name, context($0)) }
+      return Dictionary(uniqueKeysWithValues: contexts).compactMapValues(\.self)
+    }
+    applications = named { application in
       guard application.managedIdentity == nil, application.authority.value.url.scheme == .https else { return nil }
       let shown = certificates.shownToProvider(by: application)
       return loader.client(caFile: application.caFile, shown.map { .loaded($0) } ?? .none, user: application.authority)
     }
-    machines = settings.applications.map { application in
+    machines = named { application in
       application.machineIdentity.flatMap { loader.pinned($0.identity.host, user: application.authority) }
     }
-    tokenProxies = settings.applications.map { application in application.tokenProxy.flatMap { loader.tokenProxy($0) } }
+    tokenProxies = named { $0.tokenProxy.flatMap { loader.tokenProxy($0) } }
     let federated = settings.applications.first { application in
       guard case .federated(.service(.githubActions(let url, _)), _)? = application.credential else { return false }
       return url.scheme == .https

@@ -67,7 +67,7 @@ struct BoundCertificateProof: Sendable {
   private func failure(of application: ApplicationSettings, in next: LoadedConfiguration) async -> AcquisitionError? {
     var credentials = credentials
     credentials.follow(next.settings.applications, next.certificates)
-    let providers = Providers(next, fetcher: fetcher, tracer: tracer)
+    let providers = Providers(contexts: next.contexts, fetcher: fetcher, tracer: tracer)
     let route = next.settings.routes.first {
       if case .application(application.name, _) = $0.token { true } else { false }
     }
