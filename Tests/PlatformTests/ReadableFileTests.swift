@@ -39,7 +39,7 @@ struct ReadableFileTests {
   @Test func `a pipe that may be read is read to its writer's end, bounded, and not longer than the patience`() throws {
     var ends: [Int32] = [0, 0]
     func contents(limit: Int, _ patience: TimeSpan = .seconds(30)) throws -> [UInt8] {
-      try ReadableFile.contents(of: "/proc/self/fd/\(ends[0])", limit: limit, pipes: .read(within: patience))
+      try ReadableFile.contents(of: "/proc/self/fd/\(ends[0])", limit: limit, orPipeWithin: patience)
     }
     pipe(&ends)
     write(ends[1], "12345", 5)
@@ -60,13 +60,13 @@ struct ReadableFileTests {
     let path = directory.file("pipe")
     mkfifo(path, 0o600)
     #expect(throws: FileError.unwritten) {
-      try ReadableFile.contents(of: path, limit: 5, pipes: .read(within: .seconds(600)))
+      try ReadableFile.contents(of: path, limit: 5, orPipeWithin: .seconds(600))
     }
     let writer = open(path, O_RDWR)
     defer { close(writer) }
     let patience = TimeSpan.milliseconds(1)
     #expect(throws: FileError.unfinished(patience)) {
-      try ReadableFile.contents(of: path, limit: 5, pipes: .read(within: patience))
+      try ReadableFile.contents(of: path, limit: 5, orPipeWithin: patience)
     }
   }
 

@@ -32,13 +32,6 @@ public enum FileKind: Sendable, Hashable {
   }
 }
 
-package enum PipeRule: Sendable, Hashable {
-  /// The file is read again later, or the pipe's writer is not known.
-  case refused
-  /// A pipe is read if its writers finish within this time.
-  case read(within: TimeSpan)
-}
-
 /// An open file, for as long as the value lives. Opening never waits; reading a regular file waits for its disk only.
 /// Never use it on a loop.
 package struct ReadableFile: ~Copyable {
@@ -46,15 +39,15 @@ package struct ReadableFile: ~Copyable {
   package let identity: FileIdentity
 
   /// Opens a path, links followed unless `flags` forbid it. `directory`: the descriptor of the directory that it is
-  /// relative to.
+  /// relative to. A pipe is refused unless `orPipe`.
   init(
-    _ path: String, in directory: Int32 = AT_FDCWD, flags: Int32 = 0, pipes: PipeRule = .refused
+    _ path: String, in directory: Int32 = AT_FDCWD, flags: Int32 = 0, orPipe: Bool = false
   ) throws(FileError) {
     let opened = openat(directory, path, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     // open(2) returns ENXIO for a socket.
     guard opened >= 0 else { throw errno == ENXIO ? .notRegular(.socket) : .system(SystemError("open")) }
     do throws(FileError) {
-      identity = try Self.identity(of: opened, pipes)
+      identity = try Self.identity(of: opened, orPipe: orPipe)
       descriptor = opened
     } catch {
       close(opened)
@@ -62,17 +55,16 @@ package struct ReadableFile: ~Copyable {
     }
   }
 
-  private static func identity(of descriptor: Int32, _ pipes: PipeRule) throws(FileError) -> FileIdentity {
+  private static func identity(of descriptor: Int32, orPipe: Bool) throws(FileError) -> FileIdentity {
     let identity: FileIdentity
     do throws(SystemError) {
       identity = try FileIdentity.of(descriptor)
     } catch {
       throw .system(error)
     }
-    switch (FileKind(mode: identity.mode), pipes) {
-    case (.regular, _), (.pipe, .read): return identity
-    case (let kind, _): throw .notRegular(kind)
-    }
+    let kind = FileKind(mode: identity.mode)
+    guard kind == .regular || kind == .pipe && orPipe else { throw .notRegular(kind) }
+    return identity
   }
 
   deinit {
@@ -140,12 +132,12 @@ package struct ReadableFile: ~Copyable {
   }
 
   /// The bytes of the file at a path, at most `limit`. Links are followed: a kubelet replaces their targets.
+  /// - Parameter patience: a pipe is read if its writers finish within this time; nil: it is refused, because the file
+  ///   is read again later, or the writer is not known.
   package static func contents(
-    of path: String, limit: Int, pipes: PipeRule = .refused
+    of path: String, limit: Int, orPipeWithin patience: TimeSpan? = nil
   ) throws(FileError) -> [UInt8] {
-    let file = try ReadableFile(path, pipes: pipes)
-    if case .read(let patience) = pipes { return try file.contents(limit: limit, within: patience) }
-    return try file.contents(limit: limit)
+    try ReadableFile(path, orPipe: patience != nil).contents(limit: limit, within: patience ?? .zero)
   }
 
   /// Opens the file at a path for a library that reads it itself (`withPath`), with at most `limit` bytes.

@@ -131,7 +131,6 @@ struct ConfigurationSource: Sendable {
     }
   }
 
-  /// Reads at the start.
   func read() -> (Result<LoadedConfiguration, ConfigurationError>, State) {
     let (settings, state) = readSettings(known: [])
     return (load(settings, succeeding: nil), state)
@@ -157,7 +156,7 @@ struct ConfigurationSource: Sendable {
       var read: Set<String> = [file]
       result = Result { () throws(ConfigurationError) in
         let settings = try Settings.load(
-          file: file, environment: environment, files: .system(pipes: .refused), read: &read)
+          file: file, environment: environment, files: .system(), read: &read)
         return try adapt?(settings) ?? settings
       }
       looks += 1
@@ -170,17 +169,17 @@ struct ConfigurationSource: Sendable {
 
 extension FileAccess {
   /// The files of this machine, through the one opener, which waits for no pipe. The configuration may be a
-  /// pipe if `pipes` permits it: `check -c <(…)`.
-  static func system(pipes: PipeRule) -> FileAccess {
-    func reader(_ pipes: PipeRule) -> ReadFile {
+  /// pipe if its writers finish within `patience`: `check -c <(…)`.
+  static func system(orPipeWithin patience: TimeSpan? = nil) -> FileAccess {
+    func reader(_ patience: TimeSpan?) -> ReadFile {
       { path, limit throws(UnreadableFile) in
-        try attempt(try ReadableFile.contents(of: path, limit: limit, pipes: pipes)) { (error: FileError) in
+        try attempt(try ReadableFile.contents(of: path, limit: limit, orPipeWithin: patience)) { (error: FileError) in
           UnreadableFile(error.description)
         }
       }
     }
     return FileAccess(
-      readConfiguration: reader(pipes), read: reader(.refused), findExposure: { FileExposure.mode(of: $0) },
+      readConfiguration: reader(patience), read: reader(nil), findExposure: { FileExposure.mode(of: $0) },
       findWriters: { path in
         OtherWriters.find(path).map { FileWriters($0.description, areEverybody: $0.areEverybody) }
       }, judgeProgram: { OtherWriters.problem(ofProgram: $0) },
@@ -193,6 +192,6 @@ extension Settings {
   static func load(file: String, environment: [String: String]) throws(ConfigurationError) -> Settings {
     var read: Set<String> = []
     return try load(
-      file: file, environment: environment, files: .system(pipes: .read(within: .seconds(30))), read: &read)
+      file: file, environment: environment, files: .system(orPipeWithin: .seconds(30)), read: &read)
   }
 }
