@@ -173,10 +173,6 @@ static inline void copenssl_free(void *memory) {
   OPENSSL_free(memory);
 }
 
-static inline long copenssl_memory(BIO *bio, char **bytes) {
-  return BIO_get_mem_data(bio, bytes);
-}
-
 static inline void copenssl_bio_set_retry_read(BIO *bio) {
   BIO_set_retry_read(bio);
 }

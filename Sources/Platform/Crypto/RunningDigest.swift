@@ -37,14 +37,12 @@ package struct RunningDigest: ~Copyable {
 }
 
 package enum SHA256 {
-  /// The 32-byte digest of `bytes`.
   package static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
     var digest = try RunningDigest()
     try digest.update(bytes)
     return try digest.finish()
   }
 
-  /// The 32-byte digest of `bytes`.
   package static func digest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
     try digest(of: bytes.span)
   }

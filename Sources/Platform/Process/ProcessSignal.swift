@@ -5,34 +5,23 @@ internal import Glibc
 /// `@unchecked Sendable`: the source is set in `init` and never changed after.
 package final class ProcessSignal: @unchecked Sendable {
   /// The signals this code base handles.
-  package enum Name: Sendable, Hashable {
-    /// End in good order.
-    case terminate
-    /// The same, from a terminal.
-    case interrupt
-    /// Read the configuration again.
-    case hangUp
-    /// Open log files again.
-    case userOne
-    case userTwo
-    /// For a program that this process started: some end in good order with these (nginx, Apache).
-    case quit
-    case windowChanged
-    /// A program that this process started has ended.
-    case childEnded
+  package struct Name: Sendable, Hashable {
+    let number: Int32
 
-    var number: Int32 {
-      switch self {
-      case .terminate: SIGTERM
-      case .interrupt: SIGINT
-      case .hangUp: SIGHUP
-      case .userOne: SIGUSR1
-      case .userTwo: SIGUSR2
-      case .quit: SIGQUIT
-      case .windowChanged: SIGWINCH
-      case .childEnded: SIGCHLD
-      }
-    }
+    /// End in good order.
+    package static let terminate = Name(number: SIGTERM)
+    /// The same, from a terminal.
+    package static let interrupt = Name(number: SIGINT)
+    /// Read the configuration again.
+    package static let hangUp = Name(number: SIGHUP)
+    /// Open log files again.
+    package static let userOne = Name(number: SIGUSR1)
+    package static let userTwo = Name(number: SIGUSR2)
+    /// For a program that this process started: some end in good order with these (nginx, Apache).
+    package static let quit = Name(number: SIGQUIT)
+    package static let windowChanged = Name(number: SIGWINCH)
+    /// A program that this process started has ended.
+    package static let childEnded = Name(number: SIGCHLD)
   }
 
   private let source: any DispatchSourceSignal

@@ -31,7 +31,6 @@ package final class Resolver: Sendable {
   private let queue = DispatchQueue(label: "bearer-proxy.resolver", attributes: .concurrent)
   private let lookUp: @Sendable (String) -> Result<[SocketAddress], ResolveError>
 
-  /// Lifetime of an answer.
   package static let lifetime = TimeSpan.seconds(30)
   /// Further use of an old answer after a failed look-up: requests must not each wait for a resolver that is down.
   static let reprieve = TimeSpan.seconds(5)

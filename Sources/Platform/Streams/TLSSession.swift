@@ -107,14 +107,8 @@ public final class TLSSession: @unchecked Sendable {
   /// The names of the peer's verified certificate: its subject (RFC 2253), then its alternative names as `DNS:…`,
   /// `URI:…` and `email:…`. Empty if it showed none.
   public var peerNames: [String] {
-    guard let output = BIO_new(BIO_s_mem()) else { return [] }
-    defer { BIO_free(output) }
-    guard copenssl_write_peer_names(handle, output) == 1 else { return [] }
-    var start: UnsafeMutablePointer<CChar>?
-    let count = copenssl_memory(output, &start)
-    guard let start, count > 0 else { return [] }
-    let text = String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
-    return text.split(separator: "\n").map(String.init)
+    let text = writtenBytes { copenssl_write_peer_names(handle, $0) } ?? []
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
   /// The SHA-256 of the peer's verified certificate (RFC 8705 §3.1); empty if it showed none.
