@@ -21,8 +21,11 @@ struct BearerProxy {
         found = file
         return file
       }
-      // The first record of the log says it for `run`.
-      if let found, !command.isService { writeError("bearer-proxy: configuration: \(found)\n") }
+      switch command {
+      // The first record of the log says it.
+      case .run, .exec: break
+      default: if let found { writeError("bearer-proxy: configuration: \(found)\n") }
+      }
       answer = await command.answer(in: CommandContext(environment: environment))
     } catch {
       answer = CommandAnswer(
@@ -34,13 +37,6 @@ struct BearerProxy {
 }
 
 extension Command {
-  fileprivate var isService: Bool {
-    switch self {
-    case .run, .exec: true
-    default: false
-    }
-  }
-
   func answer(in context: CommandContext) async -> CommandAnswer {
     do throws(CommandError) {
       return switch self {

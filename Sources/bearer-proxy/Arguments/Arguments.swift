@@ -22,15 +22,7 @@ struct Arguments {
   /// - Parameter findConfiguration: looks for the configuration file if neither option nor variable names one.
   static func command(
     _ words: [String], environment: [String: String],
-    findConfiguration: () throws(UsageError) -> String = { () throws(UsageError) in throw .missing(.config) }
-  ) throws(UsageError) -> Command {
-    try withoutActuallyEscaping(findConfiguration) { find throws(UsageError) in
-      try command(words, environment: environment, find)
-    }
-  }
-
-  private static func command(
-    _ words: [String], environment: [String: String], _ findConfiguration: @escaping () throws(UsageError) -> String
+    findConfiguration: @escaping () throws(UsageError) -> String = { () throws(UsageError) in throw .missing(.config) }
   ) throws(UsageError) -> Command {
     var rest = words[...]
     switch rest.first {
@@ -129,7 +121,9 @@ struct Arguments {
       return .run(
         RunOptions(
           configuration: try configuration(), logLevel: try choice(.logLevel), logFormat: try choice(.logFormat),
-          loops: try loops(),
+          loops: try parsed(.loops, "a whole number from 1 to 256") { text in
+            Int(text).flatMap { (1...256).contains($0) ? $0 : nil }
+          },
           variables: Set([Option.logLevel, .logFormat, .loops].compactMap { value($0)?.source })
             .intersection(Option.allCases.compactMap(\.variable))))
     case .check:
@@ -139,7 +133,9 @@ struct Arguments {
       }
       return .checkLive(
         LiveCheckOptions(
-          configuration: try configuration(), route: value(.route)?.text, probe: try probe(), form: form))
+          configuration: try configuration(), route: value(.route)?.text,
+          probe: try parsed(.probe, "a path without '..', blanks and fragment") { isProbePath($0) ? $0 : nil },
+          form: form))
     case .token:
       return .token(try token(form))
     case .login:
@@ -287,16 +283,6 @@ struct Arguments {
     guard let value = value(option) else { return nil }
     if let parsed = read(value.text) { return parsed }
     throw .badValue(source: value.source, value: value.text, expected: expected)
-  }
-
-  private func probe() throws(UsageError) -> String? {
-    try parsed(.probe, "a path without '..', blanks and fragment") { isProbePath($0) ? $0 : nil }
-  }
-
-  private func loops() throws(UsageError) -> Int? {
-    try parsed(.loops, "a whole number from 1 to 256") { text in
-      Int(text).flatMap { (1...256).contains($0) ? $0 : nil }
-    }
   }
 
   private func wait() throws(UsageError) -> UInt64? {

@@ -39,9 +39,7 @@ enum Command: Equatable {
 
 /// The form of a command's answer.
 enum OutputForm: Equatable {
-  /// For people.
   case text
-  /// For programs.
   case json
 }
 
@@ -135,7 +133,6 @@ struct StatusOptions: Equatable {
 }
 
 struct AccountsOptions: Equatable {
-  /// The configuration file.
   var configuration: String
   var form = OutputForm.text
   /// The only application whose people are listed.

@@ -9,7 +9,6 @@ import Tokens
 
 /// Answers, as far as they are given, and the file that follows from them.
 struct FirstConfiguration: Equatable {
-  /// The questions in their order.
   enum Question: CaseIterable {
     case authority, clientID, secret, upstream, path, scopes
   }

@@ -39,24 +39,22 @@ struct LogoutCommand {
         LogoutMatch.add(known, of: application, to: &matches)
       }
     }
-    switch matches.count {
-    case 0 where cache.place == nil:
+    if matches.isEmpty, cache.place == nil {
       throw .usage(
         "\(options.configuration) keeps tokens in the memory of the running proxy, where no command can sign a person "
           + "out; its sign-in pages can, or a restart")
-    case 0:
+    }
+    if matches.isEmpty {
       throw .failed(
         "no account '\(options.account)' is signed in; 'bearer-proxy accounts -c "
           + "\(options.configuration.shellWord)' lists who is")
-    case 1: return try await remove(matches[0], applications, store, path: cache.place, context)
-    default:
-      guard let match = choice(among: matches, at: context.terminal) else {
-        throw .failed(
-          "'\(options.account)' is several people; say which with --application, or by the id:\n"
-            + matches.map { "  \($0.words)\n" }.joined())
-      }
-      return try await remove(match, applications, store, path: cache.place, context)
     }
+    guard let match = matches.count == 1 ? matches[0] : choice(among: matches, at: context.terminal) else {
+      throw .failed(
+        "'\(options.account)' is several people; say which with --application, or by the id:\n"
+          + matches.map { "  \($0.words)\n" }.joined())
+    }
+    return try await remove(match, applications, store, path: cache.place, context)
   }
 
   /// The one that the person at the terminal means.

@@ -87,9 +87,7 @@ struct StatusCommand {
       text: options.form == .json ? report.canonicalText() + "\n" : Self.lines(statusText(report)),
       status: isReady ? .done : .failed, stream: .output)
   }
-}
 
-extension StatusCommand {
   /// Providers' words are among it.
   private static func lines(_ text: String) -> String {
     text.split(separator: "\n").map { String($0).printable(limit: 2000) + "\n" }.joined()

@@ -11,11 +11,9 @@ struct GivenToken: Equatable {
   let token: String
   let expiresOn: UnixTime
   let expiresIn: Int64
+}
 
-  init(token: String, expiresOn: UnixTime, expiresIn: Int64) {
-    (self.token, self.expiresOn, self.expiresIn) = (token, expiresOn, expiresIn)
-  }
-
+extension GivenToken {
   /// nil for another answer.
   init?(_ response: FetchResponse) {
     guard response.status == 200, let members = JSONValue(json: response.body)?.members,

@@ -85,15 +85,10 @@ func bashCompletion() -> String {
   let values = Option.allCases.filter {
     $0.valueName != nil && !$0.isValueOptional && $0.choices == nil && $0.names == nil && $0 != .config
   }
-  let choices = Option.allCases.compactMap { option in
-    option.choices.map { words in
-      "    \(pattern(option))) COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$word\")); return ;;"
-    }
-  }
-  let named = Option.allCases.compactMap { option in
-    option.names.map { names in
-      "    \(pattern(option))) COMPREPLY=($(compgen -W \"$(_bearer_proxy_names \(names.rawValue))\" -- \"$word\")); "
-        + "return ;;"
+  let known = Option.allCases.compactMap { option in
+    let words = option.choices.map { "'\($0.joined(separator: " "))'" }
+    return (words ?? option.names.map { "\"$(_bearer_proxy_names \($0.rawValue))\"" }).map { words in
+      "    \(pattern(option))) COMPREPLY=($(compgen -W \(words) -- \"$word\")); return ;;"
     }
   }
   let commands = CommandName.allCases.filter { $0 != .run }.map { command in
@@ -125,7 +120,7 @@ func bashCompletion() -> String {
       COMPREPLY=()
       case $previous in
         \(pattern(.config))) compopt -o default; return ;;
-    \((choices + named).joined(separator: "\n"))
+    \(known.joined(separator: "\n"))
         \(values.map(pattern).joined(separator: " | "))) return ;;
       esac
       case $command in

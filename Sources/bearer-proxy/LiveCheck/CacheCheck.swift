@@ -34,7 +34,6 @@ struct CacheCheck {
     return (steps, store)
   }
 
-  /// The way to a server.
   private func way() async -> [CheckStep] {
     guard case .redis(let server, let tls, _, _) = cache else { return [] }
     // Of several, some may be away.

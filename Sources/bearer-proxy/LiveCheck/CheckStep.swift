@@ -6,7 +6,6 @@ import Tokens
 
 /// The result of a step.
 enum CheckVerdict: String, CaseIterable {
-  /// It works.
   case ok
   /// It was not tried: what it needs is not there.
   case skipped

@@ -14,15 +14,8 @@ import Tokens
 struct HandOutTrial: Sendable {
   let listener: ListenerSettings
   let fetcher: Fetcher
-  let users: (user: UInt32, group: UInt32)
-
-  /// - Parameter users: the user and the group of this process.
-  init(_ listener: ListenerSettings, _ fetcher: Fetcher, users: (user: UInt32, group: UInt32) = (geteuid(), getegid()))
-  {
-    self.listener = listener
-    self.fetcher = fetcher
-    self.users = users
-  }
+  /// The user and the group of this process.
+  var users: (user: UInt32, group: UInt32) = (geteuid(), getegid())
 
   func step(for route: RouteSettings) async -> CheckStep {
     let rules = listener.callers.rules

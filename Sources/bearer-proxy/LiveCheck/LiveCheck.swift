@@ -42,7 +42,9 @@ struct LiveCheck {
       TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)
     var credentials = CredentialVersions()
     credentials.follow(settings.applications, configuration.certificates)
-    let handOut = settings.listeners.first { $0.handOut == .proxies }.map { HandOutTrial($0, network.fetcher) }
+    let handOut = settings.listeners.first { $0.handOut == .proxies }.map {
+      HandOutTrial(listener: $0, fetcher: network.fetcher)
+    }
     let chosen = settings.routes.enumerated().filter { options.route == nil || $0.element.name == options.route }
     // Side by side: one host that does not answer is not to hold up the others.
     let checked = await withTaskGroup(of: (Int, CheckedRoute).self) { group in

@@ -33,16 +33,14 @@ struct SignInTrial {
 
   private var url: HTTPURL {
     var query = FormBody()
-    query.append("client_id", clientID)
-    query.append("response_type", "code")
-    query.append("redirect_uri", redirectURI)
-    query.append("scope", scopes.description)
-    query.append("prompt", "none")
-    query.append("state", "check")
-    query.append("nonce", "check")
-    // Of a verifier that is never used: no code is redeemed (RFC 7636 appendix B).
-    query.append("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
-    query.append("code_challenge_method", "S256")
+    for (name, value) in [
+      ("client_id", clientID), ("response_type", "code"), ("redirect_uri", redirectURI),
+      ("scope", scopes.description), ("prompt", "none"), ("state", "check"), ("nonce", "check"),
+      // Of a verifier that is never used: no code is redeemed (RFC 7636 appendix B).
+      ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"), ("code_challenge_method", "S256"),
+    ] as [(StaticString, String)] {
+      query.append(name, value)
+    }
     var url = endpoint
     url.target += (url.target.contains("?") ? "&" : "?") + String(decoding: query.bytes, as: UTF8.self)
     return url

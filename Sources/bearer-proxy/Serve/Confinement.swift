@@ -33,18 +33,7 @@ extension Settings {
         return (path, Located("\(address.value)", place: address.place, key: address.key))
       }
   }
-}
 
-/// The system's directories of programs, interpreters and loaders. Only root writes there.
-private let systemPrograms = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
-
-/// The directories of permitted programs, for a process that runs these: the directory, because an update puts another
-/// file in a program's place.
-func runnable(_ programs: [String]) -> [String] {
-  programs.isEmpty ? [] : programs + programs.map { directory(of: $0) } + systemPrograms
-}
-
-extension Settings {
   /// The programs that `run` starts for applications.
   var programs: [String] { applications.compactMap { $0.assertionCommand?.program.value } }
 
@@ -54,9 +43,7 @@ extension Settings {
       $0.program.issue("\($0.program.value) needs a restart: the process has given up the right to run it")
     }
   }
-}
 
-extension Settings {
   /// The capabilities that `run` keeps if it has them: those that open files and keep their owners, because root may
   /// work in a directory of another user, and the one for low ports if a listener has one. A user of its own needs none
   /// of the former.
@@ -68,6 +55,15 @@ extension Settings {
     if hasLowPort { needed.insert(.listenAtLowPorts) }
     return needed
   }
+}
+
+/// The system's directories of programs, interpreters and loaders. Only root writes there.
+private let systemPrograms = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
+
+/// The directories of permitted programs, for a process that runs these: the directory, because an update puts another
+/// file in a program's place.
+func runnable(_ programs: [String]) -> [String] {
+  programs.isEmpty ? [] : programs + programs.map { directory(of: $0) } + systemPrograms
 }
 
 func directory(of file: String) -> String {
