@@ -61,33 +61,31 @@ final class YAMLEventReader {
   }
 
   private func converted(_ event: yaml_event_t) -> YAMLEvent {
-    var result = YAMLEvent(kind: .streamEnd, place: place(event.start_mark))
-    result.range = Int(event.start_mark.index)..<max(Int(event.start_mark.index), Int(event.end_mark.index))
-    switch event.type {
-    case YAML_STREAM_START_EVENT: result.kind = .streamStart
-    case YAML_DOCUMENT_START_EVENT: result.kind = .documentStart
-    case YAML_DOCUMENT_END_EVENT: result.kind = .documentEnd
-    case YAML_ALIAS_EVENT: result.kind = .alias(name: text(event.data.alias.anchor) ?? "")
-    case YAML_SCALAR_EVENT:
-      let scalar = event.data.scalar
-      let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
-      result.kind = .scalar(
-        text: String(decoding: bytes, as: UTF8.self), isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
-      result.anchor = text(scalar.anchor)
-      result.tag = text(scalar.tag)
-    case YAML_SEQUENCE_START_EVENT:
-      result.kind = .sequenceStart
-      result.anchor = text(event.data.sequence_start.anchor)
-      result.tag = text(event.data.sequence_start.tag)
-    case YAML_SEQUENCE_END_EVENT: result.kind = .sequenceEnd
-    case YAML_MAPPING_START_EVENT:
-      result.kind = .mappingStart
-      result.anchor = text(event.data.mapping_start.anchor)
-      result.tag = text(event.data.mapping_start.tag)
-    case YAML_MAPPING_END_EVENT: result.kind = .mappingEnd
-    default: break
+    let start = Int(event.start_mark.index)
+    let range = start..<max(start, Int(event.end_mark.index))
+    func node(
+      _ kind: YAMLEvent.Kind, _ anchor: UnsafeMutablePointer<yaml_char_t>? = nil,
+      _ tag: UnsafeMutablePointer<yaml_char_t>? = nil
+    ) -> YAMLEvent {
+      YAMLEvent(kind: kind, place: place(event.start_mark), anchor: text(anchor), tag: text(tag), range: range)
     }
-    return result
+    let data = event.data
+    switch event.type {
+    case YAML_STREAM_START_EVENT: return node(.streamStart)
+    case YAML_DOCUMENT_START_EVENT: return node(.documentStart)
+    case YAML_DOCUMENT_END_EVENT: return node(.documentEnd)
+    case YAML_ALIAS_EVENT: return node(.alias(name: text(data.alias.anchor) ?? ""))
+    case YAML_SCALAR_EVENT:
+      let bytes = UnsafeBufferPointer(start: data.scalar.value, count: data.scalar.length)
+      let isPlain = data.scalar.style == YAML_PLAIN_SCALAR_STYLE
+      let kind = YAMLEvent.Kind.scalar(text: String(decoding: bytes, as: UTF8.self), isPlain: isPlain)
+      return node(kind, data.scalar.anchor, data.scalar.tag)
+    case YAML_SEQUENCE_START_EVENT: return node(.sequenceStart, data.sequence_start.anchor, data.sequence_start.tag)
+    case YAML_SEQUENCE_END_EVENT: return node(.sequenceEnd)
+    case YAML_MAPPING_START_EVENT: return node(.mappingStart, data.mapping_start.anchor, data.mapping_start.tag)
+    case YAML_MAPPING_END_EVENT: return node(.mappingEnd)
+    default: return node(.streamEnd)
+    }
   }
 
   private func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> String? {
@@ -159,7 +157,6 @@ final class YAMLEventReader {
     line(position.line).dropFirst(position.column - 1).first == "\t"
   }
 
-  /// True if a position is the first of its line.
   private func isFirst(at position: Place) -> Bool {
     line(position.line).prefix(position.column - 1).allSatisfy { $0 == " " || $0 == "-" }
   }
