@@ -11,7 +11,6 @@ extension SettingsDecoder {
     return section(route, .token)
   }
 
-  /// The rules that the section gives.
   mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> RouteTokenRules {
     let (scopes, discovers) = scopesOnChallenge(section)
     let rules = RouteTokenRules(

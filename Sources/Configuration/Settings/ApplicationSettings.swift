@@ -39,7 +39,6 @@ package struct ApplicationSettings: Sendable, Hashable {
 
   package var isConfidential: Bool { credential != nil }
 
-  /// The client secret, if that is its credential.
   package var clientSecret: Secret? { if case .secret(let secret)? = credential { secret } else { nil } }
 
   /// The machine's identity, if that is its credential.
@@ -107,7 +106,6 @@ package enum CredentialSettings: Sendable, Equatable {
   /// A certificate with its key, which is shown to the provider in the TLS handshake (RFC 8705 §2). Tokens that are
   /// bound to it are for upstreams that are shown it, too.
   case mutualTLS(CertificateSettings, hasBoundTokens: Bool)
-  /// An identity of the machine.
   case managedIdentity(ManagedIdentitySettings)
   /// A token that another issuer hands out for this audience, and the provider takes as the application's proof.
   case federated(FederatedSourceSettings, audience: String)

@@ -7,7 +7,6 @@ package import Tokens
 package struct LogSettings: Sendable, Hashable {
   /// From which severity on records are written.
   package var level: LogLevel = .info
-  /// The form of records.
   package var format: LogFormat = .json
   /// True if each request writes a record.
   package var access = true

@@ -8,7 +8,6 @@ internal import Tokens
 
 /// The variables of OpenTelemetry, read.
 package struct TracingEnvironment: Sendable {
-  /// The tracing of requests; nil if there is none.
   package private(set) var settings: TracingSettings?
   /// Variables without effect.
   package private(set) var issues: [TracingIssue] = []

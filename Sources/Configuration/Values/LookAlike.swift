@@ -46,7 +46,6 @@ struct LookAlike: Hashable {
     return nil
   }
 
-  /// The first one of a text.
   static func first(in text: String) -> LookAlike? {
     text.utf8.allSatisfy { $0 < 0x80 } ? nil : first(in: Array(text.unicodeScalars)[...])?.found
   }

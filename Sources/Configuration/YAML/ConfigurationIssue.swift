@@ -69,6 +69,5 @@ package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConver
 
   package var mayPass: Bool { issues.allSatisfy(\.mayPass) }
 
-  /// One line for each issue.
   package var description: String { issues.map(\.description).joined(separator: "\n") }
 }

@@ -74,7 +74,6 @@ struct LogRecord {
     line.append(milliseconds: nanoseconds)
   }
 
-  /// True or false.
   func field(_ line: inout ByteBuffer, _ name: StaticString, boolean: Bool) {
     begin(&line, name)
     line.append(boolean ? "true" : "false")

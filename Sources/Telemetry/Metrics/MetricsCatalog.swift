@@ -167,7 +167,6 @@ package struct MetricsCatalog: Sendable {
       columns: column?.values.count ?? 1)
   }
 
-  /// The labels of each series.
   private static func series(_ row: MetricLabel, _ column: MetricLabel?) -> [[(name: StaticString, value: String)]] {
     row.values.flatMap { value in
       let label = (name: row.name, value: value)

@@ -1,7 +1,6 @@
 // The answer to a metrics scrape: Prometheus text exposition format 0.0.4. It reads the sums once and keeps nothing.
 
 extension MetricsRegistry {
-  /// The media type of `prometheusText`.
   package static let mediaType: StaticString = "text/plain; version=0.0.4; charset=utf-8"
 
   /// All metrics, in the order of the catalogue.

@@ -32,7 +32,6 @@ package struct SpanRecord: Sendable {
   package var parent: Parent
   /// The vendors' state of the trace.
   package var traceState: String?
-  /// Its name, one of few.
   package var name: String
   package var kind: Kind
   /// Its begin, in nanoseconds since 1970.

@@ -49,7 +49,6 @@ extension TraceSampler: CustomStringConvertible {
 
 /// The rules for recording and propagating traces.
 package struct TracingRules: Sendable, Hashable {
-  /// The traces to record.
   package var sampler: TraceSampler
   /// True if traces continue from callers and to upstreams. Otherwise each begins here, and no other process learns of
   /// it.

@@ -73,7 +73,6 @@ package struct TracesDocument: Sendable {
     buffer.append(span.isError ? #"],"status":{"code":2}}"# : #"],"status":{}}"#)
   }
 
-  /// An attribute.
   private static func append(_ key: String, _ value: SpanValue, to buffer: inout ByteBuffer) {
     buffer.append(#"{"key":"#)
     append(key, to: &buffer)

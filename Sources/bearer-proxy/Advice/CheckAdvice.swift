@@ -20,7 +20,6 @@ struct CheckAdvice {
   /// True if it is about the blueprint of the route's agent identity alone.
   var isAboutBlueprint = false
 
-  /// The agent identity that it is about.
   private var agent: String? { isAboutBlueprint ? nil : route.token.agent }
 
   private var parts: CureParts {

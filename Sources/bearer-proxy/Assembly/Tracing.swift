@@ -16,7 +16,6 @@ struct Tracing {
   /// Settings without effect, the files of the collector's TLS included.
   private(set) var issues: [TracingIssue]
   private var tls: TLSContext?
-  /// nil if nothing is traced.
   private let settings: TracingSettings?
 
   /// Reads an environment, and the files that it names. A mistake is no reason not to serve.

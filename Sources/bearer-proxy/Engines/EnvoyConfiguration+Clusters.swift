@@ -33,7 +33,6 @@ extension EnvoyConfiguration {
         """))
   }
 
-  /// The inner listener.
   static let innerCluster = cluster(
     "tokens", "STATIC", "pipe: {path: /run/envoy/tokens.sock}", manyRetries + "\n" + protocols(sameAsCallers))
 

@@ -124,7 +124,6 @@ struct EnvoyConfiguration {
     return Self.listener("programs", at: Self.programs, rest)
   }
 
-  /// The listener that asks for tokens.
   private var tokenListener: String {
     let unavailable = """
       # ext_authz passes no status from 500 up on whole. It gets 429 if the provider is away.

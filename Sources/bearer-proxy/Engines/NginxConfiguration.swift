@@ -186,7 +186,6 @@ struct NginxConfiguration {
     return explained ? words + fields : fields
   }
 
-  /// The variable with a field of the caller.
   private static func sent(_ field: String) -> String { "$http_\(variable(field))" }
 
   private static func variable(_ field: String) -> String { field.lowercased().replacing("-", with: "_") }

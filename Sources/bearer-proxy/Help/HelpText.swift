@@ -194,7 +194,6 @@ extension Option {
     variable.map { "\(sentence(in: command)) [\($0)]" } ?? sentence(in: command)
   }
 
-  /// Its effect.
   func sentence(in command: CommandName) -> String {
     switch self {
     case .config:
