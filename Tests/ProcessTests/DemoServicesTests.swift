@@ -1,6 +1,5 @@
 // Both services over TLS, with curl as the caller.
 
-import Bytes
 import DemoProvider
 import TestSupport
 import Testing
@@ -9,128 +8,109 @@ import Tokens
 @Suite("Demo services", .timeLimit(.minutes(5))) struct DemoServicesTests {
   typealias Sample = DemoDirectory.Sample
 
-  /// Starts both services, lets `body` use them, and stops them whatever it does.
-  private func withServices(
-    _ body: (DemoServices, DemoSettings, TemporaryDirectory) async throws -> Void
-  ) async throws {
-    let directory = try TemporaryDirectory()
-    let settings = DemoSettings(directory: directory.path)
-    let services = try DemoServices(settings)
-    do {
-      try await body(services, settings, directory)
-    } catch {
-      await services.stop()
-      throw error
-    }
-    await services.stop()
+  private let directory: TemporaryDirectory
+  private let settings: DemoSettings
+  private let services: DemoServices
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    settings = DemoSettings(directory: directory.path)
+    services = try DemoServices(settings)
   }
 
-  private func token(_ services: DemoServices, _ settings: DemoSettings) async throws -> String {
+  /// The answer to a curl that trusts the authority.
+  private func get(_ arguments: [String]) async throws -> Answer {
+    try await curl(["--cacert", settings.authorityPath] + arguments)
+  }
+
+  /// An `Authorization` field with a token.
+  private func bearer() async throws -> [String] {
     let secret = textOfFile(settings.secretPath)
-    let answer = try await curl([
-      "--cacert", settings.authorityPath, "-d", "grant_type=client_credentials", "-d", "client_id=\(Sample.portal)",
-      "--data-urlencode", "client_secret=\(secret)", "--data-urlencode", "scope=\(Sample.ordersURI)/.default",
+    let answer = try await get([
+      "-d", "grant_type=client_credentials", "-d", "client_id=\(Sample.portal)", "--data-urlencode",
+      "client_secret=\(secret)", "--data-urlencode", "scope=\(Sample.ordersURI)/.default",
       "\(services.providerOrigin)/\(Sample.tenant)/oauth2/v2.0/token",
     ])
     #expect(answer.status == 200, "\(answer.body)")
-    return try #require(answer.body.member("access_token"))
+    return ["-H", "Authorization: Bearer \(try #require(answer.body.member("access_token")))"]
   }
 
   @Test func `discovery leads to the endpoints that grant and verify`() async throws {
-    try await withServices { services, settings, _ in
-      let trust = ["--cacert", settings.authorityPath]
-      let metadata = try await curl(trust + ["\(services.issuer)/.well-known/openid-configuration"])
-      #expect(metadata.status == 200)
-      #expect(metadata["date"]?.hasSuffix(" GMT") == true)
-      #expect(metadata.body.contains("\"issuer\": \"\(services.issuer)\""))
-      #expect(metadata.body.contains("\(services.providerOrigin)/\(Sample.tenant)/discovery/v2.0/keys"))
-      let token = try await token(services, settings)
-      let me = try await curl(trust + ["-H", "Authorization: Bearer \(token)", "\(services.apiOrigin)/api/me"])
-      #expect(me.status == 200)
-      #expect(me.body.contains("\"application\": \"\(Sample.portal)\""))
-      #expect(!me.body.contains(token))
-    }
+    let metadata = try await get(["\(services.issuer)/.well-known/openid-configuration"])
+    #expect(metadata.status == 200)
+    #expect(metadata["date"]?.hasSuffix(" GMT") == true)
+    #expect(metadata.body.contains("\"issuer\": \"\(services.issuer)\""))
+    #expect(metadata.body.contains("\(services.providerOrigin)/\(Sample.tenant)/discovery/v2.0/keys"))
+    let token = try await bearer()
+    let me = try await get(token + ["\(services.apiOrigin)/api/me"])
+    #expect(me.status == 200)
+    #expect(me.body.contains("\"application\": \"\(Sample.portal)\""))
+    #expect(!me.body.contains(String(token[1].dropFirst(22))))
+    await services.stop()
   }
 
   @Test func `TLS fails without trust in the demonstration's authority`() async throws {
-    try await withServices { services, _, _ in
-      let answer = try await curl(["\(services.apiOrigin)/api/me"])
-      #expect(answer.status == 0)
-      #expect(answer.exit == 60)
-    }
+    let answer = try await curl(["\(services.apiOrigin)/api/me"])
+    #expect(answer.status == 0)
+    #expect(answer.exit == 60)
+    await services.stop()
   }
 
   @Test(arguments: [["--http1.1"], ["--http1.0"]]) func `ticks arrive one by one, whole`(version: [String]) async throws
   {
-    try await withServices { services, settings, _ in
-      let token = try await token(services, settings)
-      let answer = try await curl(
-        version + [
-          "--cacert", settings.authorityPath, "-H", "Authorization: Bearer \(token)",
-          "\(services.apiOrigin)/api/ticks?count=3&pause_ms=20",
-        ])
-      #expect(answer.exit == 0)
-      #expect(answer["content-type"] == "text/event-stream")
-      #expect(answer.body == (1...3).map { "id: \($0)\ndata: {\"tick\": \($0)}\n\n" }.joined())
-    }
+    let answer = try await get(
+      version + bearer() + ["\(services.apiOrigin)/api/ticks?count=3&pause_ms=20"])
+    #expect(answer.exit == 0)
+    #expect(answer["content-type"] == "text/event-stream")
+    #expect(answer.body == (1...3).map { "id: \($0)\ndata: {\"tick\": \($0)}\n\n" }.joined())
+    await services.stop()
   }
 
   @Test(arguments: [
     [], ["-H", "Transfer-Encoding: chunked"], ["-H", "Expect: 100-continue"], ["-X", "PUT"],
   ]) func `an upload of any size and framing is counted and digested`(options: [String]) async throws {
-    try await withServices { services, settings, directory in
-      let content = String(repeating: "0123456789abcdef", count: 200_000)
-      let file = try directory.write(content, to: "upload")
-      let digest = try await succeed(["openssl", "dgst", "-sha256", "-r", file]).prefix(64)
-      let token = try await token(services, settings)
-      let answer = try await curl(
-        options + [
-          "--cacert", settings.authorityPath, "-H", "Authorization: Bearer \(token)", "--data-binary", "@\(file)",
-          "\(services.apiOrigin)/api/uploads",
-        ])
-      #expect(answer.status == 200)
-      #expect(answer.body.contains("\"bytes\": 3200000"))
-      #expect(answer.body.contains(digest))
-    }
+    let content = String(repeating: "0123456789abcdef", count: 200_000)
+    let file = try directory.write(content, to: "upload")
+    let digest = try await succeed(["openssl", "dgst", "-sha256", "-r", file]).prefix(64)
+    let answer = try await get(
+      options + bearer() + ["--data-binary", "@\(file)", "\(services.apiOrigin)/api/uploads"])
+    #expect(answer.status == 200)
+    #expect(answer.body.contains("\"bytes\": 3200000"))
+    #expect(answer.body.contains(digest))
+    await services.stop()
   }
 
   @Test func `a token request of more than 64 KiB is refused and the connection closed`() async throws {
-    try await withServices { services, settings, directory in
-      let file = try directory.write(String(repeating: "a", count: 70_000), to: "form")
-      let answer = try await curl([
-        "--cacert", settings.authorityPath, "--data-binary", "@\(file)",
-        "\(services.providerOrigin)/\(Sample.tenant)/oauth2/v2.0/token",
-      ])
-      #expect(answer.status == 413)
-      #expect(answer["connection"] == "close")
-    }
+    let file = try directory.write(String(repeating: "a", count: 70_000), to: "form")
+    let answer = try await get([
+      "--data-binary", "@\(file)", "\(services.providerOrigin)/\(Sample.tenant)/oauth2/v2.0/token",
+    ])
+    #expect(answer.status == 413)
+    #expect(answer["connection"] == "close")
+    await services.stop()
   }
 
   @Test func `HEAD has the head alone, and one connection carries several requests`() async throws {
-    try await withServices { services, settings, _ in
-      let metadata = "\(services.issuer)/.well-known/openid-configuration"
-      let result = try await run([
-        "curl", "-q", "-s", "--cacert", settings.authorityPath, "-I", metadata, metadata,
-        "-w", "%{num_connects} %{http_code} %{size_download}\n",
-      ])
-      #expect(result.output.contains("1 200 0\n"))
-      #expect(result.output.contains("0 200 0\n"))
-    }
+    let metadata = "\(services.issuer)/.well-known/openid-configuration"
+    let result = try await run([
+      "curl", "-q", "-s", "--cacert", settings.authorityPath, "-I", metadata, metadata,
+      "-w", "%{num_connects} %{http_code} %{size_download}\n",
+    ])
+    #expect(result.output.contains("1 200 0\n"))
+    #expect(result.output.contains("0 200 0\n"))
+    await services.stop()
   }
 
   @Test func `secrets are for their owner's eyes only`() async throws {
-    try await withServices { _, settings, directory in
-      let modes = try await succeed([
-        "stat", "-c", "%a %n", settings.secretPath, directory.file("demo-server.key"), settings.authorityPath,
-      ])
-      #expect(modes.split(separator: "\n").map { $0.prefix(3) } == ["600", "600", "644"])
-      #expect(textOfFile(settings.secretPath).count == 32)
-    }
+    let modes = try await succeed([
+      "stat", "-c", "%a %n", settings.secretPath, directory.file("demo-server.key"), settings.authorityPath,
+    ])
+    #expect(modes.split(separator: "\n").map { $0.prefix(3) } == ["600", "600", "644"])
+    #expect(textOfFile(settings.secretPath).count == 32)
+    await services.stop()
   }
 
   @Test func `stopping closes connections that wait and frees the ports`() async throws {
-    let directory = try TemporaryDirectory()
-    let services = try DemoServices(DemoSettings(directory: directory.path))
     let port = try #require(services.apiOrigin.split(separator: ":").last.flatMap { Int($0) })
     let idle = try RawConnection(port: port)
     try await idle.send("x")

@@ -2,39 +2,24 @@
 
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// A folder with files for one test, removed when the test is over.
-final class OpenSSLCommand {
-  let folder: String
+struct OpenSSLCommand {
+  private let directory: TemporaryDirectory
 
-  init() throws {
-    var template = Array("\(FileManager.default.temporaryDirectory.path)/bearer-proxy-crypto-XXXXXX".utf8CString)
-    let made = template.withUnsafeMutableBufferPointer { buffer in
-      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
-    }
-    folder = try #require(made)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: folder)
-    } catch {
-      Issue.record("left behind: \(folder)")
-    }
-  }
+  init() throws { directory = try TemporaryDirectory() }
 
   func write(_ bytes: [UInt8], to name: String) throws {
-    try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
+    try Data(bytes).write(to: URL(filePath: directory.file(name)))
   }
 
-  func read(_ name: String) throws -> [UInt8] {
-    try Array(Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
-  }
+  func read(_ name: String) throws -> [UInt8] { try Array(Data(contentsOf: URL(filePath: directory.file(name)))) }
 
   /// Runs `openssl ARGUMENTS` in the folder; its exit status and everything it printed.
   func run(_ arguments: String) throws -> (status: Int32, output: String) {
-    let pipe = try #require(popen("cd '\(folder)' && openssl \(arguments) 2>&1", "r"))
+    let pipe = try #require(popen("cd '\(directory.path)' && openssl \(arguments) 2>&1", "r"))
     var output: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -25,9 +25,9 @@ import Testing
   static let key = Result { try RSAKey.generate() }
 
   @Test func `the example of RFC 7515 verifies, and no changed copy of it`() throws {
-    let key = try RSAPublicKey(modulus: base64URL(Self.example.modulus), exponent: [1, 0, 1])
+    let key = try RSAPublicKey(modulus: Base64URL.decode(Self.example.modulus), exponent: [1, 0, 1])
     let message = Array(Self.example.input.utf8)
-    let signature = base64URL(Self.example.signature)
+    let signature = try Base64URL.decode(Self.example.signature)
     #expect(try key.verifies(signature, message, .rs256))
     #expect(try !key.verifies(signature, message, .ps256))
     for index in stride(from: 0, to: signature.count, by: 17) {
@@ -137,23 +137,4 @@ extension RSAPublicKey {
   ) throws -> Bool {
     try verifies(signature.span, of: message.span, algorithm)
   }
-}
-
-/// The bytes of base64url text that is known to be right.
-func base64URL(_ text: String) -> [UInt8] {
-  let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-  var bytes: [UInt8] = []
-  var bits = 0
-  var count = 0
-  for character in text.utf8 {
-    guard let value = alphabet.firstIndex(of: character) else { continue }
-    bits = bits << 6 | value
-    count += 6
-    if count >= 8 {
-      count -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-      bits &= (1 << count) - 1
-    }
-  }
-  return bytes
 }

@@ -2,13 +2,13 @@
 // is verified by the `openssl` command.
 
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import Platform
 
 @Suite("Certificates that sign") struct SigningCertificateTests {
-  private static let folder =
-    "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Fixtures/certificates/"
+  private static let folder = testsDirectory + "/Fixtures/certificates/"
   static let passphrase = Array("orders-passphrase".utf8)
 
   private static func file(_ name: String) throws -> [UInt8] {
