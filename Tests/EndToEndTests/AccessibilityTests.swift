@@ -3,7 +3,6 @@
 // WCAG.
 
 import DemoProvider
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -14,22 +13,14 @@ import Testing
 struct AccessibilityTests {
   private typealias Sample = DemoDirectory.Sample
 
-  private func look(_ arguments: [String]) async throws -> CommandResult {
-    let pictures =
-      ProcessInfo.processInfo.environment["BEARER_PROXY_PICTURES"].map { ["--screenshots", $0] } ?? []
-    return try await run(
-      ["/usr/bin/python3", testsDirectory + "/peers/accessible.py"] + pictures + arguments, within: .seconds(600))
-  }
-
   @Test func `the pages on the way through a sign-in`() async throws {
     let stage = try await SignInStage()
-    let result = try await look([
-      "--walk", stage.origin, "--route", "my-orders", "--return", "/my/orders/list",
-      "--elsewhere", "http://127.0.0.1:\(stage.proxy.port)/open/none", "--strong", "/my/orders/payouts",
-    ])
-    await stage.services.stop()
-    #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("ok: 12 kinds of pages can be read and used"), "\(result.output)")
+    try await walk(
+      "accessible.py",
+      pictures + [
+        "--walk", stage.origin, "--route", "my-orders", "--return", "/my/orders/list",
+        "--elsewhere", "http://127.0.0.1:\(stage.proxy.port)/open/none", "--strong", "/my/orders/payouts",
+      ], expecting: "ok: 12 kinds of pages can be read and used")
   }
 
   @Test func `the pages that ask for more, offer a choice, refuse or accompany a sign-in`() async throws {
@@ -47,21 +38,20 @@ struct AccessibilityTests {
     for path in ["payouts", "statements"] { #expect(try await stage.proxy.get("/bobs/orders/\(path)").status == 401) }
     let refreshing = try stage.directory.write(
       back.body.replacing("http-equiv=\"refresh\"", with: "name=\"refresh\""), to: "going-back.html")
-    let login = try Login(stage.proxy.configuration, ["--route", "my-orders"], in: stage.directory)
+    let login = try Login(stage.proxy.configuration, ["--route", "my-orders"])
     let redirect = try #require(
       try await login.address().between("redirect_uri=http%3A%2F%2F", "&")?.replacing("%3A", with: ":"))
     let page = "\(stage.origin)/.bearer/sign-in?route="
-    let result = try await look([
-      "choice=\(page)my-orders", "more is needed=\(page)bobs-orders", "unknown link=\(page)nobody",
-      "unsafe link=\(page)my-orders&return=//evil.example", "going back=file://\(refreshing)",
-      "refused with a choice=\(stage.origin)/my/orders/list", "at the terminal=http://\(redirect)/nothing",
-      "device=\(stage.services.providerOrigin)/device", "provider's first page=\(stage.services.providerOrigin)/",
-      "no route=\(stage.origin)/no/such/route",
-    ])
+    try await walk(
+      "accessible.py",
+      pictures + [
+        "choice=\(page)my-orders", "more is needed=\(page)bobs-orders", "unknown link=\(page)nobody",
+        "unsafe link=\(page)my-orders&return=//evil.example", "going back=file://\(refreshing)",
+        "refused with a choice=\(stage.origin)/my/orders/list", "at the terminal=http://\(redirect)/nothing",
+        "device=\(stage.services.providerOrigin)/device", "provider's first page=\(stage.services.providerOrigin)/",
+        "no route=\(stage.origin)/no/such/route",
+      ], expecting: "ok: 10 kinds of pages can be read and used")
     login.process.send(SIGTERM)
-    await stage.services.stop()
-    #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("ok: 10 kinds of pages can be read and used"), "\(result.output)")
   }
 
   /// Without this page, a look that finds nothing would prove nothing.
@@ -84,7 +74,9 @@ struct AccessibilityTests {
       <label>which <input aria-invalid="true"></label>
       <div class="on">one text</div><div class="on">another</div><footer class="wide">wide</footer>
       """, to: "bad.html")
-    let result = try await look(["bad=file://\(page)"])
+    let result = try await run([
+      "/usr/bin/python3", testsDirectory + "/peers/accessible.py", "bad=file://\(page)",
+    ])
     #expect(result.status == 1)
     for flaw in [
       "no language", "no title", "not one h1", "h1 is not the first heading", "a level of headings is left out",

@@ -1,7 +1,6 @@
 // Agent identities against the sample provider, with the real msal package as the judge of what they obtain.
 
 import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -9,36 +8,30 @@ import Testing
 struct AgentTests {
   private typealias Sample = DemoDirectory.Sample
 
-  private let directory: TemporaryDirectory
-  private let settings: DemoSettings
-  private let services: DemoServices
+  private let demo: DemoScene
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    settings = DemoSettings(directory: directory.path)
-    services = try DemoServices(settings)
-  }
+  init() throws { demo = try DemoScene() }
 
   private func proxy(
     agent: String = Sample.agent, account: String = Sample.agentUser, scopes: String = "api://orders/.default",
     isAlone: Bool = false
   ) async throws -> ProxyUnderTest {
-    let port = try freePort()
+    let (port, api, tls) = (try freePort(), "\(demo.services.apiOrigin)/api/", demo.tls)
     let more = """
-        - {name: object, path: /object/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+        - {name: object, path: /object/, upstream: "\(api)", application: contoso,
            token: {as: agent, agent: \(agent), account: \(Sample.agentUserObject), scopes: ["\(scopes)"]}}
-        - {name: caller, path: /caller/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+        - {name: caller, path: /caller/, upstream: "\(api)", application: contoso,
            token: {as: caller, grant: on_behalf_of, agent: \(agent), scopes: ["\(scopes)"]}}
-        - {name: picked, path: /picked/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+        - {name: picked, path: /picked/, upstream: "\(api)", application: contoso,
            token: {as: agent, agent: \(agent), scopes: ["\(scopes)"],
                    choice: {field: X-Agent, values: {user: {account: \(account)}}}}}
 
       """
     let bearer =
-      "{bearer: {authority: \"\(services.issuer)\", audiences: [\(Sample.blueprint)], "
-      + "ca_file: \"\(settings.authorityPath)\"}}"
+      "{bearer: {authority: \"\(demo.services.issuer)\", audiences: [\(Sample.blueprint)], "
+      + "ca_file: \"\(demo.settings.authorityPath)\"}}"
     return try await ProxyUnderTest(
-      in: directory, port: port, place: { try $0.write($1, to: "\(port).yaml") },
+      in: demo.directory, port: port, place: { try $0.write($1, to: "\(port).yaml") },
       """
       listeners:
         - address: "127.0.0.1:\(port)"
@@ -46,15 +39,15 @@ struct AgentTests {
       cache: {file: cache-\(port).json}
       applications:
         contoso:
-          authority: "\(services.issuer)"
+          authority: "\(demo.services.issuer)"
           client_id: \(Sample.blueprint)
-          client_secret_file: "\(settings.secretPath)"
-          tls: {ca_file: "\(settings.authorityPath)"}
-      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
+          client_secret_file: "\(demo.settings.secretPath)"
+          \(tls)
+      defaults: {\(tls)}
       routes:
-        - {name: agent, path: /agent/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+        - {name: agent, path: /agent/, upstream: "\(api)", application: contoso,
            token: {as: agent, agent: \(agent), scopes: ["\(scopes)"]}}
-        - {name: user, path: /user/, upstream: "\(services.apiOrigin)/api/", application: contoso,
+        - {name: user, path: /user/, upstream: "\(api)", application: contoso,
            token: {as: agent, agent: \(agent), account: \(account), scopes: ["\(scopes)"]}}
 
       """ + (isAlone ? "" : more))
@@ -64,13 +57,13 @@ struct AgentTests {
   func `agents obtain what msal's obtain: for themselves, for their account, on behalf of a caller`() async throws {
     let proxy = try await proxy()
     let result = try await run(
-      [
-        pinnedPython(), testsDirectory + "/peers/agents.py", "--ca", settings.authorityPath, "--origin",
-        services.providerOrigin, "--api", services.apiOrigin, "--proxy", "http://127.0.0.1:\(proxy.port)", "--secret",
-        settings.secretPath,
-      ], within: .seconds(120))
+      peer(
+        "agents.py",
+        [
+          "--ca", demo.settings.authorityPath, "--origin", demo.services.providerOrigin, "--api",
+          demo.services.apiOrigin, "--proxy", "http://127.0.0.1:\(proxy.port)", "--secret", demo.settings.secretPath,
+        ]), within: .seconds(120))
     #expect(result.status == 0, "\(result.output)\(result.errors)\n\(proxy.process.errors)")
-    await services.stop()
   }
 
   @Test func `an agent and its account are ready by themselves, and each is told by its id`() async throws {
@@ -86,13 +79,12 @@ struct AgentTests {
     #expect(metrics.contains(#"grant="user_fic",result="obtained"} 1"#), "\(metrics)")
     #expect(proxy.process.errors.contains(Sample.agent), "the log names the agent")
     // The agent's own token is filed as every application's; its account's is not.
-    let cache = textOfFile(directory.file("cache-\(proxy.port).json"))
+    let cache = demo.directory.read("cache-\(proxy.port).json")
     #expect(cache.contains(Sample.agent) && !cache.contains(Sample.agentUser), "\(cache.count)")
-    let check = try await run([try binary(), "check", "-c", proxy.configuration, "--live"])
+    let check = try await proxy.command(["check", "--live"])
     #expect(check.status == 0 && check.output.contains("/a/\(Sample.blueprint)/\(Sample.agent)"), "\(check.output)")
-    let token = try await run([try binary(), "token", "-c", proxy.configuration, "--route", "user", "--json"])
+    let token = try await proxy.command(["token", "--route", "user", "--json"])
     #expect(token.output.contains(#""agent":"\#(Sample.agent)""#), "\(token.output)\(token.errors)")
-    await services.stop()
   }
 
   @Test(arguments: [
@@ -112,8 +104,7 @@ struct AgentTests {
     #expect(try await eventually { proxy.process.errors.contains(code) }, "\(proxy.process.errors)")
     let answer = try await proxy.get("/user/me")
     #expect([502, 503].contains(answer.status), "\(answer.status) \(answer.body)")
-    let check = try await run([try binary(), "check", "-c", proxy.configuration, "--live"])
+    let check = try await proxy.command(["check", "--live"])
     #expect(check.status == 1 && check.output.contains(cure), "\(check.output)")
-    await services.stop()
   }
 }

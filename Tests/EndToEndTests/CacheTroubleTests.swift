@@ -68,26 +68,15 @@ struct CacheTroubleTests {
     let mount = try await Mount()
     let scene = try await DeskScene(cache: mount.file("cache.json"))
     try await scene.lifetime(2)
-    var (proxy, own) = try await scene.proxy()
+    var proxy = try await scene.proxy()
     try await scene.signIn(proxy)
-    #expect(try await eventually { try await proxy.get("/orders/before").status == 200 })
     try await trouble.begin(mount)
     let written = textOfFile(mount.file("cache.json"))
 
     // Each renewal needs the refresh token of the one before, which is only in memory.
-    let before = try await scene.tokenRequests()
-    var statuses: Set<Int> = []
-    let isRenewed = try await eventually {
-      statuses.insert(try await proxy.get("/orders/meanwhile").status)
-      try await Task.sleep(for: .milliseconds(300))
-      return try await scene.tokenRequests() >= before + 3
-    }
-    #expect(isRenewed && statuses == [200])
+    try await expectRenewals(3, scene, proxy, trouble: "system")
     #expect(textOfFile(mount.file("cache.json")) == written)
-    #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", "system") >= 1)
     #expect(try await metricSum(proxy, "bearer_proxy_cache_unwritten_changes") >= 1)
-    let lines = proxy.process.errors.split(separator: "\n").filter { $0.contains("serving from memory") }
-    #expect(lines.count == 1, "\(lines)")
 
     try await trouble.end(mount)
     #expect(
@@ -98,55 +87,65 @@ struct CacheTroubleTests {
     #expect(textOfFile(mount.file("cache.json")) != written)
     try await proxy.process.stop()
     // All that the next process knows is in the file, and the provider forgives no refresh token but the last.
-    (proxy, own) = try await scene.proxy()
+    proxy = try await scene.proxy()
     #expect(try await eventually { try scene.allAreExpired() })
     #expect(try await proxy.get("/orders/after").status == 200)
     try await proxy.process.stop()
-    withExtendedLifetime(own) {}
-    await scene.stop()
     try await mount.remove()
   }
 
+  /// Sees so many renewals by requests that are served from memory, and the trouble told.
+  private func expectRenewals(
+    _ count: Int, _ scene: DeskScene, _ proxy: ProxyUnderTest, trouble: String
+  ) async throws {
+    let before = try await scene.tokenRequests()
+    var statuses: Set<Int> = []
+    let isRenewed = try await eventually {
+      statuses.insert(try await proxy.get("/orders/meanwhile").status)
+      try await Task.sleep(for: .milliseconds(300))
+      return try await scene.tokenRequests() >= before + count
+    }
+    #expect(isRenewed && statuses == [200])
+    #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", trouble) >= 1)
+    let lines = proxy.process.errors.split(separator: "\n").filter { $0.contains("serving from memory") }
+    #expect(lines.count == 1, "\(lines)")
+  }
+
   /// A proxy on a full file system, with a refresh token that is only in its memory.
-  private func unwritten(
-    _ mount: Mount
-  ) async throws -> (scene: DeskScene, proxy: ProxyUnderTest, directory: TemporaryDirectory) {
+  private func unwritten(_ mount: Mount) async throws -> (scene: DeskScene, proxy: ProxyUnderTest) {
     let scene = try await DeskScene(cache: mount.file("cache.json"))
     try await scene.lifetime(2)
-    let (proxy, own) = try await scene.proxy(top: "shutdown: {limit: 6s}")
+    let proxy = try await scene.proxy(top: "shutdown: {limit: 6s}")
     try await scene.signIn(proxy)
-    #expect(try await eventually { try await proxy.get("/orders/before").status == 200 })
     try await Trouble.full.begin(mount)
     #expect(
       try await eventually {
         _ = try await proxy.get("/orders/meanwhile")
         return try await metricSum(proxy, "bearer_proxy_cache_unwritten_changes") >= 1
       })
-    return (scene, proxy, own)
+    return (scene, proxy)
   }
 
   @Test(.enabled(if: Mount.isPossible, "only root may mount the file system that is then full"))
   func `tokens that a full disk kept out are written at the end, as soon as there is room`() async throws {
     let mount = try await Mount()
-    var (scene, proxy, own) = try await unwritten(mount)
+    var (scene, proxy) = try await unwritten(mount)
     proxy.process.send(SIGTERM)
     #expect(try await eventually { proxy.process.errors.contains("draining") })
     try await Trouble.full.end(mount)
     #expect(try await proxy.process.wait() == 0, "\(proxy.process.errors)")
     #expect(proxy.process.errors.contains("token cache can be used again"))
-    (proxy, own) = try await scene.proxy()
+    proxy = try await scene.proxy()
     #expect(try await eventually { try scene.allAreExpired() })
     // The provider forgives no refresh token but the last.
     #expect(try await proxy.get("/orders/after").status == 200)
-    withExtendedLifetime(own) {}
-    await scene.stop()
     try await mount.remove()
   }
 
   @Test(.enabled(if: Mount.isPossible, "only root may mount the file system that is then full"))
   func `unwritten tokens at the end give exit status 1 and a cure`() async throws {
     let mount = try await Mount()
-    let (scene, proxy, own) = try await unwritten(mount)
+    let (scene, proxy) = try await unwritten(mount)
     let began = ContinuousClock.now
     proxy.process.send(SIGTERM)
     #expect(try await proxy.process.wait() == 1)
@@ -156,8 +155,7 @@ struct CacheTroubleTests {
     #expect(last.contains("No space left on device") && last.contains("Free space on the file system"), "\(last)")
     let first = try #require(lines.first { $0.contains("serving from memory") })
     #expect(first.contains("Free space on the file system") && !first.contains("owner and mode"), "\(first)")
-    withExtendedLifetime(own) {}
-    await scene.stop()
+    withExtendedLifetime(scene) {}
     try await mount.remove()
   }
 
@@ -166,17 +164,10 @@ struct CacheTroubleTests {
     async throws
   {
     let mount = try await Mount()
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      log: {access_file: "\(mount.file("access.log"))"}
-      routes: [{name: open, path: /, upstream: "http://127.0.0.1:\(nginx.port)/echo/", token: none}]
-      """)
+    let scene = try await ScriptedScene(top: "log: {access_file: \"\(mount.file("access.log"))\"}")
+    let proxy = scene.proxy
     try await Trouble.full.begin(mount)
-    for number in 0..<50 { #expect(try await proxy.get("/full/\(number)").status == 200) }
+    for number in 0..<50 { #expect(try await proxy.get("/seen/full/\(number)").status == 200) }
     func records() -> [Substring] {
       textOfFile(mount.file("access.log")).split(separator: "\n").filter { $0.hasSuffix("}") }
     }
@@ -191,7 +182,7 @@ struct CacheTroubleTests {
     try await Trouble.full.end(mount)
     #expect(
       try await eventually {
-        _ = try await proxy.get("/again")
+        _ = try await proxy.get("/seen/again")
         return records().contains { $0.contains("/again") }
       })
     // A line that was begun on the full file system did not swallow the next.
@@ -205,20 +196,18 @@ struct CacheTroubleTests {
     async throws
   {
     let scene = try await DeskScene()
-    var (proxy, own) = try await scene.proxy()
+    var proxy = try await scene.proxy()
     #expect(try await proxy.get("/orders/none").status == 401)
     try await scene.signIn(proxy)
     try await proxy.process.stop()
     let whole = textOfFile(scene.cache)
     try Data(whole.utf8.dropLast(4)).write(to: URL(filePath: scene.cache))
-    (proxy, own) = try await scene.proxy()
+    proxy = try await scene.proxy()
     let answer = try await proxy.get("/orders/damaged")
     #expect(answer.status == 503 && answer.body.contains("token-cache-unavailable"), "\(answer.body)")
     #expect(proxy.process.errors.contains("the text ends too early"))
     try Data(whole.utf8).write(to: URL(filePath: scene.cache))
     #expect(try await eventually { try await proxy.get("/orders/mended").status == 200 })
-    withExtendedLifetime(own) {}
-    await scene.stop()
   }
 
   @Test func `a file that is no cache is kept and reported with its place until it is repaired`()
@@ -226,34 +215,21 @@ struct CacheTroubleTests {
   {
     let scene = try await DeskScene()
     try await scene.lifetime(3)
-    let (proxy, own) = try await scene.proxy()
+    let proxy = try await scene.proxy()
     try await scene.signIn(proxy)
-    #expect(try await eventually { try await proxy.get("/orders/before").status == 200 })
     let whole = textOfFile(scene.cache)
     let damaged = "{\n  \"AccessToken\": nonsense\n}\n"
     try Data(damaged.utf8).write(to: URL(filePath: scene.cache))
     let place = "\(scene.cache):2:19"
     #expect(try await eventually { proxy.process.errors.contains(place) })
 
-    let before = try await scene.tokenRequests()
-    var statuses: Set<Int> = []
-    let isRenewed = try await eventually {
-      statuses.insert(try await proxy.get("/orders/meanwhile").status)
-      try await Task.sleep(for: .milliseconds(300))
-      return try await scene.tokenRequests() >= before + 2
-    }
-    #expect(isRenewed && statuses == [200])
+    try await expectRenewals(2, scene, proxy, trouble: "damaged")
     #expect(textOfFile(scene.cache) == damaged)
-    #expect(try await metricSum(proxy, "bearer_proxy_cache_failures_total", "damaged") >= 1)
-    let lines = proxy.process.errors.split(separator: "\n").filter { $0.contains("serving from memory") }
-    #expect(lines.count == 1, "\(lines)")
 
     // Put back, even as it was: what was renewed meanwhile goes over it.
     try Data(whole.utf8).write(to: URL(filePath: scene.cache))
     #expect(try await eventually { textOfFile(scene.cache) != whole })
     #expect(try await eventually { proxy.process.errors.contains("token cache can be used again") })
     #expect(try await proxy.get("/orders/after").status == 200)
-    withExtendedLifetime(own) {}
-    await scene.stop()
   }
 }

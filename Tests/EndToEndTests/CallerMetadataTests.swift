@@ -1,7 +1,6 @@
 // The description of a listener for its callers' clients (RFC 9728), as curl sees it. McpTests has the clients.
 
 import Bytes
-import FoundationEssentials
 import Platform
 import TestSupport
 import Testing
@@ -10,17 +9,16 @@ import Tokens
 @Suite(.keepsSecrets, .timeLimit(.minutes(2)))
 struct CallerMetadataTests {
   private static let metadata = "/.well-known/oauth-protected-resource"
-  private let upstream: ScriptedUpstream
+  private let upstream: PythonPeer
   private let site: IssuerSite
   private let proxy: ProxyUnderTest
 
   init() async throws {
-    let directory = try TemporaryDirectory()
-    upstream = try await ScriptedUpstream(in: directory)
+    upstream = try await PythonPeer("scripted_upstream.py")
     site = try await IssuerSite()
     let listener = try freePort()
     proxy = try await ProxyUnderTest(
-      in: directory, port: listener,
+      port: listener,
       """
       listeners:
         - address: "127.0.0.1:\(listener)"

@@ -9,42 +9,17 @@ struct CallerTests {
   /// The audience of Authlib's tokens.
   private static let audience = "https://orders.example"
 
-  /// A proxy with one listener, its settings given, in front of an upstream that shows what arrives.
-  private func proxy(
-    _ directory: TemporaryDirectory, to upstream: ScriptedUpstream, address: String, port: Int, _ settings: String
-  ) async throws -> ProxyUnderTest {
-    try await ProxyUnderTest(
-      in: directory, port: address.hasPrefix("unix:") ? nil : port,
-      """
-      log: {level: debug}
-      listeners:
-        - address: "\(address)"
-          \(settings)
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-      """)
-  }
-
   @Test func `a certificate of the right authority and subject lets callers in`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let (authority, stranger) = (
-      try await CertificateAuthority(in: directory), try await CertificateAuthority("stranger", in: directory)
-    )
-    let listener = try await authority.issue("listener")
+    let scene = try await SecureScene {
+      ", callers: {certificate: {ca_file: \($0.file), subjects: [\"URI:spiffe://contoso/app\", \"CN=by-name\"]}}"
+    }
+    let (authority, upstream) = (scene.authority, scene.upstream)
+    let stranger = try await CertificateAuthority("stranger", in: scene.directory)
     let app = try await authority.issue("legacy-app", for: ["URI:spiffe://contoso/app"])
     let other = try await authority.issue("other-app", for: ["URI:spiffe://contoso/other"])
     let forged = try await stranger.issue("forged", for: ["URI:spiffe://contoso/app"])
-    let port = try freePort()
-    let proxy = try await proxy(
-      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
-      """
-      tls: {certificate_file: \(listener.certificateFile), key_file: \(listener.keyFile)}
-          callers: {certificate: {ca_file: \(authority.file), subjects: ["URI:spiffe://contoso/app", "CN=by-name"]}}
-      """)
     func status(_ certificate: CertificateAuthority.Certificate?) async throws -> Int {
-      let shown = certificate.map { ["--cert", $0.certificateFile, "--key", $0.keyFile] } ?? []
-      return try await curl(["--cacert", authority.file] + shown + ["https://localhost:\(port)/seen"]).status
+      try await scene.get("/seen", certificate?.shown ?? []).status
     }
     #expect(try await status(app) == 200)
     #expect(try await status(try await authority.issue("by-name")) == 200)
@@ -53,14 +28,10 @@ struct CallerTests {
     #expect(try await status(nil) == 0)
     #expect(try await status(forged) == 0)
     #expect(upstream.requests.count == 2)
-    withExtendedLifetime(proxy) {}
   }
 
   @Test func `a token of the caller's own lets it in, and goes no further`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let (provider, stranger) = (try await OpenIDProvider(in: directory), try await OpenIDProvider(in: directory))
-    let port = try freePort()
+    let (provider, stranger) = (try await OpenIDProvider(), try await OpenIDProvider())
     func token(of provider: OpenIDProvider) async throws -> String {
       let reply = try await curl([
         "-u", "\(OpenIDProvider.client):\(OpenIDProvider.secret)", "-d", "grant_type=client_credentials",
@@ -71,9 +42,10 @@ struct CallerTests {
     }
     let own = try await token(of: provider)
     ProxyLedger.current?.add(secret: own)
-    let proxy = try await proxy(
-      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
-      "callers: {bearer: {authority: \(provider.issuer), audiences: [\"\(Self.audience)\"]}}")
+    let scene = try await ScriptedScene(
+      top: "log: {level: debug}",
+      listener: ", callers: {bearer: {authority: \"\(provider.issuer)\", audiences: [\"\(Self.audience)\"]}}")
+    let proxy = scene.proxy
     let without = try await proxy.get("/seen")
     #expect(without.status == 401 && without["www-authenticate"]?.hasPrefix("Bearer realm=\"bearer-proxy\"") == true)
     #expect(without["www-authenticate"]?.contains("error") == false)
@@ -98,16 +70,12 @@ struct CallerTests {
       #expect(answer.status == 200)
       #expect(!answer.body.lowercased().contains("authorization"))
     }
-    #expect(upstream.requests.count == 3)
+    #expect(scene.upstream.requests.count == 3)
   }
 
   @Test func `pages of a site that may call are let in, and browsers are told so`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let port = try freePort()
-    let proxy = try await proxy(
-      directory, to: upstream, address: "127.0.0.1:\(port)", port: port,
-      "callers: {origins: [\"https://app.example\"]}")
+    let scene = try await ScriptedScene(listener: ", callers: {origins: [\"https://app.example\"]}")
+    let (proxy, upstream) = (scene.proxy, scene.upstream)
     let preflight = try await proxy.get(
       "/seen",
       [

@@ -62,25 +62,12 @@ final class CallersStage: Sendable {
     let provider = try LoopServer(
       on: loops.0, address: SocketAddress(.ipv4(0x7F00_0001, port: UInt16(port)))
     ) { stream, _ in
-      while true {
-        let head = await stream.receiveText(through: "\r\n\r\n")
-        guard let path = head.split(separator: " ").dropFirst().first else { return }
-        let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
-        let form = String(decoding: await stream.receiveAll(length).bytes, as: UTF8.self)
-        if path == "/token" {
-          let (status, body, fields) = Self.answer(form, record)
-          await stream.reply(body, status: status, fields)
-        } else {
-          await stream.reply(path == "/keys" ? keys : metadata)
-        }
+      await stream.serve { _, path, form in
+        if path == "/token" { Self.answer(form, record) } else { Reply(path == "/keys" ? keys : metadata) }
       }
     }
     let api = try LoopServer(on: loops.1) { stream, _ in
-      while true {
-        let head = await stream.receiveText(through: "\r\n\r\n")
-        guard let path = head.split(separator: " ").dropFirst().first else { return }
-        let length = head.between("ontent-Length: ", "\r\n").flatMap { Int($0) } ?? 0
-        _ = await stream.receiveAll(length)
+      await stream.serve { head, path, _ in
         record.requests.add(1, ordering: .relaxed)
         record.heads.withLock { if $0.count < 100 { $0.append(head) } }
         let parts = (head.between("uthorization: Bearer ", "\r\n") ?? "").split(separator: ".").map(String.init)
@@ -88,15 +75,12 @@ final class CallersStage: Sendable {
         let expected = head.between("aller: ", "\r\n") ?? ""
         if parts.count != 4 || parts[0] != "x" || parts[1] != expected { record.wrong.add(1, ordering: .relaxed) }
         let isEnough = !path.hasSuffix("/never") && (!path.hasSuffix("/claims") || parts.last == "proved")
-        if isEnough {
-          await stream.reply(parts.dropFirst(2).first ?? "none")
-        } else {
-          let claims = Base64.encode(Array(Self.claims.utf8))
-          await stream.reply(
-            "refused", status: "401 Unauthorized",
-            "WWW-Authenticate: Bearer realm=\"api\", error=\"insufficient_claims\", claims=\"\(claims)\"\r\n"
-              + "X-Trace: upstream\r\n")
-        }
+        if isEnough { return Reply(parts.dropFirst(2).first ?? "none") }
+        let claims = Base64.encode(Array(Self.claims.utf8))
+        return Reply(
+          "refused", status: "401 Unauthorized",
+          "WWW-Authenticate: Bearer realm=\"api\", error=\"insufficient_claims\", claims=\"\(claims)\"\r\n"
+            + "X-Trace: upstream\r\n")
       }
     }
     self.record = record
@@ -122,21 +106,21 @@ final class CallersStage: Sendable {
     try SHA256.digest(of: Array(token.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  private static func answer(_ form: String, _ record: Record) -> (status: String, body: String, fields: String) {
+  private static func answer(_ form: String, _ record: Record) -> Reply {
     record.forms.withLock { $0.append(form) }
     let text = "&\(form)&"
     let token = text.between("&subject_token=", "&") ?? text.between("&assertion=", "&") ?? ""
     let digest = (try? digest(token)) ?? ""
     guard let subject = record.subjects.withLock({ $0[digest] }) else {
-      return ("400 Bad Request", #"{"error": "invalid_request"}"#, "")
+      return Reply(#"{"error": "invalid_request"}"#, status: "400 Bad Request")
     }
-    func refused(_ error: String, _ more: String) -> (String, String, String) {
-      ("400 Bad Request", #"{"error": "\#(error)"\#(more)}"#, "")
+    func refused(_ error: String, _ more: String) -> Reply {
+      Reply(#"{"error": "\#(error)"\#(more)}"#, status: "400 Bad Request")
     }
     let claims = JSONValue.string(Self.claims).canonicalText()
     let asksForClaims = text.contains("&claims=")
     switch subject.prefix(while: { $0 != "-" }) {
-    case "mute" where asksForClaims: return ("503 Service Unavailable", "down", "")
+    case "mute" where asksForClaims: return Reply("down", status: "503 Service Unavailable")
     case "plain" where !asksForClaims: break
     case "claims", "plain": return refused("interaction_required", #", "claims": \#(claims)"#)
     case "consent": return refused("invalid_grant", #", "suberror": "consent_required""#)
@@ -145,13 +129,11 @@ final class CallersStage: Sendable {
     let number = record.exchanges.add(1, ordering: .relaxed).newValue
     let proof = asksForClaims ? "proved" : "plain"
     let type = "urn:ietf:params:oauth:token-type:access_token"
-    return (
-      "200 OK",
+    return Reply(
       #"""
       {"access_token": "x.\#(digest).\#(number).\#(proof)", "token_type": "Bearer", "issued_token_type": "\#(type)", \#
       "expires_in": \#(record.lifetime.load(ordering: .relaxed))}
-      """#, ""
-    )
+      """#)
   }
 
   /// A configuration with a route to the API at `/api/`, for its callers.
@@ -171,10 +153,28 @@ final class CallersStage: Sendable {
   }
 }
 
-extension ByteStream {
-  fileprivate func reply(_ body: String, status: String = "200 OK", _ fields: String = "") async {
-    await sendAll(
+/// The answer of a server in this process.
+struct Reply {
+  let text: String
+
+  /// `fields` end with a line break each.
+  init(_ body: String, status: String = "200 OK", _ fields: String = "") {
+    text =
       "HTTP/1.1 \(status)\r\n\(fields)Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-        + body)
+      + body
+  }
+}
+
+extension ByteStream {
+  /// Answers one request after the other, each known by its head, path and content.
+  func serve(_ answer: (_ head: String, _ path: String, _ content: String) -> Reply) async {
+    while true {
+      let head = await receiveText(through: "\r\n\r\n")
+      guard let path = head.split(separator: " ").dropFirst().first.map(String.init) else { return }
+      // HAProxy and Envoy write names in lower case.
+      let length = head.between("ontent-Length: ", "\r\n") ?? head.between("ontent-length: ", "\r\n")
+      let content = await receiveAll(length.flatMap { Int($0) } ?? 0).bytes
+      await sendAll(answer(head, path, String(decoding: content, as: UTF8.self)).text)
+    }
   }
 }

@@ -149,8 +149,7 @@ struct CallersTests {
 
   private func storm(_ proxy: ProxyUnderTest, _ tokens: String, passes: Int, connections: Int) async throws -> Report {
     let result = try await run(
-      [pinnedPython(), testsDirectory + "/peers/callers.py", "\(proxy.port)", tokens, "\(passes)", "\(connections)"],
-      within: .seconds(200))
+      peer("callers.py", ["\(proxy.port)", tokens, "\(passes)", "\(connections)"]), within: .seconds(200))
     try #require(result.status == 0, "\(result.errors)")
     return try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
   }

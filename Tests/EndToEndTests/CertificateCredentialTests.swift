@@ -1,7 +1,6 @@
 // An application without a secret: a certificate proves it to a provider of Authlib's, which knows the certificate
 // alone. Certificate and key are replaced while the proxy serves.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -10,6 +9,25 @@ struct CertificateCredentialTests {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
+
+  /// A proxy whose application is proved by `app.pem`, when it is ready.
+  private func proxy(
+    _ provider: OpenIDProvider, _ upstream: PythonPeer, _ options: String = ""
+  ) async throws -> ProxyUnderTest {
+    let proxy = try await ProxyUnderTest(
+      in: directory,
+      """
+      applications:
+        contoso:
+          authority: "\(provider.issuer)"
+          client_id: proven-app
+          credential: {certificate: {certificate_file: app.pem, key_file: app.key\(options)}}
+      routes:
+      \(route("orders", to: upstream.port))
+      """)
+    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    return proxy
+  }
 
   static let options: [(String, String)] = [
     ("P-256", "algorithm: ES256"), ("P-384", "algorithm: ES384"), ("P-521", "algorithm: ES512"),
@@ -25,20 +43,8 @@ struct CertificateCredentialTests {
     let certificate = try await authority.issue("app", for: [], key: key)
     let provider = try await OpenIDProvider(
       in: directory, ["--proven-client", "proven-app:\(certificate.certificateFile)"])
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      applications:
-        contoso:
-          authority: "\(provider.issuer)"
-          client_id: proven-app
-          credential:
-            certificate: {certificate_file: app.pem, key_file: app.key, \(options)}
-      routes:
-      \(route("orders", to: upstream.port))
-      """)
-    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    let upstream = try await PythonPeer("scripted_upstream.py")
+    let proxy = try await proxy(provider, upstream, ", \(options)")
     #expect(try await proxy.ordersToken() != nil)
     let status = try await proxy.admin("/status").body
     #expect(
@@ -57,19 +63,9 @@ struct CertificateCredentialTests {
       .glewlwyd, in: directory, method: "private_key_jwt", lifetime: 3600,
       ["--public-key", directory.file("public.pem")])
     for (name, isBelieved) in [("app", true), ("other", false)] {
-      let file = try directory.write(
-        """
-        listeners: [{address: "127.0.0.1:0"}]
-        applications:
-          desk:
-            authority: "\(provider.issuer)"
-            client_id: \(PeerProvider.client)
-            credential: {certificate: {certificate_file: \(name).pem, key_file: \(name).key}}
-        routes:
-          - {name: a, path: /, upstream: "http://127.0.0.1:9/", application: desk,
-             token: {as: application, scopes: [email]}}
-        """, to: "\(name).yaml")
-      let result = try await run([try binary(), "token", "-c", file, "--route", "a"])
+      let result = try await token(
+        at: provider.issuer, client: PeerProvider.client, scope: "email",
+        credential: "certificate: {certificate_file: \(name).pem, key_file: \(name).key}", in: directory)
       #expect((result.status == 0) == isBelieved, "\(result.output)\(result.errors)")
     }
   }
@@ -83,30 +79,22 @@ struct CertificateCredentialTests {
       ["--proven-client", "proven-app:\(certificate.certificateFile)", "--realm", "app"])
     let issuer = provider.issuer(ofRealm: "app")
     func ask(_ name: String) async throws -> CommandResult {
-      try await run([
-        pinnedPython(), testsDirectory + "/peers/msal_certificate.py", "--ca", authority.file, "--issuer",
-        issuer, "--client", "proven-app", "--certificate", directory.file("\(name).pem"), "--key",
-        directory.file("\(name).key"), "--scope", "orders.read",
-      ])
+      try await run(
+        peer(
+          "msal_certificate.py",
+          [
+            "--ca", authority.file, "--issuer", issuer, "--client", "proven-app", "--certificate",
+            directory.file("\(name).pem"), "--key", directory.file("\(name).key"), "--scope", "orders.read",
+          ]))
     }
     let theirs = try await ask("app")
     #expect(theirs.status == 0 && theirs.output.contains("PS256"), "\(theirs.output)\(theirs.errors)")
     _ = try await authority.issue("other", for: [], key: "rsa")
     #expect(try await ask("other").status == 1)
-    let file = try directory.write(
-      """
-      listeners: [{address: "127.0.0.1:0"}]
-      applications:
-        contoso:
-          authority: "\(issuer)"
-          client_id: proven-app
-          credential: {certificate: {certificate_file: app.pem, key_file: app.key, algorithm: PS256}}
-          tls: {ca_file: "\(authority.file)"}
-      routes:
-        - {name: a, path: /, upstream: "http://127.0.0.1:9/", application: contoso,
-           token: {as: application, scopes: [orders.read]}}
-      """, to: "same.yaml")
-    let ours = try await run([try binary(), "token", "-c", file, "--route", "a"])
+    let ours = try await token(
+      at: issuer, client: "proven-app", scope: "orders.read",
+      credential: "certificate: {certificate_file: app.pem, key_file: app.key, algorithm: PS256}",
+      ", tls: {ca_file: \"\(authority.file)\"}", in: directory)
     #expect(ours.status == 0, "\(ours.output)\(ours.errors)")
   }
 
@@ -123,19 +111,8 @@ struct CertificateCredentialTests {
     try directory.replace("known.pem", with: textOfFile(first.certificateFile))
     let provider = try await OpenIDProvider(
       in: directory, ["--proven-client", "proven-app:\(directory.file("known.pem"))"])
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      applications:
-        contoso:
-          authority: "\(provider.issuer)"
-          client_id: proven-app
-          credential: {certificate: {certificate_file: app.pem, key_file: app.key}}
-      routes:
-      \(route("orders", to: upstream.port))
-      """)
-    #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
+    let upstream = try await PythonPeer("scripted_upstream.py")
+    let proxy = try await proxy(provider, upstream)
     let token = try #require(try await proxy.ordersToken())
 
     try directory.replace("app.pem", with: textOfFile(second.certificateFile))

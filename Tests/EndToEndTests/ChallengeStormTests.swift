@@ -13,10 +13,8 @@ struct ChallengeStormTests {
     var bodies: [String: Int]
   }
 
-  private func proxy(_ api: DemandingAPI, _ more: String = "") async throws -> (ProxyUnderTest, TemporaryDirectory) {
-    let directory = try TemporaryDirectory()
+  private func proxy(_ api: DemandingAPI, _ more: String = "") async throws -> ProxyUnderTest {
     let proxy = try await ProxyUnderTest(
-      in: directory,
       application(api.issuer)
         + """
         routes:
@@ -26,15 +24,12 @@ struct ChallengeStormTests {
 
         """)
     #expect(try await eventually { try await proxy.get("/api/free").status == 200 })
-    return (proxy, directory)
+    return proxy
   }
 
   private func storm(_ paths: [String], _ requests: Int, _ proxy: ProxyUnderTest) async throws -> Storm {
     let output = try await succeed(
-      [
-        pinnedPython(), testsDirectory + "/peers/storm.py", paths.joined(separator: ","), "\(requests)",
-        "\(proxy.port)",
-      ], within: .seconds(90))
+      peer("storm.py", [paths.joined(separator: ","), "\(requests)", "\(proxy.port)"]), within: .seconds(90))
     return try JSONDecoder().decode(Storm.self, from: Data(output.utf8))
   }
 
@@ -44,8 +39,7 @@ struct ChallengeStormTests {
     async throws
   {
     let api = try DemandingAPI()
-    let (proxy, directory) = try await proxy(api)
-    defer { withExtendedLifetime(directory) {} }
+    let proxy = try await proxy(api)
     #expect(api.asked == [""])
     let seen = api.requests
     let began = ContinuousClock.now
@@ -73,8 +67,7 @@ struct ChallengeStormTests {
     async throws
   {
     let api = try DemandingAPI(isContent: false)
-    let (proxy, directory) = try await proxy(api)
-    defer { withExtendedLifetime(directory) {} }
+    let proxy = try await proxy(api)
     let seen = api.requests
     let storm = try await storm(Self.demands.map { "/api/\($0)" }, 300, proxy)
     #expect(storm.statuses == ["401": 300])
@@ -91,8 +84,7 @@ struct ChallengeStormTests {
     async throws
   {
     let api = try DemandingAPI()
-    let (proxy, directory) = try await proxy(api, "limits: {head_bytes: 128KiB}")
-    defer { withExtendedLifetime(directory) {} }
+    let proxy = try await proxy(api, "limits: {head_bytes: 128KiB}")
     let began = ContinuousClock.now
     var before = 0
     let rounds = 24, callers = 48

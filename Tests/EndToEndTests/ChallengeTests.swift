@@ -2,51 +2,14 @@
 // cannot.
 
 import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct ChallengeTests {
-  private let directory: TemporaryDirectory
-  private let settings: DemoSettings
-  private let services: DemoServices
+  private let demo: DemoScene
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    settings = DemoSettings(directory: directory.path)
-    services = try DemoServices(settings)
-  }
-
-  /// A proxy with the route `/orders/` for Alice, who has signed in.
-  private func proxy(_ token: String = "") async throws -> ProxyUnderTest {
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      cache: {file: cache.json}
-      applications:
-        desk:
-          authority: "\(services.issuer)"
-          client_id: \(DemoDirectory.Sample.desk)
-          client_capabilities: [cp1]
-          tls: {ca_file: "\(settings.authorityPath)"}
-      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
-      routes:
-        - {name: orders, path: /orders/, upstream: "\(services.apiOrigin)/api/", application: desk,
-           token: {scopes: ["api://orders/Orders.Read"]\(token)}}
-
-      """)
-    let login = try await login(proxy)
-    try #require(login.status == 0, "\(login.errors)")
-    #expect(!login.errors.contains("were refused"))
-    #expect(try await eventually { try await proxy.get("/orders/list").status == 200 })
-    return proxy
-  }
-
-  private func login(_ proxy: ProxyUnderTest) async throws -> CommandResult {
-    try await Login.run(
-      proxy.configuration, ["--route", "orders"], person: SigningInPerson(trust: settings.authorityPath), in: directory)
-  }
+  init() throws { demo = try DemoScene() }
 
   /// The number of recorded requests for a path with this challenge and this outcome.
   private func records(_ proxy: ProxyUnderTest, _ path: String, _ kind: String, _ outcome: String) -> Int {
@@ -60,7 +23,14 @@ struct ChallengeTests {
   func `claims that need a person are passed on, remembered, and requested by the next sign-in`(
     path: String, parameter: String, words: String
   ) async throws {
-    let proxy = try await proxy()
+    let proxy = try await demo.proxy([demo.route("orders")], application: ", client_capabilities: [cp1]")
+    func login() async throws -> CommandResult {
+      try await Login.run(proxy.configuration, ["--route", "orders"], person: demo.person())
+    }
+    let first = try await login()
+    try #require(first.status == 0, "\(first.errors)")
+    #expect(!first.errors.contains("were refused"))
+    #expect(try await eventually { try await proxy.get("/orders/list").status == 200 })
     let refused = try await proxy.get("/orders/\(path)")
     #expect(refused.status == 401)
     #expect(refused["www-authenticate"]?.contains(parameter) == true, "\(refused.fields)")
@@ -70,15 +40,14 @@ struct ChallengeTests {
       try await eventually { records(proxy, "/orders/\(path)", kind, outcome) >= 1 }, "\(proxy.accessRecords)")
     #expect(try await proxy.get("/orders/list").status == 200)
     #expect(try await proxy.get("/orders/\(path)").status == 401)
-    #expect(try await eventually { !directory.read("cache.json.challenges").isEmpty })
+    #expect(try await eventually { !demo.directory.read("cache.json.challenges").isEmpty })
     #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 1)
     #expect(try await proxy.admin("/readyz").body.contains("- route orders: the next sign-in has to bring "))
 
-    let login = try await login(proxy)
+    let login = try await login()
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.errors.contains(words), "\(login.errors)")
     #expect(try await eventually { try await proxy.get("/orders/\(path)").status == 200 })
     #expect(try await metricSum(proxy, "bearer_proxy_sign_in_needs") == 0)
-    await services.stop()
   }
 }

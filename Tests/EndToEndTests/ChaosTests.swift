@@ -26,17 +26,18 @@ struct ChaosTests {
   )
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
+    let authority = try await CertificateAuthority()
     let certificate = try await authority.issue("both")
-    let upstream = try await ChaosUpstream(in: directory, certificate: tls.upstream ? certificate : nil)
-    let demanding = try await ChaosUpstream("demanding", in: directory, certificate: certificate, callers: authority)
+    let upstream = try await PythonPeer(
+      "chaos.py", ["upstream"] + (tls.upstream ? certificate.options : []))
+    let demanding = try await PythonPeer(
+      "chaos.py", ["upstream", "--callers-ca", authority.file] + certificate.options)
     let address = "\(tls.upstream ? "https" : "http")://127.0.0.1:\(upstream.port)/"
     let port = try freePort()
     let listenerTLS =
-      tls.caller ? "tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}" : ""
+      tls.caller ? "tls: {\(certificate.tls)}" : ""
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      port: port,
       """
       loops: 1
       listeners:
@@ -81,10 +82,8 @@ struct ChaosTests {
 
   /// A moment of Tests/soak-chaos.
   @Test func `of thousands of exchanges that break anywhere, those that look whole are`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ChaosUpstream(in: directory)
+    let upstream = try await PythonPeer("chaos.py", ["upstream"])
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       log: {access: false}
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
@@ -99,14 +98,12 @@ struct ChaosTests {
   @Test func `the same holds for streams of HTTP 2 on either side, with resets, GOAWAYs and stalls in between`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
+    let authority = try await CertificateAuthority()
     let certificate = try await authority.issue("both")
-    let old = try await ChaosUpstream(in: directory)
-    let new = try await ChaosUpstream("new", in: directory, peer: "chaos_http2.py")
-    let secured = try await ChaosUpstream("secured", in: directory, certificate: certificate, peer: "chaos_http2.py")
+    let old = try await PythonPeer("chaos.py", ["upstream"])
+    let new = try await PythonPeer("chaos_http2.py", ["upstream"])
+    let secured = try await PythonPeer("chaos_http2.py", ["upstream"] + certificate.options)
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       log: {access: false}
       defaults: {tls: {ca_file: \(authority.file)}}

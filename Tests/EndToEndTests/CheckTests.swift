@@ -8,11 +8,11 @@ struct CheckTests {
   private static let secret = #""metadata": {"x-proxy-key": "\#(EngineStage.secret)"}"#
   private static let http = #""http": {"method": "GET", "path": "/orders/free?a=b", "host": "api.example:8443"}"#
 
-  /// The answers to questions at the listener with an address.
-  private static func ask(_ stage: EngineStage, _ questions: [String]) async throws -> [String] {
-    let printed = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/check_peer.py", String(stage.origin.dropFirst("http://".count))]
-        + questions, within: .seconds(120))
+  static func address(_ stage: EngineStage) -> String { String(stage.origin.dropFirst("http://".count)) }
+
+  /// The answers to questions at the listener with an address, a line for each.
+  static func ask(_ stage: EngineStage, _ questions: [String]) async throws -> [String] {
+    let printed = try await succeed(peer("check_peer.py", [address(stage)] + questions), within: .seconds(120))
     let lines = printed.split(separator: "\n").map(String.init)
     try #require(lines.count == questions.count, "\(printed)")
     return lines
@@ -99,8 +99,7 @@ struct CheckTests {
   }
 
   @Test func `a refusal is a whole answer for Envoy's caller`() async throws {
-    let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
-    let stage = try await EngineStage(nil, [person])
+    let stage = try await EngineStage(nil, [EngineStage.person])
     let big = String(repeating: "x", count: 33_000)
     let answers = try await Self.ask(
       stage,

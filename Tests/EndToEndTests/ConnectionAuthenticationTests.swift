@@ -6,12 +6,10 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(2)))
 struct ConnectionAuthenticationTests {
-  private let directory: TemporaryDirectory
-  private let upstream: ConnectionUpstream
+  private let upstream: PythonPeer
 
   init() async throws {
-    directory = try TemporaryDirectory()
-    upstream = try await ConnectionUpstream(in: directory)
+    upstream = try await PythonPeer("connection_upstream.py")
   }
 
   /// A proxy with one loop, hence one pool: a connection that comes back to it is the next one's.
@@ -25,7 +23,6 @@ struct ConnectionAuthenticationTests {
 
       """
     return try await ProxyUnderTest(
-      in: directory,
       "loops: 1\n" + (provider.map { application($0.issuer) } ?? "") + "routes:\n"
         + "  - {name: open, path: /, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n"
         + (provider == nil ? "" : kept))
@@ -85,7 +82,7 @@ struct ConnectionAuthenticationTests {
   }
 
   @Test func `a route that keeps what callers send does not lend what they have authenticated`() async throws {
-    let provider = try await OpenIDProvider(in: directory)
+    let provider = try await OpenIDProvider()
     let proxy = try await proxy(provider)
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
     let ann = try proxy.connect()

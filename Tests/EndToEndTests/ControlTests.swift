@@ -1,6 +1,5 @@
 // The control of a running proxy through its admin listener, and its probes.
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing

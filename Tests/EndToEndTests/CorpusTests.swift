@@ -16,12 +16,11 @@ struct CorpusTests {
   private func summary(_ runner: String, token provider: OpenIDProvider? = nil, _ arguments: [String] = [])
     async throws -> String
   {
-    let directory = try TemporaryDirectory()
     let (port, origin) = (try freePort(), try freePort())
     let token =
       provider == nil ? "token: none" : "application: contoso, token: {as: application, scopes: [orders.read]}"
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      port: port,
       """
       listeners: [{address: "127.0.0.1:\(port)", hosts: ["*"], callers: {anyone: true}}]
       cache: {file: cache.json}
@@ -62,8 +61,7 @@ struct CorpusTests {
   /// segment, and what the route was chosen by is what is forwarded: no upstream resolves it to a path outside of the
   /// route's.
   @Test func `no request displaces, doubles or takes away the token that is injected`() async throws {
-    let directory = try TemporaryDirectory()
-    let provider = try await OpenIDProvider(in: directory)
+    let provider = try await OpenIDProvider()
     let summary = try await summary("run_corpus.py", token: provider, ["--corpus", "\(corpus)/injection.jsonl"])
     #expect(summary.contains("total=26 pass=24 "), "\(summary)")
     for count in ["unsafe=0", "invalid=0", "noclose=0", "lenient=0", "overstrict=0", "altered=2", "hang=0", "auth=0"] {

@@ -9,7 +9,7 @@ struct CrashTests {
   @Test func `after kill -9 the next start serves cached tokens without a token request`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let port = try freePort()
     let socket = directory.file("proxy.sock")
     func start() async throws -> ProxyUnderTest {

@@ -1,7 +1,6 @@
 // A client secret that is replaced while the proxy serves, by a wrong one and by the right one: no request is lost
 // either way.
 
-import FoundationEssentials
 import Glibc
 import Testing
 import TestSupport
@@ -12,7 +11,7 @@ struct CredentialRotationTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func proxy(_ provider: OpenIDProvider, _ upstream: ScriptedUpstream) async throws -> ProxyUnderTest {
+  private func proxy(_ provider: OpenIDProvider, _ upstream: PythonPeer) async throws -> ProxyUnderTest {
     try directory.replace("secret", with: OpenIDProvider.secret)
     let proxy = try await ProxyUnderTest(
       in: directory,
@@ -30,7 +29,7 @@ struct CredentialRotationTests {
     async throws
   {
     let provider = try await OpenIDProvider(in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await proxy(provider, upstream)
     func isFormer() async throws -> Int { try await metricSum(proxy, "bearer_proxy_token_former_credential") }
     #expect(try await isFormer() == 0)
@@ -57,32 +56,17 @@ struct CredentialRotationTests {
     #expect(upstream.requests.count == 3)
   }
 
-  /// Calls on one connection until told to stop; how often, and what was answered otherwise than with a token.
-  private static func call(
-    _ proxy: ProxyUnderTest, while load: Load
-  ) async throws -> (answered: Int, failures: [String]) {
-    var (answered, failures) = (0, [String]())
-    var connection = try proxy.connect()
-    while load.goesOn, failures.count < 4 {
-      try await connection.send("GET /orders/seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-      let answer = try await connection.receive { $0.contains("traceparent") || $0.contains("\"status\"") }
-      if answer.hasPrefix("HTTP/1.1 200 "), answer.contains("Authorization: Bearer ") {
-        answered += 1
-      } else {
-        failures.append(String(answer.prefix(300)))
-        connection = try proxy.connect()
-      }
-    }
-    return (answered, failures)
-  }
-
   @Test func `under load across thirty reloads with secrets rotated wrong and right no request fails`() async throws {
     let provider = try await OpenIDProvider(in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await proxy(provider, upstream)
     let load = Load()
     try await withThrowingTaskGroup(of: (answered: Int, failures: [String]).self) { group in
-      for _ in 0..<3 { group.addTask { try await Self.call(proxy, while: load) } }
+      for _ in 0..<3 {
+        group.addTask {
+          try await load.call(proxy, "/orders/seen") { $0.contains("traceparent") || $0.contains("\"status\"") }
+        }
+      }
       for turn in 1...30 {
         let isWrong = !turn.isMultiple(of: 2)
         try directory.replace("secret", with: isWrong ? "wrong-\(turn)" : OpenIDProvider.secret)

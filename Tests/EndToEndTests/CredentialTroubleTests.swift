@@ -8,28 +8,24 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct CredentialTroubleTests {
-  private let directory: TemporaryDirectory
-  private let settings: DemoSettings
-  private let services: DemoServices
+  private let demo: DemoScene
+  private var directory: TemporaryDirectory { demo.directory }
 
   init() throws {
-    directory = try TemporaryDirectory()
-    settings = DemoSettings(directory: directory.path)
-    services = try DemoServices(settings)
+    demo = try DemoScene()
     for name in ["rsa.pem", "rsa.key", "ec-rc2.pfx", "ec.key", "ec-encrypted.key", "ec.pem"] {
       let source = testsDirectory + "/Fixtures/certificates/" + name
       try FileManager.default.copyItem(atPath: source, toPath: directory.file(name))
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.file(name))
     }
     try directory.write("not-the-passphrase", to: "wrong.txt")
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.file("wrong.txt"))
   }
 
   private func write(_ credential: String, authority: Bool = true) throws -> String {
     let provider =
       authority
-      ? "authority: \"\(services.issuer)\"\n    client_id: \(DemoDirectory.Sample.nightly)\n    "
-        + "tls: {ca_file: \"\(settings.authorityPath)\"}\n    " : ""
+      ? "authority: \"\(demo.services.issuer)\"\n    client_id: \(DemoDirectory.Sample.nightly)\n    "
+        + "\(demo.tls)\n    " : ""
     return try directory.write(
       """
       listeners: [{address: "127.0.0.1:0"}]
@@ -37,8 +33,8 @@ struct CredentialTroubleTests {
         nightly:
           \(provider)credential: {\(credential)}
       routes:
-        - {name: orders, path: /orders/, upstream: "\(services.apiOrigin)/api/", application: nightly,
-           tls: {ca_file: "\(settings.authorityPath)"},
+        - {name: orders, path: /orders/, upstream: "\(demo.services.apiOrigin)/api/", application: nightly,
+           \(demo.tls),
            token: {as: application, scopes: ["api://orders/.default"]}}
       """, to: "trouble.yaml")
   }
@@ -93,7 +89,7 @@ struct CredentialTroubleTests {
   ]
 
   @Test func `trouble elsewhere is found by check --live, with its cause and its cure`() async throws {
-    let origin = services.identityOrigin
+    let origin = demo.services.identityOrigin
     for (credential, variables, cause, cure) in Self.troubles {
       let file = try write(credential, authority: !credential.hasPrefix("managed"))
       let environment = variables.mapValues {
@@ -103,20 +99,19 @@ struct CredentialTroubleTests {
       #expect(check.status == 1 && check.output.contains(cause), "\(check.output)\(check.errors)")
       #expect(check.output.contains(cure), "\(check.output)")
     }
-    await services.stop()
   }
 
   @Test func `a running proxy loses nothing that it holds by any of them`() async throws {
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let good = "certificate: {certificate_file: client.pem, key_file: client.key, algorithm: PS256}"
     let proxy = try await ProxyUnderTest(
       in: directory,
       """
       applications:
         nightly:
-          authority: "\(services.issuer)"
+          authority: "\(demo.services.issuer)"
           client_id: \(DemoDirectory.Sample.nightly)
-          tls: {ca_file: "\(settings.authorityPath)"}
+          \(demo.tls)
           credential: {\(good)}
       routes:
         - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(upstream.port)/", application: nightly,
@@ -134,6 +129,5 @@ struct CredentialTroubleTests {
         try await eventually { proxy.process.errors.contains(expected) }, "\(credential)\n\(proxy.process.errors)")
       #expect(try await proxy.ordersToken() == held, "\(credential)")
     }
-    await services.stop()
   }
 }

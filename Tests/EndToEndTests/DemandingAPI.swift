@@ -59,23 +59,18 @@ final class DemandingAPI: Sendable {
     self.record = record
     loops = (try EventLoop(), try EventLoop())
     let serve: @Sendable (ByteStream, Int) async -> Void = { stream, _ in
-      while true {
-        let head = await stream.receiveText(through: "\r\n\r\n")
-        guard let path = head.split(separator: " ").dropFirst().first.map(String.init) else { return }
-        // HAProxy and Envoy write names in lower case.
-        let length = head.between("ontent-Length: ", "\r\n") ?? head.between("ontent-length: ", "\r\n")
-        let content = String(decoding: await stream.receiveAll(length.flatMap { Int($0) } ?? 0).bytes, as: UTF8.self)
+      await stream.serve { head, path, content in
         let decoded = path.replacing("%2e", with: ".").replacing("%2E", with: ".")
         if decoded.contains("..") { record.climbed.withLock { $0.append(path) } }
         let issuer = "http://\(head.between("ost: ", "\r\n") ?? "")"
         if path == "/token", !hasConsent {
-          await stream.answer(
+          return Reply(
             #"{"error": "invalid_grant", "suberror": "consent_required", "error_description": "AADSTS65001: no"}"#,
             status: "400 Bad Request")
         } else if path == "/token" {
-          await stream.answer(Self.token(content, record))
+          return Reply(Self.token(content, record))
         } else if path.hasPrefix("/.well-known") {
-          await stream.answer(#"{"issuer": "\#(issuer)", "token_endpoint": "\#(issuer)/token"}"#)
+          return Reply(#"{"issuer": "\#(issuer)", "token_endpoint": "\#(issuer)/token"}"#)
         } else if path.hasPrefix("/api/") {
           record.requests.add(1, ordering: .relaxed)
           record.head.withLock { $0 = head }
@@ -84,7 +79,7 @@ final class DemandingAPI: Sendable {
           let number = token.split(separator: ".").dropFirst().first.flatMap { Int($0) } ?? 0
           let isValid = number > record.revoked.load(ordering: .relaxed)
           if let refusal = Self.refusal(part, token, isValid: isValid, isContent: isContent) {
-            await stream.answer(
+            return Reply(
               "refused", status: refusal.status,
               Int(part) == nil
                 ? "WWW-Authenticate: Bearer "
@@ -93,11 +88,11 @@ final class DemandingAPI: Sendable {
                 : refusal.parameters)
           } else {
             let proof = token.split(separator: ".").first.map(String.init) ?? ""
-            await stream.answer("\(proof)\(content)")
+            return Reply("\(proof)\(content)")
           }
         } else {
           record.astray.add(1, ordering: .relaxed)
-          await stream.answer("{}")
+          return Reply("{}")
         }
       }
     }
@@ -161,14 +156,5 @@ enum HostileChallenge {
   /// As large as claims may be.
   private static func claims(_ number: Int) -> String {
     Data(#"{"n\#(number)":"\#(String(repeating: "x", count: 16_000))"}"#.utf8).base64EncodedString()
-  }
-}
-
-extension ByteStream {
-  fileprivate func answer(_ body: String, status: String = "200 OK", _ fields: String = "") async {
-    await sendAll(
-      "HTTP/1.1 \(status)\r\n\(fields)Content-Type: application/json\r\nContent-Length: "
-        + "\(body.utf8.count)\r\n\r\n\(body)"
-    )
   }
 }

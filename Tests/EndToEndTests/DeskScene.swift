@@ -7,23 +7,17 @@ import Testing
 
 /// The demonstration's provider, an upstream that answers every caller, and any number of proxies in front of it.
 struct DeskScene {
-  let directory: TemporaryDirectory
-  let settings: DemoSettings
-  let services: DemoServices
+  let demo: DemoScene
   let nginx: NginxUpstream
   /// The file that the proxies share.
   let cache: String
+  var directory: TemporaryDirectory { demo.directory }
 
   /// `cache` is the path of the file, if not in the scene's own directory.
   init(cache: String? = nil) async throws {
-    directory = try TemporaryDirectory()
-    var settings = DemoSettings(directory: directory.path)
-    settings.behaviour.deviceInterval = 1
-    self.settings = settings
-    services = try DemoServices(settings)
-    let authority = try await CertificateAuthority(in: directory)
-    nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
-    self.cache = cache ?? directory.file("cache.json")
+    demo = try DemoScene()
+    nginx = try await NginxUpstream(in: demo.directory)
+    self.cache = cache ?? demo.directory.file("cache.json")
   }
 
   /// A proxy with the route `/orders/` for Alice, and these `routes`, in a directory of its own; `place` keeps its
@@ -31,20 +25,17 @@ struct DeskScene {
   func proxy(
     place: String? = nil, top: String = "", applications: String = "", routes: String = "",
     environment: [String: String] = [:]
-  ) async throws -> (
-    proxy: ProxyUnderTest, directory: TemporaryDirectory
-  ) {
-    let own = try TemporaryDirectory()
-    let proxy = try await ProxyUnderTest(
-      in: own, environment: environment,
+  ) async throws -> ProxyUnderTest {
+    try await ProxyUnderTest(
+      environment: environment,
       """
       cache: \(place ?? "{file: \"\(cache)\"}")
       \(top)
       applications:
         desk:
-          authority: "\(services.issuer)"
+          authority: "\(demo.services.issuer)"
           client_id: \(DemoDirectory.Sample.desk)
-          tls: {ca_file: "\(settings.authorityPath)"}
+          \(demo.tls)
       \(applications)
       routes:
         - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(nginx.port)/echo/", application: desk,
@@ -52,34 +43,38 @@ struct DeskScene {
       \(routes)
 
       """)
-    return (proxy, own)
   }
 
-  /// Signs Alice in with a proxy's configuration.
+  /// So many proxies, at which Alice is signed in.
+  func proxies(_ count: Int, place: String? = nil) async throws -> [ProxyUnderTest] {
+    var proxies: [ProxyUnderTest] = []
+    for _ in 0..<count { proxies.append(try await proxy(place: place)) }
+    try await signIn(proxies[0])
+    for proxy in proxies { try await serves(proxy) }
+    return proxies
+  }
+
+  /// Signs Alice in with a proxy's configuration, and waits until it serves her.
   func signIn(_ proxy: ProxyUnderTest) async throws {
-    let login = try await Login.run(
-      proxy.configuration, ["--route", "orders", "--device-code"],
-      person: SigningInPerson(trust: settings.authorityPath), in: directory)
-    try #require(login.status == 0, "\(login.errors)")
+    try await proxy.signIn(["--route", "orders", "--device-code"], demo.person())
+    try await serves(proxy)
   }
 
-  /// Has access tokens live so long from now on. Who presents a refresh token that was replaced loses everything.
-  func lifetime(_ seconds: Int) async throws {
-    let behaviour = #"{"access_token_lifetime": \#(seconds), "refuse_replaced": true, "device_interval": 1}"#
-    let answer = try await curl([
-      "--cacert", settings.authorityPath, "-d", behaviour, services.providerOrigin + "/testing/behaviour",
-    ])
-    try #require(answer.status == 200, "\(answer.body)")
+  private func serves(_ proxy: ProxyUnderTest) async throws {
+    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 }, "\(proxy.process.errors)")
   }
 
-  /// Ends the provider.
-  func stop() async { await services.stop() }
+  /// Signs Alice out with a proxy's configuration, and waits until these do not serve her.
+  func signOut(_ proxy: ProxyUnderTest, of proxies: [ProxyUnderTest]) async throws {
+    let logout = try await proxy.command(["logout", "--account", "alice@contoso.example"])
+    #expect(logout.status == 0, "\(logout.errors)")
+    for proxy in proxies { #expect(try await eventually { try await proxy.get("/orders/out").status == 401 }) }
+  }
+
+  func lifetime(_ seconds: Int) async throws { try await demo.lifetime(seconds) }
 
   /// The number of token requests at the provider.
-  func tokenRequests() async throws -> Int {
-    let answer = try await curl(["--cacert", settings.authorityPath, services.providerOrigin + "/testing/requests"])
-    return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["token"] ?? 0
-  }
+  func tokenRequests() async throws -> Int { try await demo.requests(to: "token") }
 
   /// True if the cache's file holds access tokens, and all of them expired at least a second ago.
   func allAreExpired() throws -> Bool {

@@ -57,61 +57,63 @@ struct DiscoveryTests {
     return (process, "http://127.0.0.1:\(try await announcedPort(of: process))")
   }
 
-  struct Attack: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var challenge = #"Bearer resource_metadata="HOST/meta""#
-    var answers: [String: String]
-    var words: String
-    /// The words of `check --live`; nil: the same.
-    var checked: String?
-  }
+  /// Metadata that lie: what is wrong, the challenge, the bodies, what `init` says, and `check` if not the same.
+  typealias Attack = (flaw: String, challenge: String, answers: [String: String], words: String, checked: String?)
+  private static let bearer = #"Bearer resource_metadata="HOST/meta""#
 
   private static func document(_ resource: String = "HOST/mcp", provider: String = "HOST/id") -> String {
     #"{"resource":"\#(resource)","authorization_servers":["\#(provider)"],"scopes_supported":["a"]}"#
   }
 
-  private static let attacks = [
-    Attack(
-      testDescription: "another resource", answers: ["/meta": document("https://mcp.example/mcp")],
-      words: "its metadata are about another resource, 'https://mcp.example/mcp', and are not used"),
-    Attack(
-      testDescription: "another origin", challenge: #"Bearer resource_metadata="https://evil.example/meta""#,
-      answers: [:],
-      words: "its metadata are at another origin, https://evil.example, and are not read"),
-    Attack(
-      testDescription: "a private address", challenge: #"Bearer resource_metadata="http://169.254.169.254/meta""#,
-      answers: [:], words: "its metadata are at another origin, http://169.254.169.254, and are not read"),
-    Attack(
-      testDescription: "a provider at a private address", answers: ["/meta": document(provider: "http://10.0.0.1/id")],
-      words: "http://10.0.0.1/id is not https, and is not read",
-      checked: "The API takes tokens of http://10.0.0.1/id and the authority of"),
-    Attack(
-      testDescription: "a redirect", answers: ["/meta": "redirect HOST/other", "/other": document()],
-      words: "/meta redirects elsewhere, which is not followed"),
-    Attack(
-      testDescription: "a huge document", answers: ["/meta": "huge 65537"],
-      words: "/meta is longer than 64 KiB, and is not read"),
-    Attack(
-      testDescription: "an issuer that lies",
-      answers: [
+  private static let attacks: [Attack] = [
+    (
+      "another resource", bearer, ["/meta": document("https://mcp.example/mcp")],
+      "its metadata are about another resource, 'https://mcp.example/mcp', and are not used", nil
+    ),
+    (
+      "another origin", #"Bearer resource_metadata="https://evil.example/meta""#, [:],
+      "its metadata are at another origin, https://evil.example, and are not read", nil
+    ),
+    (
+      "a private address", #"Bearer resource_metadata="http://169.254.169.254/meta""#, [:],
+      "its metadata are at another origin, http://169.254.169.254, and are not read", nil
+    ),
+    (
+      "a provider at a private address", bearer, ["/meta": document(provider: "http://10.0.0.1/id")],
+      "http://10.0.0.1/id is not https, and is not read",
+      "The API takes tokens of http://10.0.0.1/id and the authority of"
+    ),
+    (
+      "a redirect", bearer, ["/meta": "redirect HOST/other", "/other": document()],
+      "/meta redirects elsewhere, which is not followed", nil
+    ),
+    (
+      "a huge document", bearer, ["/meta": "huge 65537"],
+      "/meta is longer than 64 KiB, and is not read", nil
+    ),
+    (
+      "an issuer that lies", bearer,
+      [
         "/meta": document(),
         "/.well-known/oauth-authorization-server/id": #"{"issuer":"https://id.example","token_endpoint":"HOST/token"}"#,
       ],
-      words: "/id' says that it is 'https://id.example', and is not used"),
-    Attack(
-      testDescription: "a provider whose metadata redirect",
-      answers: [
-        "/meta": document(), "/.well-known/oauth-authorization-server/id": "redirect HOST/other", "/other": "{}",
-      ],
-      words: "/.well-known/oauth-authorization-server/id redirects elsewhere, which is not followed"),
-    Attack(
-      testDescription: "a provider whose metadata are huge",
-      answers: ["/meta": document(), "/.well-known/openid-configuration/id": "huge 65537"],
-      words: "/.well-known/openid-configuration/id is longer than 64 KiB, and is not read"),
-    Attack(
-      testDescription: "a scope that is none",
-      answers: ["/meta": #"{"resource":"HOST/mcp","authorization_servers":["HOST"],"scopes_supported":["a\"b"]}"#],
-      words: "its scopes_supported has something that is no scope"),
+      "/id' says that it is 'https://id.example', and is not used", nil
+    ),
+    (
+      "a provider whose metadata redirect", bearer,
+      ["/meta": document(), "/.well-known/oauth-authorization-server/id": "redirect HOST/other", "/other": "{}"],
+      "/.well-known/oauth-authorization-server/id redirects elsewhere, which is not followed", nil
+    ),
+    (
+      "a provider whose metadata are huge", bearer,
+      ["/meta": document(), "/.well-known/openid-configuration/id": "huge 65537"],
+      "/.well-known/openid-configuration/id is longer than 64 KiB, and is not read", nil
+    ),
+    (
+      "a scope that is none", bearer,
+      ["/meta": #"{"resource":"HOST/mcp","authorization_servers":["HOST"],"scopes_supported":["a\"b"]}"#],
+      "its scopes_supported has something that is no scope", nil
+    ),
   ]
 
   @Test func `an API without metadata is said to have none`() async throws {
@@ -132,7 +134,7 @@ struct DiscoveryTests {
         """, to: "check.yaml")
   }
 
-  @Test(arguments: attacks) func `metadata that lie are refused, with a message that says so`(attack: Attack)
+  @Test(arguments: attacks) func `metadata that lie are refused, with a message that says so`(_ attack: Attack)
     async throws
   {
     let (process, origin) = try await api(attack.challenge, attack.answers)

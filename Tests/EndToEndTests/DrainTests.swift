@@ -6,6 +6,8 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct DrainTests {
+  private static let patience = "defaults: {timeouts: {request_head: 60s}}"
+
   @Test func `readiness goes first, connections are taken for the delay, and a second signal ends at once`()
     async throws
   {
@@ -54,19 +56,11 @@ struct DrainTests {
   @Test func `a listener that a reload takes away answers what was on its way, and its address is free again`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let (port, second) = (try freePort(), try freePort())
+    let second = try freePort()
     let listener = "  - {address: \"127.0.0.1:\(second)\"}\n"
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      shutdown: {grace: 60s, limit: 90s}
-      listeners:
-        - {address: "127.0.0.1:\(port)"}
-      \(listener)routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-      """)
+    let scene = try await ScriptedScene(
+      top: "shutdown: {grace: 60s, limit: 90s}", listener: "}\n\(listener.dropLast(2))")
+    let proxy = scene.proxy
     let request = "GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     let idle = try RawConnection(port: second)
     try await idle.send(request)
@@ -84,7 +78,7 @@ struct DrainTests {
 
   @Test func `a signal right after the address is taken loses no caller`() async throws {
     let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     for _ in 1...5 {
       let port = try freePort()
       let configuration = try directory.write(
@@ -113,7 +107,7 @@ struct DrainTests {
 
   @Test(arguments: ["", "loops: 3\n"])
   func `TLS callers whom the kernel has queued when the process ends are answered`(_ top: String) async throws {
-    let scene = try await SecureScene("\(top)shutdown: {grace: 60s, limit: 90s}")
+    let scene = try await SecureScene("\(top)shutdown: {grace: 60s, limit: 90s}\n\(Self.patience)")
     let (proxy, authority) = (scene.proxy, scene.authority)
     // The probe of the port has been accepted.
     #expect(try await eventually { queued(proxy.port) == 0 })
@@ -138,7 +132,7 @@ struct DrainTests {
 
   @Test func `a TLS handshake that has begun when the process ends is finished, and its request answered`() async throws
   {
-    let scene = try await SecureScene("shutdown: {grace: 1s, limit: 90s}")
+    let scene = try await SecureScene("shutdown: {grace: 1s, limit: 90s}\n\(Self.patience)")
     let (proxy, authority) = (scene.proxy, scene.authority)
     // Goes on when a connection that has begun nothing has ended, so that the grace is over for certain.
     let answer = try await python(
@@ -208,33 +202,6 @@ struct DrainTests {
     let result = try await run([binary(), "check", "-c", file])
     #expect(result.status == 2)
     #expect(result.errors.contains("\(file):2:19: error: shutdown.delay is shorter than shutdown.limit"))
-  }
-}
-
-/// A proxy with a TLS listener.
-private struct SecureScene {
-  let directory: TemporaryDirectory
-  let authority: CertificateAuthority
-  let upstream: ScriptedUpstream
-  let proxy: ProxyUnderTest
-
-  init(_ top: String) async throws {
-    directory = try TemporaryDirectory()
-    authority = try await CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("listener")
-    upstream = try await ScriptedUpstream(in: directory)
-    let port = try freePort()
-    proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      \(top)
-      listeners:
-        - address: 127.0.0.1:\(port)
-          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
-      defaults: {timeouts: {request_head: 60s}}
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-      """)
   }
 }
 

@@ -1,5 +1,6 @@
 // A provider that repeats what it is sent, in whatever spelling and member: neither people nor logs are shown it.
 
+import FoundationEssentials
 import Testing
 import TestSupport
 
@@ -10,8 +11,13 @@ struct EchoTests {
   init() throws { directory = try TemporaryDirectory() }
 
   @Test func `a client secret that a provider repeats reaches no log, no status and no caller`() async throws {
-    let provider = try await EchoingProvider(in: directory)
-    let forms = try await provider.forms()
+    let provider = try await PythonPeer("echoing_provider.py", in: directory)
+    func texts(_ name: String) async throws -> [String] {
+      let answer = try await curl(["http://127.0.0.1:\(provider.port)/testing/\(name)"])
+      return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
+    }
+    // The names of the spellings that it knows.
+    let forms = try await texts("forms")
     // Each spelling once as the error itself and once beside a standard error, of a secret in the form and of one in a
     // field.
     let realms = forms.flatMap { [$0, "code-" + $0, $0 + "-in-field"] }
@@ -51,7 +57,7 @@ struct EchoTests {
     }
     for realm in ["base64", "code-raw", "raw-in-field"] {
       for arguments in [["token", "--route", realm], ["login", "--application", realm, "--device-code"]] {
-        let result = try await run([binary(), arguments[0], "-c", proxy.configuration] + arguments.dropFirst())
+        let result = try await proxy.command(arguments)
         #expect(result.status != 0)
         #expect(result.errors.contains("are not shown"), "\(arguments): \(result.errors)")
         written += result.output + result.errors
@@ -63,7 +69,7 @@ struct EchoTests {
         realms.allSatisfy { realm in proxy.everythingWritten.contains("\"\(realm)\"") }
       })
     written += proxy.everythingWritten
-    let repeated = try await provider.repeated()
+    let repeated = try await texts("repeated")
     #expect(repeated.count >= realms.count)
     for text in Set(repeated) {
       // The secret's first characters are in each of them, in the spelling of the row.
@@ -75,10 +81,8 @@ struct EchoTests {
   @Test func `codes, verifiers and refresh tokens that a provider repeats reach no log, no status and no caller`()
     async throws
   {
-    let password = "kettle-harbour-7"
-    let person = SigningInPerson(user: "ann@id.example", password: password)
-    let provider = try await OpenIDProvider(
-      in: directory, ["--client", "desk:", "--person", "ann@id.example:\(password)", "--expires-in", "4"])
+    let person = OpenIDProvider.ann()
+    let provider = try await OpenIDProvider(OpenIDProvider.desk + ["--expires-in", "4"])
     let proxy = try await ProxyUnderTest(
       in: directory,
       """
@@ -93,7 +97,7 @@ struct EchoTests {
     var written = ""
     for parameter in ["code", "code_verifier"] {
       try await provider.behave(#"{"repeat": "\#(parameter)", "times": 100}"#)
-      let login = try Login(proxy.configuration, ["--application", "desk"], in: directory)
+      let login = try Login(proxy.configuration, ["--application", "desk"])
       written += try await person.authorize(try await login.address())
       let result = try await login.result()
       #expect(result.status != 0)
@@ -103,7 +107,7 @@ struct EchoTests {
     // Of an error the caller hears as long as the sign-in may still be good, and that it is over once it is.
     for (error, status) in [("invalid_request", 502), ("invalid_grant", 401)] {
       try await provider.behave("{}")
-      let login = try await Login.run(proxy.configuration, ["--application", "desk"], person: person, in: directory)
+      let login = try await Login.run(proxy.configuration, ["--application", "desk"], person: person)
       #expect(login.status == 0, "\(login.errors)")
       #expect(try await eventually { try await proxy.get("/hers/whoami").status == 200 })
       try await provider.behave(#"{"repeat": "refresh_token", "error": "\#(error)", "times": 100}"#)
@@ -119,7 +123,7 @@ struct EchoTests {
         written += try await proxy.admin(path).body
       }
       for arguments in [["token", "--route", "hers"], ["check", "--live"]] {
-        let result = try await run([binary(), arguments[0], "-c", proxy.configuration] + arguments.dropFirst())
+        let result = try await proxy.command(arguments)
         #expect(result.status != 0)
         written += result.output + result.errors
       }

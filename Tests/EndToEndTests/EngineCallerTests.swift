@@ -1,7 +1,6 @@
 // Callers of engines whose own tokens are exchanged: what they see of a refusal, and that msal gets through by it.
 
 import DemoProvider
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -71,9 +70,8 @@ struct EngineCallerTests {
   func `msal satisfies the claims that an engine passes on, and gets through`(
     kind: RunningEngine.Kind, what: String
   ) async throws {
-    let directory = try TemporaryDirectory()
-    let settings = DemoSettings(directory: directory.path)
-    let services = try DemoServices(settings)
+    let demo = try DemoScene()
+    let (directory, settings, services) = (demo.directory, demo.settings, demo.services)
     let authority = settings.authorityPath
     let proxy = try await Self.proxy(
       in: directory,
@@ -85,8 +83,8 @@ struct EngineCallerTests {
           client_id: \(Sample.gateway)
           client_secret_file: "\(settings.secretPath)"
           client_capabilities: [cp1]
-          tls: {ca_file: "\(authority)"}
-      defaults: {tls: {ca_file: "\(authority)"}}
+          \(demo.tls)
+      defaults: {\(demo.tls)}
       routes:
         - {name: orders, path: /orders/, hand_out: proxies, upstream: "\(services.apiOrigin)/api/",
            application: gateway, token: {as: caller, grant: on_behalf_of, scopes: ["api://orders/Orders.Read"]}}
@@ -94,13 +92,14 @@ struct EngineCallerTests {
       """)
     let engine = try await RunningEngine(kind, EnginePart(configuration: proxy.configuration), in: directory)
     let result = try await run(
-      [
-        pinnedPython(), testsDirectory + "/peers/middle_tier.py", "--ca", authority, "--origin",
-        services.providerOrigin, "--api", services.apiOrigin, "--gateway", "http://127.0.0.1:\(engine.port)",
-        "--engine", "--turns", kind.sendsAgain ? "1" : "4", "--secret", settings.secretPath, what,
-      ], within: .seconds(120))
+      peer(
+        "middle_tier.py",
+        [
+          "--ca", authority, "--origin", services.providerOrigin, "--api", services.apiOrigin, "--gateway",
+          "http://127.0.0.1:\(engine.port)", "--engine", "--turns", kind.sendsAgain ? "1" : "4", "--secret",
+          settings.secretPath, what,
+        ]), within: .seconds(120))
     #expect(result.status == 0, "\(result.output)\(result.errors)\n\(proxy.process.errors)\n\(engine.process.errors)")
     #expect(result.output.contains("gets through by the surfaced claims alone"))
-    await services.stop()
   }
 }

@@ -1,28 +1,25 @@
 // Engines that prove themselves to bearer-proxy by a certificate, and that verify its own.
 
-import Glibc
 import TestSupport
 import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineMutualTLSTests {
-  private let directory: TemporaryDirectory
   private let authority: CertificateAuthority
   private let api: DemandingAPI
   private let proxy: ProxyUnderTest
 
   init() async throws {
-    directory = try TemporaryDirectory()
-    authority = try await CertificateAuthority(in: directory)
+    authority = try await CertificateAuthority()
     api = try DemandingAPI()
     let (listener, port) = (try await authority.issue("listener"), try freePort())
     proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      port: port,
       """
       listeners:
         - address: 127.0.0.1:\(port)
           hand_out: proxies
-          tls: {certificate_file: \(listener.certificateFile), key_file: \(listener.keyFile)}
+          tls: {\(listener.tls)}
           callers: {certificate: {ca_file: \(authority.file), subjects: ["URI:spiffe://contoso/engine"]}}
       applications:
         contoso: {authority: "\(api.issuer)", client_id: app, client_secret: "s3cret-of-the-proxy"}
@@ -42,13 +39,13 @@ struct EngineMutualTLSTests {
         .replacing(#/\/etc\/(nginx|caddy|envoy)\/proxy.key/#) { _ in certificate.keyFile }
         .replacing(#/\/etc\/(nginx|caddy|envoy)\/bearer-proxy-ca.pem/#) { _ in authority.file }
     }
-    return try await RunningEngine(kind, part, in: directory)
+    return try await RunningEngine(kind, part)
   }
 
   /// HAProxy's scripts cannot show a certificate, and Traefik's double has no TLS.
   @Test(arguments: RunningEngine.Kind.allCases.filter { ![.haproxy, .traefik].contains($0) })
   func `an engine gets tokens by its certificate alone, and asks only us`(kind: RunningEngine.Kind) async throws {
-    let stranger = try await CertificateAuthority("stranger", in: directory)
+    let stranger = try await CertificateAuthority("stranger")
     let own = try await authority.issue("engine", for: ["URI:spiffe://contoso/engine"])
     let good = try await engine(kind, own, authority)
     #expect(try await good.get("free").status == 200)

@@ -1,12 +1,13 @@
 // The engines of docs/engines.md, each with the file of config/recipes/engines, which the built program prints.
 
 import Glibc
-import Platform
 import TestSupport
 import Testing
 
 /// A proxy that hands out tokens on a unix socket, and the API that they are for.
 struct EngineStage {
+  /// A change of the recipe: the token is a person's.
+  static let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
   let directory: TemporaryDirectory
   let api: DemandingAPI
   let socket: String
@@ -109,89 +110,48 @@ struct RunningEngine {
     try await self.init(kind, EnginePart(configuration: stage.proxy.configuration, changing), in: stage.directory)
   }
 
-  init(_ kind: Kind, _ part: EnginePart, in directory: TemporaryDirectory) async throws {
-    let port = try freePort()
-    self.port = port
+  init(_ kind: Kind, _ part: EnginePart, in directory: TemporaryDirectory? = nil) async throws {
+    let directory = try directory ?? TemporaryDirectory()
+    port = try freePort()
+    let (here, programs) = ("127.0.0.1:\(port)", testsDirectory + "/../.venv/bin/")
+    var environment: [String: String] = [:]
+    let command: [String]
     switch kind {
-    case .nginx: process = try await Self.nginx(part, directory, port)
-    case .caddy: process = try await Self.caddy("caddy", part, directory, port)
-    case .caddyBin: process = try await Self.caddy(testsDirectory + "/../.venv/bin/caddy", part, directory, port)
-    case .traefik: process = try await Self.traefik(part, directory, port)
-    case .haproxy: process = try await Self.haproxy(part, directory, port)
+    case .nginx:
+      let server = try await part.text("nginx", [("127.0.0.1:8000", here)])
+      // Some configurations allow underscores.
+      process = try await EndToEndTests.nginx(
+        serving: "underscores_in_headers on;\n" + server, at: port, in: directory)
+      return
+    case .caddy, .caddyBin:
+      let file = try directory.write(await part.text("caddy", [(":8000", ":\(port)")]), to: "Caddyfile")
+      command = [
+        (kind == .caddy ? "" : programs) + "caddy", "run", "--adapter", "caddyfile", "--config", file,
+      ]
+      environment["HOME"] = directory.path
+    case .traefik:
+      // A double of Traefik, which no registry has.
+      let file = try directory.write(await part.text("traefik", [("SECRET", EngineStage.secret)]), to: "traefik.yaml")
+      command = try peer("traefik.py", ["\(port)", file])
+    case .haproxy:
+      let script = try directory.write(await part.text("haproxy-lua", []), to: "bearer.lua")
+      let changes = [("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", here)]
+      command = ["haproxy", "-db", "-f", try directory.write(await part.text("haproxy", changes), to: "haproxy.cfg")]
     case .envoy, .envoyExtAuthz, .envoyGRPC, .envoyExtProc, .envoyTwoListeners:
-      process = try await Self.envoy(kind, part, directory, port)
+      let address = "{address: 127.0.0.1, port_value: "
+      let text = try await part.text(kind.rawValue, [("\(address)8000}", "\(address)\(port)}")])
+      let file = try directory.write(text.replacing("/run/envoy/", with: directory.path + "/envoy-"), to: "envoy.yaml")
+      command = [
+        programs + "envoy", "-c", file, "--concurrency", "1", "--disable-hot-restart", "--log-level", "warning",
+      ]
     }
+    process = try ChildProcess(kind.rawValue, command, in: directory, environment: environment)
+    try await waitForPort(port, of: process)
   }
 
   /// A request whose path is sent as it is written.
   func get(_ path: String, _ options: [String] = []) async throws -> Answer {
     try await curl(options + ["--path-as-is", "http://127.0.0.1:\(port)/orders/\(path)"])
-  }
-
-  /// nginx with what `bearer-proxy engine nginx` prints.
-  private static func nginx(_ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int) async throws
-    -> ChildProcess
-  {
-    let server = try await part.text("nginx", [("127.0.0.1:8000", "127.0.0.1:\(port)")])
-    // Some configurations allow underscores.
-    return try await EndToEndTests.nginx(
-      serving: "underscores_in_headers on;\n" + server, at: port, in: directory)
-  }
-
-  private static func caddy(
-    _ program: String, _ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int
-  ) async throws -> ChildProcess {
-    let file = try directory.write(
-      await part.text("caddy", [(":8000", ":\(port)")]), to: "Caddyfile")
-    let process = try ChildProcess(
-      "caddy", [program, "run", "--adapter", "caddyfile", "--config", file], in: directory,
-      environment: ["HOME": directory.path])
-    try await waitForPort(port, of: process)
-    return process
-  }
-
-  /// A double of Traefik, which no registry has.
-  private static func traefik(_ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int) async throws
-    -> ChildProcess
-  {
-    let file = try directory.write(
-      await part.text("traefik", [("SECRET", EngineStage.secret)]), to: "traefik.yaml")
-    let process = try ChildProcess(
-      "traefik",
-      [testsDirectory + "/../.venv/bin/python", testsDirectory + "/peers/traefik.py", "\(port)", file],
-      in: directory)
-    try await waitForPort(port, of: process)
-    return process
-  }
-
-  /// Envoy with what `bearer-proxy engine` prints, for a program's request without `Host` too.
-  private static func envoy(
-    _ kind: Kind, _ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int
-  ) async throws -> ChildProcess {
-    var text = try await part.text(
-      kind.rawValue, [("{address: 127.0.0.1, port_value: 8000}", "{address: 127.0.0.1, port_value: \(port)}")])
-    text.replace("/run/envoy/", with: directory.path + "/envoy-")
-    let file = try directory.write(text, to: "envoy.yaml")
-    let process = try ChildProcess(
-      "envoy",
-      [
-        testsDirectory + "/../.venv/bin/envoy", "-c", file, "--concurrency", "1", "--disable-hot-restart",
-        "--log-level", "warning",
-      ], in: directory)
-    try await waitForPort(port, of: process)
-    return process
-  }
-
-  private static func haproxy(_ part: EnginePart, _ directory: TemporaryDirectory, _ port: Int) async throws
-    -> ChildProcess
-  {
-    let script = try directory.write(await part.text("haproxy-lua", []), to: "bearer.lua")
-    let file = try directory.write(
-      await part.text("haproxy", [("/etc/haproxy/bearer.lua", script), ("127.0.0.1:8000", "127.0.0.1:\(port)")]),
-      to: "haproxy.cfg")
-    let process = try ChildProcess("haproxy", ["haproxy", "-db", "-f", file], in: directory)
-    try await waitForPort(port, of: process)
-    return process
   }
 }
 

@@ -21,20 +21,12 @@ struct EngineStreamTests {
     #"{"response": [[":status", "\#(status)"]\#(fields)]}"#
   }
 
-  private static func peer(_ stage: EngineStage, _ questions: [String]) throws -> [String] {
-    try [pinnedPython(), testsDirectory + "/peers/check_peer.py", String(stage.origin.dropFirst("http://".count))]
-      + questions
-  }
-
   /// The answers to the messages of streams, a line for each stream.
   private static func ask(_ stage: EngineStage, _ streams: [(call: String, messages: [String])]) async throws
     -> [String]
   {
     let questions = streams.map { "{\($0.call), \"process\": [\($0.messages.joined(separator: ", "))]}" }
-    let printed = try await succeed(try peer(stage, questions), within: .seconds(120))
-    let lines = printed.split(separator: "\n").map(String.init)
-    try #require(lines.count == streams.count, "\(printed)")
-    return lines
+    return try await CheckTests.ask(stage, questions)
   }
 
   private static func given(_ token: String) -> String {
@@ -96,8 +88,7 @@ struct EngineStreamTests {
   }
 
   @Test func `a refusal of ours takes the API's place`() async throws {
-    let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
-    let stage = try await EngineStage(nil, [person])
+    let stage = try await EngineStage(nil, [EngineStage.person])
     let answers = try await Self.ask(
       stage,
       [
@@ -144,7 +135,10 @@ struct EngineStreamTests {
   @Test func `a stream that waits for the API's response ends in order with the proxy`() async throws {
     let stage = try await EngineStage()
     let call = try ChildProcess(
-      "stream", try Self.peer(stage, ["{\(Self.known), \"process\": [\(Self.request()), {\"wait\": 1}]}"]),
+      "stream",
+      peer(
+        "check_peer.py",
+        [CheckTests.address(stage), "{\(Self.known), \"process\": [\(Self.request()), {\"wait\": 1}]}"]),
       in: stage.directory)
     #expect(try await eventually { call.output.contains("plain.1.") || call.output.contains("authorization") })
     stage.proxy.process.send(SIGTERM)

@@ -90,7 +90,7 @@ struct EngineTests {
     let stage = try await EngineStage(
       nil,
       [
-        (#"as: application, scopes: ["api://orders/.default"]"#, "scopes: [User.Read]"),
+        EngineStage.person,
         ("applications:\n", "  - {address: \"127.0.0.1:\(port)\", sign_in: true}\napplications:\n"),
       ])
     let engine = try await RunningEngine(kind, stage, changing: Self.passingBrowsers)
@@ -164,30 +164,24 @@ struct EngineTests {
 
   @Test(arguments: [RunningEngine.Kind.nginx, .caddy, .caddyBin, .haproxy] + Self.envoys)
   func `a WebSocket through an engine has the token`(kind: RunningEngine.Kind) async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await WebSocketServer("serve", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"])
     let stage = try await EngineStage(
       "http://127.0.0.1:\(server.port)/",
       [("application: contoso\n", "application: contoso\n    upgrade: [websocket]\n")])
     let engine = try await RunningEngine(kind, stage)
-    let told = try await succeed([
-      pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", "ws://127.0.0.1:\(engine.port)/orders/room",
-      "Authorization: Bearer own",
-    ])
+    let told = try await succeed(
+      peer("websocket_peer.py", ["call", "ws://127.0.0.1:\(engine.port)/orders/room", "Authorization: Bearer own"]))
     #expect(told.contains(#""authorization": "Bearer plain.1."#))
     #expect(told.contains(#""binary": true"#) && told.contains(#""close": 1000"#))
   }
 
   @Test(arguments: [RunningEngine.Kind.nginx] + Self.envoys)
   func `a gRPC call through an engine has the token`(kind: RunningEngine.Kind) async throws {
-    let directory = try TemporaryDirectory()
-    let peer = testsDirectory + "/peers/grpc_peer.py"
-    let server = try ChildProcess("grpc-server", [pinnedPython(), peer, "serve"], in: directory)
+    let server = try await PythonPeer("grpc_peer.py", ["serve"])
     let path = (from: "path: /orders/", to: "path: /orders.Orders/")
     for hasToken in [true, false] {
-      let person = (from: #"as: application, scopes: ["api://orders/.default"]"#, to: "scopes: [User.Read]")
       let stage = try await EngineStage(
-        "http://127.0.0.1:\(try await announcedPort(of: server))/orders.Orders/", hasToken ? [path] : [path, person])
+        "http://127.0.0.1:\(server.port)/orders.Orders/", hasToken ? [path] : [path, EngineStage.person])
       // As docs/engines.md says.
       let engine = try await RunningEngine(kind, stage) {
         $0.replacing(#/listen (\S+);/#) { "listen \($0.output.1) http2;" }
@@ -196,7 +190,7 @@ struct EngineTests {
               .replacing("proxy_set_header", with: "grpc_set_header")
           }
       }
-      let told = try await succeed([pinnedPython(), peer, "call", "127.0.0.1:\(engine.port)"])
+      let told = try await succeed(peer("grpc_peer.py", ["call", "127.0.0.1:\(engine.port)"]))
       if hasToken {
         #expect(told.contains(#""get": "Bearer plain.1. message""#), "\(told)")
         #expect(told.contains(#""chat": ["Bearer plain.1.", "one", "Bearer plain.1.", "two"]"#), "\(told)")
@@ -234,9 +228,7 @@ struct EngineTests {
     let engine = try await RunningEngine(kind, stage)
     #expect(try await engine.get("valid").status == 200)
     stage.api.revoke()
-    let told = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/storm.py", "/orders/valid", "1000", "\(engine.port)"],
-      within: .seconds(120))
+    let told = try await succeed(peer("storm.py", ["/orders/valid", "1000", "\(engine.port)"]), within: .seconds(120))
     #expect(told.contains(#""statuses": {"200": 1000}"#), "\(told)")
     #expect(try await engine.get("valid").status == 200)
     #expect(stage.api.asked.count == 2)

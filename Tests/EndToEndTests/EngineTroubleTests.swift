@@ -2,7 +2,6 @@
 
 import Glibc
 import Platform
-import Synchronization
 import TestSupport
 import Testing
 
@@ -13,12 +12,12 @@ struct EngineTroubleTests {
   private static func statuses(of engine: RunningEngine, during body: () async throws -> Void) async throws -> [Int:
     Int]
   {
-    let isOver = Locked(false)
+    let load = Load()
     let counts = Locked<[Int: Int]>([:])
     return try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<3 {
         group.addTask {
-          while !isOver.withLock({ $0 }) {
+          while load.goesOn {
             let caller = try RawConnection(port: engine.port)
             try await caller.send("GET /orders/free HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             let status = statusOf(try await caller.receive())
@@ -27,7 +26,7 @@ struct EngineTroubleTests {
         }
       }
       try await body()
-      isOver.withLock { $0 = true }
+      load.end()
       try await group.waitForAll()
       return counts.withLock { $0 }
     }

@@ -1,6 +1,5 @@
 // HTTP/1.1 as callers and upstreams we did not write speak it: framing, interim answers, early answers, broken peers.
 
-import FoundationEssentials
 import Glibc
 import Testing
 import TestSupport

@@ -1,6 +1,5 @@
 // `exec`: a program that gets its tokens from a proxy for it alone.
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -46,9 +45,8 @@ struct ExecTests {
   }
 
   @Test func `Azure's clients find the variables of their shape`() async throws {
-    let script = testsDirectory + "/peers/program_clients.py"
     for (program, client) in [("reports", "chain"), ("machine", "identity"), ("reports", "msal")] {
-      let result = try await exec(program, [pinnedPython(), script, client, "https://a.example"])
+      let result = try await exec(program, peer("program_clients.py", [client, "https://a.example"]))
       #expect(result.status == 0, "\(result.output) \(result.errors)")
       #expect(result.output.hasPrefix("token "))
       #expect(try await isKnown(result.output.dropFirst(6).dropLast()))

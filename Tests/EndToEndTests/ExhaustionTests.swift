@@ -43,13 +43,11 @@ struct ExhaustionTests {
 
   @Test(arguments: attacks)
   func `each way to use the proxy up has a limit, and others are served meanwhile`(_ attack: Attack) async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py")
     // Short for the attack on it; elsewhere a head that arrives slowly on a busy machine must not meet it first.
     let rate = attack.limit == "caller_rate" ? "1MiB" : "1KiB"
     let head = attack.limit == "request_head" || attack.kind == "idle" ? "500ms" : "1m"
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       loops: 1
       limits: {head_bytes: 16KiB, body_bytes: 1MiB, caller_rate: \(rate), connections: 500}
@@ -82,23 +80,14 @@ struct ExhaustionTests {
   func `of too many unfinished heads and handshakes the oldest end, and the newest are finished`(_ isTLS: Bool)
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("listener")
-    let upstream = try await ScriptedUpstream(in: directory)
-    let port = try freePort()
-    let tls = "tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}"
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      loops: 1
-      limits: {unfinished: 20}
-      listeners:
-        - {address: "127.0.0.1:\(port)", \(isTLS ? tls : "callers: {anyone: true}")}
-      defaults: {timeouts: {request_head: 5m}}
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
-      """)
-    let honest = isTLS ? ["--cacert", authority.file, "https://localhost:\(port)/seen"] : [proxy.url("/seen")]
+    let top = "loops: 1\nlimits: {unfinished: 20}\ndefaults: {timeouts: {request_head: 5m}}"
+    let secure = isTLS ? try await SecureScene(top) : nil
+    var plain: ScriptedScene?
+    if !isTLS { plain = try await ScriptedScene(top: top, listener: ", callers: {anyone: true}") }
+    let proxy = try #require(secure?.proxy ?? plain?.proxy)
+    func isServed() async throws -> Bool {
+      if let secure { try await secure.get().status == 200 } else { try await proxy.get("/seen").status == 200 }
+    }
     var callers: [RawConnection] = []
     for _ in 1...3 {
       for _ in 1...20 {
@@ -108,7 +97,7 @@ struct ExhaustionTests {
         callers.append(caller)
       }
       // The proxy has heard of all of these before it answers this one.
-      #expect(try await curl(honest).status == 200)
+      #expect(try await isServed())
       // The metric is of the moment: the last honest caller's connection may be among them.
       #expect(try await eventually { try await metricSum(proxy, "bearer_proxy_connections_open ") <= 21 })
     }
@@ -124,23 +113,9 @@ struct ExhaustionTests {
   @Test func `a handshake message of a size that no client needs ends the connection before memory is taken for it`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("listener")
-    let upstream = try await ScriptedUpstream(in: directory)
-    let port = try freePort()
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      loops: 1
-      listeners:
-        - address: "127.0.0.1:\(port)"
-          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
-      defaults: {timeouts: {request_head: 5m}}
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
-      """)
-    let honest = ["--cacert", authority.file, "https://localhost:\(port)/seen"]
-    #expect(try await curl(honest).status == 200)
+    let scene = try await SecureScene("loops: 1\ndefaults: {timeouts: {request_head: 5m}}")
+    let proxy = scene.proxy
+    #expect(try await scene.get().status == 200)
     let before = proxy.process.residentBytes
     var callers: [RawConnection] = []
     for _ in 1...300 {
@@ -151,14 +126,12 @@ struct ExhaustionTests {
     }
     for caller in callers { #expect(try await caller.isClosedByPeer()) }
     #expect(proxy.process.residentBytes - before < 10 << 20)
-    #expect(try await curl(honest).status == 200)
+    #expect(try await scene.get().status == 200)
   }
 
   @Test func `one who sends request after request without a pause leaves the loop to others`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py")
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       loops: 1
       log: {access: false}
@@ -175,7 +148,7 @@ struct ExhaustionTests {
   }
 
   @Test func `thousands of requests sent at once are answered in order, and few bytes are kept`() async throws {
-    let scene = try await ScriptedScene(top: "loops: 1\nlog: {access: false}")
+    let scene = try await ScriptedScene(top: "loops: 1\nlog: {access: false}\nlimits: {connections: 100}")
     // A hundred requests first: what the process takes once does not count.
     var before = 0
     for count in [100, 3000] {
@@ -190,21 +163,16 @@ struct ExhaustionTests {
       #expect(lengths.map { String($0.dropFirst(16)) } == (1...count).map { "\($0 % 7 + 1)" } + ["9"])
     }
     #expect(scene.proxy.process.residentBytes - before < 14 << 20)
+    // There are enough descriptors, and nothing is said of them.
+    #expect(!scene.proxy.process.errors.contains("too few file descriptors"))
   }
 
   @Test(arguments: [1, 2])
   func `at the limit of connections, idle ones make room and busy ones do not`(loops: Int)
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      loops: \(loops)
-      limits: {connections: 40}
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
-      """)
+    let scene = try await ScriptedScene(top: "loops: \(loops)\nlimits: {connections: 40}")
+    let (proxy, upstream) = (scene.proxy, scene.upstream)
     // No connection is ended by the clock here: the limits of time are a minute and more.
     async let busy = Flood.run("get", count: 20, port: proxy.port)
     _ = try await eventually { upstream.requests.count { $0.contains("/slow/2") } == 20 }
@@ -220,15 +188,9 @@ struct ExhaustionTests {
   @Test func `if descriptors are few, callers wait to be accepted, and none is told that the upstream is unreachable`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory, launcher: ["sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"],
-      """
-      loops: 2
-      log: {access: false}
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
-      """)
+    let scene = try await ScriptedScene(
+      top: "loops: 2\nlog: {access: false}", launcher: ["sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"])
+    let proxy = scene.proxy
     var warning = Substring()
     _ = try await eventually {
       let lines = proxy.process.errors.split(separator: "\n")
@@ -244,22 +206,9 @@ struct ExhaustionTests {
     #expect(flood.failed == 0, "\(flood)")
   }
 
-  @Test func `if there are enough descriptors nothing is said of them`() async throws {
-    let scene = try await ScriptedScene(top: "limits: {connections: 100}")
-    #expect(try await scene.proxy.get("/seen").status == 200)
-    #expect(!scene.proxy.process.errors.contains("too few file descriptors"))
-  }
-
   @Test func `if descriptors run out accepting pauses, which is logged once, and resumes`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory, launcher: Self.withFewDescriptors,
-      """
-      loops: 1
-      limits: {connections: 1000}
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
-      """)
+    let scene = try await ScriptedScene(top: "loops: 1\nlimits: {connections: 1000}", launcher: Self.withFewDescriptors)
+    let proxy = scene.proxy
     // Busy, so that no connection can make room.
     var held: [RawConnection] = []
     for _ in 0..<80 {
@@ -288,14 +237,8 @@ struct ExhaustionTests {
   }
 
   @Test func `at the limit of descriptors, idle connections make room`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory, launcher: Self.withFewDescriptors,
-      """
-      loops: 1
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
-      """)
+    let scene = try await ScriptedScene(top: "loops: 1", launcher: Self.withFewDescriptors)
+    let proxy = scene.proxy
     // A dozen at a time, each for a quarter of a second.
     let flood = try await Flood.run("idle", count: 100, port: proxy.port, hold: 6)
     #expect(flood.ended >= 60 && flood.answers.keys.allSatisfy { $0 == "none" }, "\(flood)")

@@ -2,31 +2,25 @@
 // and audience, accepts each service's token; azure-identity does the same with the same stand-ins.
 
 import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 import Tokens
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct FederatedCredentialTests {
-  private let directory: TemporaryDirectory
+  private let demo: DemoScene
   private let cluster: FederatedIssuer
-  private let service: ChildProcess
-  private let port: Int
-  private let settings: DemoSettings
-  private let services: DemoServices
-  private let upstream: ScriptedUpstream
+  private let service: PythonPeer
+  private let upstream: PythonPeer
+  private var directory: TemporaryDirectory { demo.directory }
+  private var port: Int { service.port }
 
   init() async throws {
-    directory = try TemporaryDirectory()
-    cluster = try FederatedIssuer()
-    service = try ChildProcess(
-      "identity-service", [pinnedPython(), testsDirectory + "/peers/identity_service.py"], in: directory)
-    port = try await announcedPort(of: service)
-    let document = try await curl(["http://127.0.0.1:\(port)/testing/keys"]).body
+    let cluster = try FederatedIssuer()
+    service = try await PythonPeer("identity_service.py")
+    let document = try await curl(["http://127.0.0.1:\(service.port)/testing/keys"]).body
     let keys = try #require(JWKSet(json: Array(document.utf8)))
-    var settings = DemoSettings(directory: directory.path)
-    settings.federated =
+    let federated =
       [
         ("https://accounts.google.com", "104029292853099978293"),
         ("https://token.actions.githubusercontent.com", "repo:contoso/orders:ref:refs/heads/main"),
@@ -34,21 +28,27 @@ struct FederatedCredentialTests {
       ].map { FederatedCredential(issuer: $0, subject: $1, keys: keys) } + [
         FederatedCredential(issuer: cluster.name, subject: cluster.subject, keys: cluster.keys)
       ]
-    self.settings = settings
-    services = try DemoServices(settings)
-    upstream = try await ScriptedUpstream(in: directory)
+    demo = try DemoScene { $0.federated = federated }
+    self.cluster = cluster
+    upstream = try await PythonPeer("scripted_upstream.py", in: demo.directory)
   }
 
-  private func configuration(_ credential: String, client: String = DemoDirectory.Sample.portal) -> String {
+  private func configuration(_ credential: String) -> String {
     """
     applications:
       contoso:
-        authority: "\(services.issuer)"
-        client_id: \(client)
+        authority: "\(demo.services.issuer)"
+        client_id: \(DemoDirectory.Sample.portal)
         credential: {\(credential)}
-        tls: {ca_file: "\(settings.authorityPath)"}
+        \(demo.tls)
     routes:
-      - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso,
+    \(Self.route(to: upstream.port, "contoso"))
+    """
+  }
+
+  private static func route(to port: Int, _ application: String) -> String {
+    """
+      - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(port)/", application: \(application),
          token: {as: application, scopes: ["api://orders/.default"]}}
 
     """
@@ -86,10 +86,8 @@ struct FederatedCredentialTests {
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 }, "\(proxy.process.errors)")
     let seen = try await proxy.get("/orders/seen").body
     #expect(seen.contains("Authorization: Bearer ey"), "\(seen)")
-    let check = try await run(
-      [try binary(), "check", "-c", proxy.configuration, "--live"], environment: environment(variables))
+    let check = try await proxy.command(["check", "--live"])
     #expect(check.status == 0 && check.output.contains(shown), "\(check.output)\(check.errors)")
-    await services.stop()
   }
 
   @Test func `an application that is not known for the token is told issuer, subject and audience, and what to do`()
@@ -101,45 +99,37 @@ struct FederatedCredentialTests {
       configuration("federated: {gcp: {}, audience: another}"))
     #expect(try await eventually { proxy.process.errors.contains("AADSTS70021") }, "\(proxy.process.errors)")
     #expect(try await proxy.get("/orders/1").status == 502)
-    let check = try await run([try binary(), "check", "-c", proxy.configuration, "--live"], environment: variables)
+    let check = try await proxy.command(["check", "--live"])
     #expect(check.status == 1 && check.output.contains("audience another"), "\(check.output)")
     #expect(check.output.contains("Register a federated credential for application 'contoso'"), "\(check.output)")
-    await services.stop()
   }
 
   @Test func `another application's token is the proof, and nothing of it is kept in the cache`() async throws {
     let hub = try await OpenIDProvider(in: directory)
     let document = try await curl(["\(hub.issuer)/jwks"]).body
-    var settings = DemoSettings(directory: directory.path)
-    settings.federated = [
-      FederatedCredential(
-        issuer: hub.issuer, subject: OpenIDProvider.client, audience: "https://orders.example",
-        keys: try #require(JWKSet(json: Array(document.utf8))))
-    ]
-    let services = try DemoServices(settings)
+    let keys = try #require(JWKSet(json: Array(document.utf8)))
+    let demo = try DemoScene {
+      $0.federated = [
+        FederatedCredential(
+          issuer: hub.issuer, subject: OpenIDProvider.client, audience: "https://orders.example", keys: keys)
+      ]
+    }
     let proxy = try await ProxyUnderTest(
       in: directory,
       """
       cache: {file: cache.json}
-      applications:
-        hub:
-          authority: "\(hub.issuer)"
-          client_id: \(OpenIDProvider.client)
-          client_secret: "\(OpenIDProvider.secret)"
+      \(application(hub.issuer))
         guest:
-          authority: "\(services.issuer)"
+          authority: "\(demo.services.issuer)"
           client_id: \(DemoDirectory.Sample.portal)
-          credential: {federated: {application: hub, audience: "https://orders.example"}}
-          tls: {ca_file: "\(settings.authorityPath)"}
+          credential: {federated: {application: contoso, audience: "https://orders.example"}}
+          \(demo.tls)
       routes:
-        - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(upstream.port)/", application: guest,
-           token: {as: application, scopes: ["api://orders/.default"]}}
+      \(Self.route(to: upstream.port, "guest"))
       """)
     #expect(try await eventually { try await proxy.get("/orders/seen").status == 200 }, "\(proxy.process.errors)")
     #expect(try await eventually { textOfFile(directory.file("cache.json")).contains("api://orders") })
     #expect(!textOfFile(directory.file("cache.json")).contains(OpenIDProvider.client))
-    await services.stop()
-    await self.services.stop()
   }
 
   @Test(arguments: ["", "AZURE_KUBERNETES_CA_FILE", "AZURE_KUBERNETES_CA_DATA", "another CA"])
@@ -149,12 +139,12 @@ struct FederatedCredentialTests {
     try await succeed(["chmod", "440", directory.file("token")])
     var variables = [
       "AZURE_CLIENT_ID": DemoDirectory.Sample.portal, "AZURE_TENANT_ID": DemoDirectory.Sample.tenant,
-      "AZURE_AUTHORITY_HOST": services.providerOrigin + "/", "AZURE_FEDERATED_TOKEN_FILE": directory.file("token"),
-      "AZURE_KUBERNETES_TOKEN_PROXY": services.providerOrigin,
+      "AZURE_AUTHORITY_HOST": demo.services.providerOrigin + "/", "AZURE_FEDERATED_TOKEN_FILE": directory.file("token"),
+      "AZURE_KUBERNETES_TOKEN_PROXY": demo.services.providerOrigin,
     ]
     switch trust {
-    case "AZURE_KUBERNETES_CA_FILE": variables[trust] = settings.authorityPath
-    case "AZURE_KUBERNETES_CA_DATA": variables[trust] = textOfFile(settings.authorityPath)
+    case "AZURE_KUBERNETES_CA_FILE": variables[trust] = demo.settings.authorityPath
+    case "AZURE_KUBERNETES_CA_DATA": variables[trust] = textOfFile(demo.settings.authorityPath)
     default: break
     }
     let proxy = try await ProxyUnderTest(
@@ -163,11 +153,9 @@ struct FederatedCredentialTests {
       applications:
         pod:
           credential: {workload_identity: {token_proxy: \(trust.isEmpty ? "false" : "true")}}
-          tls: {ca_file: "\(settings.authorityPath)"}
+          \(demo.tls)
       routes:
-        - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(upstream.port)/", application: pod,
-           token: {as: application, scopes: ["api://orders/.default"]}}
-
+      \(Self.route(to: upstream.port, "pod"))
       """)
     if trust == "another CA" {
       // Metadata come from the provider, and the token request finds no trust.
@@ -175,29 +163,27 @@ struct FederatedCredentialTests {
     } else {
       #expect(try await eventually { try await proxy.get("/orders/seen").status == 200 }, "\(proxy.process.errors)")
     }
-    let check = try await run([try binary(), "check", "-c", proxy.configuration], environment: variables)
+    let check = try await proxy.command(["check"])
     #expect(check.output.contains("proved by \(directory.file("token"))"), "\(check.output)\(check.errors)")
-    await services.stop()
   }
 
   @Test func `the sample machine's identity has tokens of its own, and proves another application`() async throws {
-    let variables = ["AZURE_POD_IDENTITY_AUTHORITY_HOST": services.identityOrigin]
+    let variables = ["AZURE_POD_IDENTITY_AUTHORITY_HOST": demo.services.identityOrigin]
     let proxy = try await ProxyUnderTest(
       in: directory, environment: variables,
       """
       applications:
         machine: {credential: {managed_identity: {}}}
         guest:
-          authority: "\(services.issuer)"
+          authority: "\(demo.services.issuer)"
           client_id: \(DemoDirectory.Sample.guest)
           credential: {federated: {application: machine}}
-          tls: {ca_file: "\(settings.authorityPath)"}
+          \(demo.tls)
+      defaults: {\(demo.tls)}
       routes:
-        - {name: own, path: /own/, upstream: "\(services.apiOrigin)/api/", application: machine,
-           tls: {ca_file: "\(settings.authorityPath)"},
+        - {name: own, path: /own/, upstream: "\(demo.services.apiOrigin)/api/", application: machine,
            token: {as: application, scopes: ["api://orders/.default"]}}
-        - {name: guest, path: /guest/, upstream: "\(services.apiOrigin)/api/", application: guest,
-           tls: {ca_file: "\(settings.authorityPath)"},
+        - {name: guest, path: /guest/, upstream: "\(demo.services.apiOrigin)/api/", application: guest,
            token: {as: application, scopes: ["api://orders/.default"]}}
 
       """)
@@ -206,21 +192,21 @@ struct FederatedCredentialTests {
         try await eventually { try await proxy.get("/\(path)/me").body.contains(application) },
         "\(proxy.process.errors)")
     }
-    await services.stop()
   }
 
   @Test func `azure-identity gets its tokens from the same doubles`() async throws {
     try directory.write(
-      textOfFile(settings.clientCertificatePath) + textOfFile(settings.clientKeyPath), to: "both.pem")
+      textOfFile(demo.settings.clientCertificatePath) + textOfFile(demo.settings.clientKeyPath), to: "both.pem")
     try directory.write(try cluster.tokenNow(), to: "token")
     let result = try await run(
-      [
-        pinnedPython(), testsDirectory + "/peers/azure_identity_client.py", "--identity", "\(port)", "--provider",
-        services.providerOrigin, "--ca", settings.authorityPath, "--tenant", DemoDirectory.Sample.tenant,
-        "--certificate", directory.file("both.pem"), "--certificate-client", DemoDirectory.Sample.nightly, "--token",
-        directory.file("token"), "--token-client", DemoDirectory.Sample.portal,
-      ], within: .seconds(120))
+      peer(
+        "azure_identity_client.py",
+        [
+          "--identity", "\(port)", "--provider", demo.services.providerOrigin, "--ca", demo.settings.authorityPath,
+          "--tenant", DemoDirectory.Sample.tenant, "--certificate", directory.file("both.pem"), "--certificate-client",
+          DemoDirectory.Sample.nightly, "--token", directory.file("token"), "--token-client",
+          DemoDirectory.Sample.portal,
+        ]), within: .seconds(120))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    await services.stop()
   }
 }

@@ -1,6 +1,5 @@
 // API keys and Basic credentials in place of tokens: the built program between curl and an nginx that demands them.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -99,7 +98,7 @@ struct FixedFieldTests {
         ("/etc/bearer-proxy/secrets/archive", directory.file("password")),
       ])
     let proxy = try await ProxyUnderTest(in: directory, port: port, text)
-    let check = try await run([binary(), "check", "-c", proxy.configuration])
+    let check = try await proxy.command(["check"])
     #expect(check.status == 0 && !check.errors.contains("warning"), "\(check.errors)")
     #expect(try await proxy.get("/weather/today").status == 200)
     #expect(try await proxy.get("/archive/a").status == 404)
@@ -139,7 +138,7 @@ struct FixedFieldTests {
     #expect(wrong.status == 1)
     #expect(wrong.output.contains("The upstream does not take the key or password."))
     #expect(!wrong.output.contains("wrong-key"))
-    let token = try await run([binary(), "token", "-c", proxy.configuration, "--route", "keyed"])
+    let token = try await proxy.command(["token", "--route", "keyed"])
     #expect(token.status == 2 && token.errors.contains("adds X-API-Key, which the configuration has, and no token"))
   }
 
@@ -170,7 +169,7 @@ struct FixedFieldTests {
     let printed = try await run([binary(), "engine", "nginx", "-c", proxy.configuration])
     let part = try EngineStage.replacing(
       printed.output, [("127.0.0.1:8000", "127.0.0.1:\(front)"), ("\"SECRET\"", "engine-secret-0123456789")])
-    let engine = try await EndToEndTests.nginx(serving: part, at: front, in: TemporaryDirectory())
+    let engine = try await EndToEndTests.nginx(serving: part, at: front)
     func through(_ fields: String...) async throws -> Answer {
       try await curl(fields.flatMap { ["-H", $0] } + ["http://127.0.0.1:\(front)/keyed/a"])
     }

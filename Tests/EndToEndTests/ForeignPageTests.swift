@@ -1,7 +1,6 @@
 // Pages of other sites in a real browser at a proxy of the same machine: headless Chromium, driven by
 // Tests/peers/foreign_pages.py.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -14,7 +13,7 @@ struct ForeignPageTests {
     let authority = try await CertificateAuthority(in: directory)
     let names = ["DNS:localhost", "DNS:proxy.example", "DNS:foreign.example"]
     let certificate = try await authority.issue("listener", for: names)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let (port, secure, pages) = (try freePort(), try freePort(), try freePort())
     let log = directory.file("access.log")
     let proxy = try await ProxyUnderTest(
@@ -26,7 +25,7 @@ struct ForeignPageTests {
           hosts: [proxy.example]
           callers: {origins: ["http://friend.localhost:\(pages)"]}
         - address: "127.0.0.1:\(secure)"
-          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
+          tls: {\(certificate.tls)}
       routes:
         - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none, upgrade: [websocket]}
       """)

@@ -8,37 +8,27 @@ import TestSupport
 struct GRPCCallerTests {
   /// A proxy whose routes fail, each in a way of its own.
   private struct Stage {
-    let directory: TemporaryDirectory
     let api: DemandingAPI
-    let upstream: ScriptedUpstream
+    let upstream: PythonPeer
     let proxy: ProxyUnderTest
 
     /// - Parameter away: the port of a provider that gives no token; nil: it refuses connections.
     init(away: Int? = nil) async throws {
-      directory = try TemporaryDirectory()
       api = try DemandingAPI()
-      upstream = try await ScriptedUpstream(in: directory)
+      upstream = try await PythonPeer("scripted_upstream.py")
       // No program of a user listens there.
       let closed = "http://127.0.0.1:1"
       let secret = #"client_id: 00000000-0000-0000-0000-000000000000, client_secret: "a-secret""#
       proxy = try await ProxyUnderTest(
-        in: directory,
         """
         applications:
           here: {authority: "\(api.issuer)", \(secret)}
           away: {authority: "\(away.map { "http://127.0.0.1:\($0)" } ?? closed)", \(secret)}
         defaults: {timeouts: {connect: 20s}}
         routes:
-          - name: person
-            path: /a.Person/
-            upstream: "\(api.upstream)/"
-            application: here
-            token: {scopes: [User.Read]}
-          - name: away
-            path: /a.Away/
-            upstream: "\(api.upstream)/"
-            application: away
-            token: {as: application, scopes: ["api://orders/.default"]}
+          - {name: person, path: /a.Person/, upstream: "\(api.upstream)/", application: here, token: {scopes: [a]}}
+          - {name: away, path: /a.Away/, upstream: "\(api.upstream)/", application: away,
+             token: {as: application, scopes: ["api://orders/.default"]}}
           - {name: closed, path: /a.Closed/, upstream: "\(closed)/", token: none}
           - {name: mute, path: /mute/, upstream: "http://127.0.0.1:\(upstream.port)/mute/", token: none}
           - {name: get, path: /a.Get/, methods: [GET], upstream: "\(api.upstream)/", token: none}
@@ -49,30 +39,28 @@ struct GRPCCallerTests {
     /// The frames that follow a request with these fields, as a line for each head.
     func frames(_ path: String, _ fields: String) async throws -> String {
       let script = """
-        import sys, time
-        sys.path.insert(0, sys.argv[1])
-        from http2_cases import *
-        connection = Connection(int(sys.argv[2]))
-        more = [("content-type", "application/grpc"), ("te", "trailers")] + eval(sys.argv[4])
-        connection.send(headers(1, fields("POST", sys.argv[3], more), 4))
+        connection = Connection(int(sys.argv[1]))
+        more = [("content-type", "application/grpc"), ("te", "trailers")] + eval(sys.argv[3])
+        connection.send(headers(1, fields("POST", sys.argv[2], more), 4))
         for frame in connection.frames(time.monotonic() + 120):
             if frame is None: break
             if isinstance(frame, frames.HeadersFrame):
                 print(sorted(connection.decoder.decode(frame.data)), sorted(frame.flags))
                 break
         """
-      return try await succeed(
-        [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(proxy.port)", path, fields], within: .seconds(180))
+      return try await succeed(http2Script(script, ["\(proxy.port)", path, fields]), within: .seconds(180))
     }
   }
 
   @Test func `grpcio reads the proxy's own answers as statuses, with the challenge`() async throws {
     let stage = try await Stage()
     let told = try await succeed(
-      [
-        pinnedPython(), testsDirectory + "/peers/grpc_peer.py", "fail", "127.0.0.1:\(stage.proxy.port)",
-        "/a.Person/Get", "/a.Away/Get", "/a.Closed/Get", "/a.Get/Get", "/no.Route/Get",
-      ], within: .seconds(240))
+      peer(
+        "grpc_peer.py",
+        [
+          "fail", "127.0.0.1:\(stage.proxy.port)", "/a.Person/Get", "/a.Away/Get", "/a.Closed/Get", "/a.Get/Get",
+          "/no.Route/Get",
+        ]), within: .seconds(240))
     let lines = told.split(separator: "\n").map(String.init)
     let expected = [
       ("/a.Person/Get", "UNAUTHENTICATED | Sign-in needed: ", "| Bearer realm="),

@@ -9,28 +9,23 @@ struct GRPCServerTests {
 
   /// A server, and a proxy in front of all its methods.
   private struct Stage {
-    let directory: TemporaryDirectory
-    let server: ChildProcess
+    let server: PythonPeer
     let proxy: ProxyUnderTest
 
     init(_ server: [String], token: String = "none", top: String = "") async throws {
-      directory = try TemporaryDirectory()
-      self.server = try ChildProcess(
-        "grpc-server", [pinnedPython(), testsDirectory + "/peers/" + server[0]] + server[1...], in: directory)
-      let port = try await announcedPort(of: self.server)
+      self.server = try await PythonPeer(server[0], Array(server[1...]))
       proxy = try await ProxyUnderTest(
-        in: directory,
         """
         \(top)
         routes:
-          - {name: all, path: /, upstream: "http://127.0.0.1:\(port)/", protocol: http2, token: \(token)}
+          - {name: all, path: /, upstream: "http://127.0.0.1:\(self.server.port)/", protocol: http2, token: \(token)}
         """)
     }
 
     /// The line of JSON of a client's script.
     func told(_ script: String, _ command: String) async throws -> String {
       try await succeed(
-        [pinnedPython(), testsDirectory + "/peers/" + script, command, "127.0.0.1:\(proxy.port)"],
+        peer(script, [command, "127.0.0.1:\(proxy.port)"]),
         within: .seconds(240))
     }
   }
@@ -56,10 +51,12 @@ struct GRPCServerTests {
     let other = try await Stage(
       ["grpc_peer.py", "serve"], token: "{header: authorization, value: \"Key of-the-other\"}")
     let told = try await succeed(
-      [
-        pinnedPython(), testsDirectory + "/peers/grpc_peer.py", "drain", "127.0.0.1:\(stage.proxy.port)",
-        "127.0.0.1:\(other.proxy.port)", "\(stage.proxy.process.identifier)",
-      ], within: .seconds(240))
+      peer(
+        "grpc_peer.py",
+        [
+          "drain", "127.0.0.1:\(stage.proxy.port)", "127.0.0.1:\(other.proxy.port)",
+          "\(stage.proxy.process.identifier)",
+        ]), within: .seconds(240))
     #expect(told.contains(#""chat": ["echo before", "echo after", "echo last"]"#), "\(told)")
     #expect(told.contains(#""rest": [], "code": "OK""#), "\(told)")
     #expect(told.contains(#""calls": ["Key of-the-first message", "Key of-the-other message"]"#), "\(told)")
@@ -74,10 +71,8 @@ struct GRPCServerTests {
   }
 
   @Test func `gRPC-Web passes as it came, with its trailers in the content`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory, "routes: [{name: all, path: /, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}]")
+    let scene = try await ScriptedScene()
+    let proxy = scene.proxy
     let kind = "application/grpc-web-text"
     for version in ["--http1.1", "--http2-prior-knowledge"] {
       let call = [version, "-H", "Content-Type: \(kind)", "-H", "X-Grpc-Web: 1", "-d", "AAAAAAA="]

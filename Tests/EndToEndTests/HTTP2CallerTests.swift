@@ -10,29 +10,18 @@ struct HTTP2CallerTests {
   /// A proxy whose route `/` leads to the upstream that does to order, without and with TLS.
   struct Stage {
     let directory: TemporaryDirectory
-    let upstream: ScriptedUpstream
+    let upstream: PythonPeer
     let proxy: ProxyUnderTest
     let tlsPort: Int
     let authority: CertificateAuthority
 
     init(listener: String = "", top: String = "") async throws {
-      directory = try TemporaryDirectory()
-      authority = try await CertificateAuthority(in: directory)
+      authority = try await CertificateAuthority()
       let certificate = try await authority.issue("listener")
-      upstream = try await ScriptedUpstream(in: directory)
-      let port = try freePort()
       tlsPort = try freePort()
-      proxy = try await ProxyUnderTest(
-        in: directory, port: port,
-        """
-        listeners:
-          - {address: "127.0.0.1:\(port)"\(listener)}
-          - address: 127.0.0.1:\(tlsPort)
-            tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
-        \(top)
-        routes:
-          - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-        """)
+      let second = "}\n  - {address: \"127.0.0.1:\(tlsPort)\", tls: {\(certificate.tls)}"
+      let scene = try await ScriptedScene(top: top, listener: listener + second)
+      (directory, upstream, proxy) = (scene.directory, scene.upstream, scene.proxy)
     }
 
     func get(_ path: String, _ arguments: [String] = []) async throws -> Answer {
@@ -41,8 +30,14 @@ struct HTTP2CallerTests {
 
     /// The output of Tests/peers/NAME.
     func peer(_ name: String, _ arguments: [String] = []) async throws -> String {
-      try await succeed(
-        [pinnedPython(), testsDirectory + "/peers/\(name)", "\(proxy.port)"] + arguments, within: .seconds(240))
+      try await succeed(TestSupport.peer(name, ["\(proxy.port)"] + arguments), within: .seconds(240))
+    }
+
+    /// A caller whose script has begun when it is returned.
+    func caller(_ script: String) async throws -> ChildProcess {
+      let caller = try ChildProcess("caller", http2Script(script, ["\(proxy.port)"]), in: directory)
+      _ = try await announcedPort(of: caller)
+      return caller
     }
   }
 
@@ -190,10 +185,7 @@ struct HTTP2CallerTests {
   @Test func `a caller that has its answer and does not read it is asked for its place once`() async throws {
     let stage = try await Stage(top: "loops: 1\nlimits: {connections: 1}")
     let script = """
-      import sys, time
-      sys.path.insert(0, sys.argv[1])
-      from http2_cases import *
-      connection = Connection(int(sys.argv[2]), settings=struct.pack(">HI", 4, 0x7FFF_FFFF))
+      connection = Connection(int(sys.argv[1]), settings=struct.pack(">HI", 4, 0x7FFF_FFFF))
       connection.send(window(0, 0x7FFF_0000))
       # More than the kernel keeps for both ends: the proxy keeps the rest, and reads on when that is read.
       for stream in range(1, 4000, 2):
@@ -202,10 +194,7 @@ struct HTTP2CallerTests {
       print("listening 1", flush=True)
       time.sleep(600)
       """
-    let caller = try ChildProcess(
-      "caller", [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(stage.proxy.port)"],
-      in: stage.directory)
-    _ = try await announcedPort(of: caller)
+    let caller = try await stage.caller(script)
     let newcomer = try ChildProcess("newcomer", ["curl", "-s", stage.proxy.url("/seen")], in: stage.directory)
     func asked() async throws -> Int {
       let metrics = try await stage.proxy.admin("/metrics").body
@@ -223,10 +212,7 @@ struct HTTP2CallerTests {
   @Test func `a caller that reads nothing is ended, and others are served`() async throws {
     let stage = try await Stage(top: "limits: {caller_rate: 1KiB}\ndefaults: {timeouts: {idle: 2s}}")
     let script = """
-      import sys, time
-      sys.path.insert(0, sys.argv[1])
-      from http2_cases import *
-      connection = Connection(int(sys.argv[2]), settings=struct.pack(">HI", 4, 0))
+      connection = Connection(int(sys.argv[1]), settings=struct.pack(">HI", 4, 0))
       for stream in range(1, 100, 2):
           connection.send(headers(stream, fields(path="/bytes/1000000")))
       resets = 0
@@ -237,7 +223,7 @@ struct HTTP2CallerTests {
           if frame is None: break
       print(resets)
       """
-    async let slow = succeed([pinnedPython(), "-c", script, testsDirectory + "/peers", "\(stage.proxy.port)"])
+    async let slow = succeed(http2Script(script, ["\(stage.proxy.port)"]))
     #expect(try await stage.get("/bytes/100000").body.utf8.count == 100_000)
     #expect(try await slow == "50\n")
   }
@@ -245,10 +231,7 @@ struct HTTP2CallerTests {
   @Test func `a process that ends says so, answers the streams in flight, and serves no more`() async throws {
     let stage = try await Stage()
     let script = """
-      import sys, time
-      sys.path.insert(0, sys.argv[1])
-      from http2_cases import *
-      connection = Connection(int(sys.argv[2]))
+      connection = Connection(int(sys.argv[1]))
       connection.send(headers(1, fields(path="/slow/2")))
       print("listening 1", flush=True)
       seen = []
@@ -263,10 +246,7 @@ struct HTTP2CallerTests {
               seen.append("answered")
       print(seen)
       """
-    let caller = try ChildProcess(
-      "caller", [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(stage.proxy.port)"],
-      in: stage.directory)
-    _ = try await announcedPort(of: caller)
+    let caller = try await stage.caller(script)
     #expect(try await eventually { !stage.upstream.requests.isEmpty })
     stage.proxy.process.send(SIGTERM)
     #expect(try await caller.wait(within: .seconds(60)) == 0)
@@ -278,10 +258,7 @@ struct HTTP2CallerTests {
   @Test func `the end of the process waits for a request that its caller has not ended`() async throws {
     let stage = try await Stage(top: "shutdown: {grace: 60s, limit: 120s}")
     let script = """
-      import sys, time
-      sys.path.insert(0, sys.argv[1])
-      from http2_cases import *
-      connection = Connection(int(sys.argv[2]))
+      connection = Connection(int(sys.argv[1]))
       # Refused at once; the caller goes on with its content.
       connection.send(headers(1, fields("POST", more=[("sec-fetch-site", "cross-site")]), 4))
       seen = []
@@ -302,10 +279,7 @@ struct HTTP2CallerTests {
       look(60)
       print(seen)
       """
-    let caller = try ChildProcess(
-      "caller", [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(stage.proxy.port)"],
-      in: stage.directory)
-    _ = try await announcedPort(of: caller)
+    let caller = try await stage.caller(script)
     stage.proxy.process.send(SIGTERM)
     #expect(try await caller.wait(within: .seconds(200)) == 0)
     #expect(

@@ -9,29 +9,25 @@ struct HTTP2UpstreamTests {
   /// A proxy to the upstream that does to order.
   private struct Stage {
     let directory: TemporaryDirectory
-    let upstream: ChildProcess
-    let upstreamPort: Int
+    let upstream: PythonPeer
     let proxy: ProxyUnderTest
+    var upstreamPort: Int { upstream.port }
 
     init(streams: Int = 100, loops: Int = 1, top: String = "", route: String = "") async throws {
       directory = try TemporaryDirectory()
-      upstream = try ChildProcess(
-        "http2-upstream", [pinnedPython(), testsDirectory + "/peers/http2_upstream.py", "\(streams)"], in: directory)
-      upstreamPort = try await announcedPort(of: upstream)
+      upstream = try await PythonPeer("http2_upstream.py", ["\(streams)"], in: directory)
       proxy = try await ProxyUnderTest(
         in: directory,
         """
         loops: \(loops)
         \(top)
         routes:
-          - {name: all, path: /, upstream: "http://127.0.0.1:\(upstreamPort)/", protocol: http2, token: none\(route)}
+          - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", protocol: http2, token: none\(route)}
         """)
     }
 
-    /// The lines of the upstream that begin with a word.
-    func lines(_ word: String) -> [String] {
-      upstream.output.split(separator: "\n").filter { $0.hasPrefix(word + " ") }.map(String.init)
-    }
+    /// The rests of the upstream's lines that begin with a word.
+    func lines(_ word: String) -> [String] { upstream.lines(word) }
   }
 
   private static let callers = [["--http1.1"], ["--http2-prior-knowledge"]]
@@ -116,7 +112,7 @@ struct HTTP2UpstreamTests {
     caller.send(SIGKILL)
     _ = try await caller.wait()
     #expect(try await eventually { stage.lines("reset").count == 1 })
-    #expect(stage.lines("reset").first?.hasPrefix("reset 8 ") == true)
+    #expect(stage.lines("reset").first?.hasPrefix("8 ") == true)
     #expect(try await stage.proxy.get("/seen").status == 200)
     #expect(stage.lines("connection").count == 1)
   }
@@ -139,11 +135,8 @@ struct HTTP2UpstreamTests {
 
   @Test func `an upstream that falls silent gets no further request on that connection`() async throws {
     let directory = try TemporaryDirectory()
-    let port = try freePort()
-    let command = ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", directory.path, "\(port)"]
-    _ = try directory.write("content", to: "file")
-    let silent = try ChildProcess("nghttpd", command, in: directory)
-    try await waitForPort(port, of: silent)
+    try directory.write("content", to: "file")
+    let (silent, port) = try await nghttpd(directory)
     let proxy = try await ProxyUnderTest(
       in: directory,
       """
@@ -166,9 +159,8 @@ struct HTTP2UpstreamTests {
 
   @Test func `streams in flight at a reload and at the end come whole, and new ones go elsewhere`() async throws {
     let stage = try await Stage()
-    let other = try ChildProcess(
-      "other", [pinnedPython(), testsDirectory + "/peers/http2_upstream.py"], in: stage.directory)
-    let otherPort = try await announcedPort(of: other)
+    let other = try await PythonPeer("http2_upstream.py", in: stage.directory)
+    let otherPort = other.port
     async let before = stage.proxy.get("/paused/before", ["--http2-prior-knowledge"])
     #expect(try await eventually { stage.lines("request /paused/before").count == 1 })
     try stage.proxy.reconfigure { $0.replacing(":\(stage.upstreamPort)/", with: ":\(otherPort)/") }
@@ -176,7 +168,7 @@ struct HTTP2UpstreamTests {
     #expect(try await eventually { stage.proxy.process.errors.contains("configuration reloaded") })
     #expect(try await stage.proxy.get("/seen").body.contains(":authority: 127.0.0.1:\(otherPort)"))
     async let last = stage.proxy.get("/paused/last", ["--http2-prior-knowledge"])
-    #expect(try await eventually { other.output.contains("request /paused/last") })
+    #expect(try await eventually { other.lines("request /paused/last").count == 1 })
     stage.proxy.process.send(SIGTERM)
     #expect(try await eventually { try await stage.proxy.admin("/readyz").status == 503 })
     for port in [stage.upstreamPort, otherPort] {
@@ -186,7 +178,7 @@ struct HTTP2UpstreamTests {
       #expect(answer.status == 200 && answer.body.utf8.count == 200_000 && answer.exit == 0, "\(answer.status)")
     }
     #expect(try await stage.proxy.process.wait() == 0)
-    #expect(stage.lines("goaway").first?.hasPrefix("goaway 0 ") == true)
+    #expect(stage.lines("goaway").first?.hasPrefix("0 ") == true)
   }
 
   @Test func `an upstream that gives no window is waited for no longer than a route's limit`() async throws {
@@ -200,30 +192,21 @@ struct HTTP2UpstreamTests {
   }
 
   @Test func `an upstream that breaks the rules of RFC 9113 and RFC 7541 harms its own requests alone`() async throws {
-    let directory = try TemporaryDirectory()
     let port = try freePort()
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       routes:
         - {name: all, path: /, upstream: "http://127.0.0.1:\(port)/", protocol: http2, token: none}
       """)
     let report = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/http2_upstream_cases.py", "\(port)", "\(proxy.port)"],
-      within: .seconds(400))
+      peer("http2_upstream_cases.py", ["\(port)", "\(proxy.port)"]), within: .seconds(400))
     #expect(report.hasSuffix(" cases, 0 failed\n"), "\(report)")
     #expect(proxy.process.poll() == nil)
   }
 
   @Test func `an upstream without HTTP/2 gets 502, and the reason is recorded`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", protocol: http2, token: none}
-      """)
+    let scene = try await ScriptedScene(route: "    protocol: http2")
+    let proxy = scene.proxy
     #expect(try await proxy.get("/seen").status == 502)
     #expect(try await eventually { proxy.process.output.contains(#""outcome":"upstream_failed""#) })
   }
@@ -232,15 +215,13 @@ struct HTTP2UpstreamTests {
 
   /// nginx with HTTP/2 on one TLS port and HTTP/1.1 on another, and a proxy with a route to each for each protocol.
   @Test func `a TLS upstream chooses HTTP/2 if the route lets it`() async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"), speaksHTTP2: true)
+    let authority = try await CertificateAuthority()
+    let nginx = try await NginxUpstream(certificate: authority.issue("upstream"), speaksHTTP2: true)
     let routes = [
       ("auto", nginx.http2Port), ("http2", nginx.http2Port), ("http1", nginx.http2Port), ("auto", nginx.tlsPort),
       ("http2", nginx.tlsPort),
     ]
     let proxy = try await ProxyUnderTest(
-      in: directory,
       "routes:\n"
         + routes.enumerated().map { index, route in
           """
@@ -274,11 +255,7 @@ struct HTTP2UpstreamTests {
     // Larger than the window of a stream. nghttpd resets streams that are idle for a minute, and on a busy machine
     // a hundred at once of larger content do.
     try directory.write(String(repeating: "0123456789abcdef", count: 6000), to: "part")
-    let port = try freePort()
-    let server = try ChildProcess(
-      "nghttpd", ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", directory.path, "--echo-upload", "\(port)"],
-      in: directory)
-    try await waitForPort(port, of: server)
+    let (server, port) = try await nghttpd(directory, "--echo-upload")
     let proxy = try await ProxyUnderTest(
       in: directory,
       """
@@ -292,5 +269,17 @@ struct HTTP2UpstreamTests {
     let load = try await succeed(
       ["h2load", "-n", "300", "-c", "3", "-m", "100", proxy.url("/part")], within: .seconds(240))
     #expect(load.contains("300 succeeded, 0 failed, 0 errored"), "\(load)")
+    #expect(server.poll() == nil)
+  }
+
+  /// nghttpd with the files of a directory, and its port.
+  private func nghttpd(
+    _ directory: TemporaryDirectory, _ options: String...
+  ) async throws -> (process: ChildProcess, port: Int) {
+    let port = try freePort()
+    let command = ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", directory.path] + options + ["\(port)"]
+    let process = try ChildProcess("nghttpd", command, in: directory)
+    try await waitForPort(port, of: process)
+    return (process, port)
   }
 }

@@ -85,14 +85,12 @@ struct HopTests {
   }
 
   @Test func `an upstream to which no connection can be made is told apart by the reason`() async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
-    let outbound = try await OutboundProxy(in: directory, ["--status", "403"])
+    let authority = try await CertificateAuthority()
+    let nginx = try await NginxUpstream(certificate: authority.issue("upstream"))
+    let outbound = try await PythonPeer("connect_proxy.py", ["--status", "403"])
     // Its queue is full with one connection: the kernel answers no other.
     let full = try FullListener()
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       routes:
         - {name: tls, path: /tls/, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", token: none}

@@ -9,34 +9,16 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct InteropTests {
-  private let directory: TemporaryDirectory
-  private let settings: DemoSettings
-  private let services: DemoServices
+  private let demo: DemoScene
   private typealias Sample = DemoDirectory.Sample
 
   init() throws {
-    directory = try TemporaryDirectory()
-    var settings = DemoSettings(directory: directory.path)
-    settings.behaviour.deviceInterval = 1
     // A client that presents a replaced refresh token loses its session: none does here.
-    settings.behaviour.refusesReplacedTokens = true
-    self.settings = settings
-    services = try DemoServices(settings)
+    demo = try DemoScene { $0.behaviour.refusesReplacedTokens = true }
   }
 
   private func proxy() async throws -> ProxyUnderTest {
-    try await ProxyUnderTest(
-      in: directory,
-      """
-      cache: {file: cache.json}
-      applications:
-        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk), tls: {ca_file: "\(settings.authorityPath)"}}
-      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
-      routes:
-        - {name: orders, path: /orders/, upstream: "\(services.apiOrigin)/api/", application: desk,
-           token: {account: alice@contoso.example, scopes: ["api://orders/Orders.Read"]}}
-
-      """)
+    try await demo.proxy([demo.route("orders", account: Sample.alice)])
   }
 
   /// The report of msal's side: see Tests/peers/msal_peer.py.
@@ -50,10 +32,12 @@ struct InteropTests {
 
   private func msal(_ words: String...) async throws -> Told {
     let output = try await succeed(
-      [
-        pinnedPython(), testsDirectory + "/peers/msal_peer.py", "--ca", settings.authorityPath, "--origin",
-        services.providerOrigin, "--cache", directory.file("cache.json"),
-      ] + words)
+      peer(
+        "msal_peer.py",
+        [
+          "--ca", demo.settings.authorityPath, "--origin", demo.services.providerOrigin, "--cache",
+          demo.directory.file("cache.json"),
+        ]) + words)
     return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
   }
 
@@ -65,22 +49,13 @@ struct InteropTests {
     return answer.body.firstMatch(of: /"identifier"\s*:\s*"([^"]+)"/).map { String($0.1) }
   }
 
-  private func lifetime(_ seconds: Int) async throws {
-    let answer = try await curl([
-      "--cacert", settings.authorityPath, "-d",
-      #"{"access_token_lifetime": \#(seconds), "refuse_replaced": true, "device_interval": 1}"#,
-      services.providerOrigin + "/testing/behaviour",
-    ])
-    try #require((200...299).contains(answer.status), "\(answer.body)")
-  }
-
   @Test func `a sign-in with msal serves the running proxy, and each renews with the other's tokens`()
     async throws
   {
     let proxy = try await proxy()
     let nobody = try await proxy.get("/orders/list")
     #expect(nobody.status == 401 && nobody.body.contains("no_account"))
-    try await lifetime(4)
+    try await demo.lifetime(4)
     let signedIn = try await msal("sign-in")
     #expect(signedIn.error == nil, "\(signedIn)")
 
@@ -99,15 +74,13 @@ struct InteropTests {
 
     #expect(try await msal("sign-out").accounts == [Sample.alice])
     #expect(try await eventually { try await proxy.get("/orders/list").status == 401 })
-    await services.stop()
   }
 
   // Nothing tells msal which issuer of a host a refresh token is from, so it gets to see none of ours.
   @Test func `msal leaves an issuer's sign-in of ours alone, and signing out ends both sign-ins there`() async throws {
     let proxy = try await proxy()
     let login = try await Login.run(
-      proxy.configuration, ["--route", "orders", "--device-code"],
-      person: SigningInPerson(trust: settings.authorityPath), in: directory)
+      proxy.configuration, ["--route", "orders", "--device-code"], person: demo.person())
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.output.hasPrefix("alice@contoso.example is signed in to desk\n"))
     #expect(try await eventually { try await seen(proxy) != nil })
@@ -121,52 +94,38 @@ struct InteropTests {
       #expect(theirs.error == nil && theirs.posts == 1, "\(theirs)")
       #expect(try await seen(proxy) != nil)
     }
-    try await lifetime(3)
+    try await demo.lifetime(3)
 
     // A proxy that starts anew, and has never seen a refresh token of its own.
     try await proxy.process.stop()
     let again = try await self.proxy()
     #expect(try await seen(again) != nil)
-    let logout = try await run([binary(), "logout", "-c", again.configuration, "--account", Sample.alice])
+    let logout = try await again.command(["logout", "--account", Sample.alice])
     #expect(logout.status == 0, "\(logout.errors)")
     #expect(try await msal("accounts").accounts == [])
-    #expect(!directory.read("cache.json").contains(Sample.alice))
+    #expect(!demo.directory.read("cache.json").contains(Sample.alice))
     #expect(try await eventually { try await again.get("/orders/list").status == 401 })
-    await services.stop()
   }
 }
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EntraCacheTests {
-  private let directory: TemporaryDirectory
-
-  init() throws { directory = try TemporaryDirectory() }
-
-  private func proxy(
-    authority: String, client: String, cache: String, scope: String, upstream: ScriptedUpstream
-  ) async throws -> ProxyUnderTest {
-    try await ProxyUnderTest(
+  @Test func `a token that msal files while the proxy runs is served, and no provider is asked`() async throws {
+    let directory = try TemporaryDirectory()
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
+    let authority = "https://login.microsoftonline.com/\(SignedInPerson.tenant)"
+    let proxy = try await ProxyUnderTest(
       in: directory, environment: ["HOME": directory.path],
       """
-      cache: {file: \(cache)}
-      applications:
-        known: {authority: "https://login.microsoftonline.com/\(authority)", client_id: \(client)}
+      cache: {file: cache.json}
+      applications: {known: {authority: "\(authority)", client_id: \(SignedInPerson.client)}}
       routes:
         - {name: api, path: /api/, upstream: "http://127.0.0.1:\(upstream.port)/", application: known,
-           token: {scopes: ["\(scope)"]}}
+           token: {scopes: [User.Read]}}
 
       """)
-  }
-
-  @Test func `a token that msal files while the proxy runs is served, and no provider is asked`() async throws {
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await proxy(
-      authority: SignedInPerson.tenant, client: SignedInPerson.client, cache: "cache.json", scope: "User.Read",
-      upstream: upstream)
     #expect(try await proxy.get("/api/seen").status == 401)
-    try await succeed([
-      pinnedPython(), testsDirectory + "/peers/cache_peer.py", "add", directory.file("cache.json"), "late", "1",
-    ])
+    try await succeed(peer("cache_peer.py", ["add", directory.file("cache.json"), "late", "1"]))
     #expect(
       try await eventually {
         try await proxy.get("/api/seen").body.contains("Authorization: Bearer at-late0\r\n")

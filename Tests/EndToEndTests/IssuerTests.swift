@@ -12,7 +12,6 @@ struct IssuerTests {
     case login, msal
   }
 
-  private static let password = "kettle-harbour-7"
   private let directory: TemporaryDirectory
   private let authority: CertificateAuthority
   private let provider: OpenIDProvider
@@ -24,7 +23,8 @@ struct IssuerTests {
     provider = try await OpenIDProvider(
       in: directory, https: authority.issue("provider"),
       [
-        "--client", "desk:", "--person", "ann@id.example:\(Self.password):subject-1", "--realm", "alpha",
+        "--client", "desk:", "--person", "\(OpenIDProvider.person):\(OpenIDProvider.password):subject-1", "--realm",
+        "alpha",
         "--realm", "beta", "--expires-in", "2", "--ca-file", authority.file,
       ])
   }
@@ -62,12 +62,13 @@ struct IssuerTests {
   private func msal(
     _ what: String, at realm: String, scope: String? = nil, in place: TemporaryDirectory? = nil
   ) async throws -> Told {
-    let output = try await succeed([
-      pinnedPython(), testsDirectory + "/peers/msal_issuer.py", "--ca", authority.file, "--issuer",
-      provider.issuer(ofRealm: realm), "--client", "desk", "--cache", (place ?? directory).file("cache.json"),
-      "--scope",
-      scope ?? Self.scope(realm), what,
-    ])
+    let output = try await succeed(
+      peer(
+        "msal_issuer.py",
+        [
+          "--ca", authority.file, "--issuer", provider.issuer(ofRealm: realm), "--client", "desk", "--cache",
+          (place ?? directory).file("cache.json"), "--scope", scope ?? Self.scope(realm), what,
+        ]))
     return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
   }
 
@@ -77,11 +78,7 @@ struct IssuerTests {
   ) async throws {
     switch writer {
     case .login:
-      let login = try await Login.run(
-        proxy.configuration, ["--route", realm],
-        person: SigningInPerson(user: "ann@id.example", password: Self.password, trust: authority.file),
-        in: place ?? directory)
-      try #require(login.status == 0, "\(login.errors)")
+      try await proxy.signIn(["--route", realm], OpenIDProvider.ann(trust: authority.file))
     case .msal:
       let told = try await msal("sign-in", at: realm, scope: scope, in: place)
       try #require(told.error == nil && told.token != nil, "\(told)")
@@ -122,10 +119,10 @@ struct IssuerTests {
       for realm in order + order { #expect(try await isServed(proxy, realm), "\(order) \(realm)") }
       // Another process finds the same in the file.
       for realm in order {
-        let token = try await run([binary(), "token", "-c", proxy.configuration, "--route", realm])
+        let token = try await proxy.command(["token", "--route", realm])
         #expect(token.status == 0, "\(token.errors)")
       }
-      let accounts = try await run([binary(), "accounts", "-c", proxy.configuration])
+      let accounts = try await proxy.command(["accounts"])
       #expect(accounts.output.split(separator: "\n").count { $0 == "  ann@id.example" } == 2, "\(accounts.output)")
       #expect(!accounts.output.contains("tenants:") && !accounts.output.contains("(realms)"), "\(accounts.output)")
       #expect(try await misused() == 0)

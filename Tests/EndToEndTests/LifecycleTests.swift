@@ -1,6 +1,5 @@
 // Starting, what a bad configuration gets, what is recorded, and ending.
 
-import FoundationEssentials
 import Glibc
 import Testing
 import TestSupport

@@ -44,28 +44,18 @@ struct LimitTests {
   }
 
   @Test func `an upstream that is away, silent or slow is a 502 or 504 in time, with the reason`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py")
+    func limited(_ name: String, _ way: String, _ limit: String) -> String {
+      let upstream = "http://127.0.0.1:\(upstream.port)/\(way)/"
+      return "  - {name: \(name), path: /\(name)/, upstream: \"\(upstream)\", token: none, timeouts: {\(limit)}}"
+    }
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       routes:
         - {name: nobody, path: /nobody/, upstream: "http://127.0.0.1:\(try freePort())/", token: none}
-        - name: slow
-          path: /slow/
-          upstream: http://127.0.0.1:\(upstream.port)/slow/
-          token: none
-          timeouts: {response_head: 300ms}
-        - name: whole
-          path: /whole/
-          upstream: http://127.0.0.1:\(upstream.port)/slow/
-          token: none
-          timeouts: {exchange: 300ms}
-        - name: stall
-          path: /stall/
-          upstream: http://127.0.0.1:\(upstream.port)/stall/
-          token: none
-          timeouts: {idle: 300ms}
+      \(limited("slow", "slow", "response_head: 300ms"))
+      \(limited("whole", "slow", "exchange: 300ms"))
+      \(limited("stall", "stall", "idle: 300ms"))
         - {name: unknown, path: /unknown/, upstream: "http://no-such-name.invalid/", token: none}
       """)
     func expect(_ reason: String) async throws {

@@ -11,7 +11,7 @@ struct ListenerTests {
     let directory = try TemporaryDirectory()
     let authority = try await CertificateAuthority(in: directory)
     let certificate = try await authority.issue("listener")
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let (port, sixth, secure) = (try freePort(), try freePort(), try freePort())
     let socket = directory.file("proxy.sock")
     let proxy = try await ProxyUnderTest(
@@ -22,7 +22,7 @@ struct ListenerTests {
         - address: "[::1]:\(sixth)"
         - address: unix:\(socket)
         - address: 127.0.0.1:\(secure)
-          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
+          tls: {\(certificate.tls)}
       routes:
         - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
       """)
@@ -49,21 +49,14 @@ struct ListenerTests {
   @Test func `at a name of which browsers say little, a page is told from a program and from the app itself`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let (port, keyed) = (try freePort(), try freePort())
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      listeners:
-        - address: 127.0.0.1:\(port)
-          hosts: [proxy.example]
-        - address: 127.0.0.1:\(keyed)
-          hosts: [proxy.example]
-          callers: {header: {name: X-Proxy-Key, value: 0123456789abcdef}}
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-      """)
+    let keyed = try freePort()
+    let scene = try await ScriptedScene(
+      listener: """
+        , hosts: [proxy.example]}
+          - {address: "127.0.0.1:\(keyed)", hosts: [proxy.example], callers: {header: {name: X-Proxy-Key, value: \
+        0123456789abcdef}}
+        """)
+    let (port, upstream) = (scene.proxy.port, scene.upstream)
     func status(_ port: Int, _ arguments: [String]) async throws -> Int {
       let name = ["--resolve", "proxy.example:\(port):127.0.0.1", "http://proxy.example:\(port)/seen"]
       return try await curl(name + arguments).status
@@ -86,12 +79,11 @@ struct ListenerTests {
     #expect(try await status(keyed, browser + ["-H", "X-Proxy-Key: 0123456789abcdef"]) == 200)
     #expect(try await status(keyed, browser) == 403)
     #expect(upstream.requests.count == 6)
-    withExtendedLifetime(proxy) {}
   }
 
   @Test func `an upstream speaks for its route, and not for the listener's origin`() async throws {
     let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await ProxyUnderTest(
       in: directory,
       """

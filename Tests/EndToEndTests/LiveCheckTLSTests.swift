@@ -1,35 +1,18 @@
 // `check --live` when TLS fails, at the upstream and at the provider.
 
-import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 
 extension LiveCheckTests {
-  /// `openssl s_server` with a certificate, on a free port.
-  private func server(
-    _ certificate: CertificateAuthority.Certificate, in directory: TemporaryDirectory
-  ) async throws -> (port: Int, process: ChildProcess) {
-    let port = try freePort()
-    let process = try ChildProcess(
-      "s_server-\(port)",
-      [
-        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate.certificateFile, "-key",
-        certificate.keyFile, "-www", "-quiet",
-      ], in: directory)
-    try await waitForPort(port, of: process)
-    return (port, process)
-  }
-
   @Test func `each way in which TLS fails has its own cure, at the upstream and at the provider`() async throws {
     let directory = try TemporaryDirectory()
     let authority = try await CertificateAuthority(in: directory)
     let other = try await CertificateAuthority("other", in: directory)
     let good = try await authority.issue("good")
     let servers = [
-      "expired": try await server(authority.issue("expired", days: -1), in: directory),
-      "misnamed": try await server(authority.issue("misnamed", for: ["DNS:elsewhere.example"]), in: directory),
-      "good": try await server(good, in: directory),
+      "expired": try await OpenSSLServer(authority.issue("expired", days: -1), in: directory),
+      "misnamed": try await OpenSSLServer(authority.issue("misnamed", for: ["DNS:elsewhere.example"]), in: directory),
+      "good": try await OpenSSLServer(good, in: directory),
     ]
     let nginx = try await NginxUpstream(in: directory, certificate: good)
     func port(_ name: String) -> Int { servers[name]?.port ?? 0 }

@@ -64,9 +64,9 @@ struct LiveCheckTests {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
     let authority = try await CertificateAuthority(in: directory)
-    let other = try await CertificateAuthority(in: TemporaryDirectory())
+    let other = try await CertificateAuthority()
     let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let dead = try freePort()
     let file = try directory.write(
       """
@@ -115,20 +115,18 @@ struct LiveCheckTests {
 
   @Test func `the health of a gRPC server is its own word, and that it tells none is no failure`() async throws {
     let directory = try TemporaryDirectory()
-    let peer = testsDirectory + "/peers/grpc_peer.py"
     let states = ["SERVING", "NOT_SERVING", "UNIMPLEMENTED"]
     var routes = ""
-    var servers: [ChildProcess] = []
+    var servers: [PythonPeer] = []
     for (index, state) in states.enumerated() {
-      servers.append(try ChildProcess("health-\(index)", [pinnedPython(), peer, "health", state], in: directory))
-      let port = try await announcedPort(of: servers[index])
+      servers.append(try await PythonPeer("grpc_peer.py", ["health", state], in: directory))
       routes += """
           - {name: \(state.lowercased()), path: /\(index)/, token: none, protocol: http2,
-             upstream: "http://127.0.0.1:\(port)/"}
+             upstream: "http://127.0.0.1:\(servers[index].port)/"}
 
         """
     }
-    let plain = try await ScriptedUpstream(in: directory)
+    let plain = try await PythonPeer("scripted_upstream.py", in: directory)
     for version in ["http2", "http1"] {
       routes +=
         "  - {name: \(version), path: /\(version)/, upstream: \"http://127.0.0.1:\(plain.port)/\", token: none, "
@@ -151,7 +149,7 @@ struct LiveCheckTests {
   {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let identity = "authority: \"\(provider.issuer)\", client_id: \(OpenIDProvider.client)"
     // The bad one is the first to be asked for, and the first in the file.
     let proxy = try await ProxyUnderTest(
@@ -178,13 +176,13 @@ struct LiveCheckTests {
     #expect(report.cache?.allSatisfy { $0.verdict == "ok" && ($0.ms ?? -1) >= 0 } == true)
   }
 
-  @Test func `the cache is tried before the routes, and what is wrong with it is not taken for a missing sign-in`()
+  @Test func `a missing sign-in alone exits 3 and names the command, and what is wrong with the cache is told before`()
     async throws
   {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(
       in: directory, ["--signs-in", OpenIDProvider.client, "--person", "ann:pw", "--scope", "mail.read"])
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let redis = try await RedisPeer(
       in: directory, user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
     let damaged = try directory.write("no cache", to: "damaged.json")
@@ -205,7 +203,15 @@ struct LiveCheckTests {
           """, to: "cached.yaml"))
     }
     let (status, report) = try await check("\(server), password: kept-s3cret")
-    #expect(status == 3)
+    // A missing sign-in alone.
+    #expect(status == 3 && report.verdict == "interaction_required")
+    #expect(
+      report.step("token", of: "mail")?.advice
+        == "Sign in with: bearer-proxy login -c \(directory.file("cached.yaml")) --route mail")
+    let misspelt = try await run(
+      [try binary(), "check", "-c", directory.file("cached.yaml"), "--live", "--route", "mial"])
+    #expect(misspelt.status == 2)
+    #expect(misspelt.errors.contains("no route 'mial'; did you mean 'mail'? (routes: mail)"))
     #expect(
       report.cache?.map { "\($0.step) \($0.verdict)" } == [
         "cache_name ok", "cache_connection ok", "cache_reading ok", "cache_lock ok",
@@ -233,32 +239,9 @@ struct LiveCheckTests {
     #expect(locked == 1 && lock.cache?.last?.step == "cache_lock" && lock.cache?.last?.verdict == "failed", "\(lock)")
   }
 
-  @Test func `a missing sign-in alone exits 3 and names the command`() async throws {
-    let directory = try TemporaryDirectory()
-    let provider = try await OpenIDProvider(
-      in: directory, ["--signs-in", OpenIDProvider.client, "--person", "ann:pw", "--scope", "mail.read"])
-    let upstream = try await ScriptedUpstream(in: directory)
-    let file = try directory.write(
-      """
-      listeners: [{address: "127.0.0.1:0"}]
-      cache: {file: cache.json}
-      \(application(provider.issuer))
-      routes:
-        - {name: mail, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", application: contoso,
-           token: {account: alice@contoso.example, scopes: [mail.read]}}
-      """, to: "people.yaml")
-    let (status, report) = try await check(file)
-    #expect(status == 3 && report.verdict == "interaction_required")
-    #expect(
-      report.step("token", of: "mail")?.advice == "Sign in with: bearer-proxy login -c \(file) --route mail")
-    let misspelt = try await run([try binary(), "check", "-c", file, "--live", "--route", "mial"])
-    #expect(misspelt.status == 2)
-    #expect(misspelt.errors.contains("no route 'mial'; did you mean 'mail'? (routes: mail)"))
-  }
-
   @Test func `a redirect URI and an application that the provider does not know have their own cures`() async throws {
-    let scene = try LoginScene()
-    let provider = "authority: \"\(scene.services.issuer)\", tls: {ca_file: \"\(scene.settings.authorityPath)\"}"
+    let scene = try DemoScene()
+    let provider = "authority: \"\(scene.services.issuer)\", \(scene.tls)"
     func check(_ scope: String, client: String, publicURL: String) async throws -> (status: Int32, Report) {
       try await self.check(
         try scene.directory.write(
@@ -268,7 +251,7 @@ struct LiveCheckTests {
             desk: {\(provider), client_id: \(client)}
           routes:
             - {name: mail, path: /, upstream: "\(scene.services.apiOrigin)/api/", application: desk,
-               tls: {ca_file: "\(scene.settings.authorityPath)"}, token: {scopes: ["\(scope)"]}}
+               \(scene.tls), token: {scopes: ["\(scope)"]}}
           """, to: "redirect.yaml"))
     }
     let read = "api://orders/Orders.Read"
@@ -281,7 +264,6 @@ struct LiveCheckTests {
     let stranger = "00000000-0000-4000-8000-00000000dead"
     let (_, unknown) = try await check(read, client: stranger, publicURL: "https://localhost")
     #expect(unknown.step("sign_in", of: "mail")?.advice?.contains("check 'client_id'") == true, "\(unknown)")
-    await scene.services.stop()
   }
 
   @Test func `a probe tells a refused token from a path that is not there`() async throws {

@@ -41,7 +41,7 @@ struct LoggingTests {
           app: {authority: "https://id.example/realm", client_id: 00000000-0000-0000-0000-000000000000}
         """)
     func warnings() async throws -> [String] {
-      let checked = try await run([binary(), "check", "-c", scene.proxy.configuration])
+      let checked = try await scene.proxy.command(["check"])
       return checked.output.split(separator: "\n").map(String.init).filter { $0.contains(": warning: ") }
     }
     func logged() -> [String] {
@@ -64,7 +64,7 @@ struct LoggingTests {
   @Test func `access records name the account by choice, in plain or hashed`() async throws {
     let scene = try await DeskScene()
     func records(_ identities: String) async throws -> [String: LogValue] {
-      let (proxy, _) = try await scene.proxy(top: identities.isEmpty ? "" : "log: {identities: \(identities)}")
+      let proxy = try await scene.proxy(top: identities.isEmpty ? "" : "log: {identities: \(identities)}")
       if identities.isEmpty { try await scene.signIn(proxy) }
       #expect(try await eventually { try await proxy.get("/orders/x").status == 200 })
       #expect(try await eventually { proxy.accessRecords.contains { $0["status"] == .number(200) } })
@@ -76,7 +76,6 @@ struct LoggingTests {
     #expect(try await records("plain")["account"] == .text("alice@contoso.example"))
     let digest = try await succeed(["sh", "-c", "printf %s alice@contoso.example | sha256sum | cut -d' ' -f1"])
     #expect(try await records("hashed")["account"] == .text(digest.filter { $0 != "\n" }))
-    await scene.stop()
   }
 
   @Test func `the level changes while the proxy runs, until the configuration is read again`() async throws {
@@ -100,13 +99,8 @@ struct LoggingTests {
   @Test func `access records go to a file, and on in a new one after it was moved`() async throws {
     let directory = try TemporaryDirectory()
     mkdir(directory.file("logs"), 0o700)
-    let upstream = try await ScriptedUpstream(in: directory)
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      log: {access_file: logs/access.log}
-      routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]
-      """)
+    let scene = try await ScriptedScene(top: "log: {access_file: \(directory.file("logs/access.log"))}")
+    let proxy = scene.proxy
     func paths(_ file: String) -> [String] {
       directory.read("logs/\(file)").split(separator: "\n").compactMap { line in
         let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8))
@@ -140,7 +134,7 @@ struct LoggingTests {
 
   @Test func `a file that cannot be written is a mistake in its place, at the start and at a reload`() async throws {
     let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     func text(_ log: String) -> String {
       """
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}]

@@ -1,7 +1,6 @@
 // Clients and servers of the Model Context Protocol, with OAuth of their own and without, on either side of the proxy;
 // Authlib is the provider. No party but the proxy is ours.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -49,7 +48,7 @@ struct MCPTests {
     let environment = ["SERVICE_SECRET": OpenIDProvider.secret]
     let proxy = try await ProxyUnderTest(in: directory, port: port, environment: environment, text)
     #expect(try await mcpClient(.mcp, "http://127.0.0.1:\(port)/jobs").isComplete)
-    let login = try Login(proxy.configuration, ["--route", "tools"], in: directory, environment: environment)
+    let login = try Login(proxy.configuration, ["--route", "tools"], environment: environment)
     try await SigningInPerson(user: "ann", password: Self.password).authorize(try await login.address())
     #expect(try await login.result().status == 0)
     #expect(try await eventually { try await mcpClient(.fastmcp, "http://127.0.0.1:\(port)/tools").isComplete })
@@ -75,20 +74,25 @@ struct MCPTests {
 
   // MARK: A server that knows no OAuth, behind callers.bearer
 
+  /// A provider, a server, and a proxy between that demands tokens for itself, or for another audience.
   private func guarded(
-    _ server: MCPServer, _ issuer: String, port: Int, audience: String, scopes: String
-  ) async throws -> ProxyUnderTest {
-    try await ProxyUnderTest(
+    _ library: MCPLibrary = .mcp, audience: String? = nil, scopes: String = "mcp.use"
+  ) async throws -> (provider: OpenIDProvider, server: MCPServer, proxy: ProxyUnderTest, url: String) {
+    let port = try freePort()
+    let url = "http://127.0.0.1:\(port)/tools"
+    let (provider, server) = (try await provider(resources: [url]), try await MCPServer(library, in: directory))
+    let proxy = try await ProxyUnderTest(
       in: directory, port: port,
       """
       listeners:
         - address: "127.0.0.1:\(port)"
           callers:
-            bearer: {authority: "\(issuer)", audiences: ["\(audience)"], scopes: [\(scopes)],
+            bearer: {authority: "\(provider.issuer)", audiences: ["\(audience ?? url)"], scopes: [\(scopes)],
               public_url: "http://127.0.0.1:\(port)"}
       routes:
         - {name: tools, path: /tools/, upstream: "\(server.resource)/", token: none}
       """)
+    return (provider, server, proxy, url)
   }
 
   private static let person = ["--client", "tool", "--person", "ann:\(password)"]
@@ -97,74 +101,54 @@ struct MCPTests {
   func `a client with OAuth of its own finds the provider by our metadata, and signs in once`(
     client: MCPLibrary, library: MCPLibrary
   ) async throws {
-    let port = try freePort()
-    let url = "http://127.0.0.1:\(port)/tools"
-    let provider = try await provider(resources: [url])
-    let server = try await MCPServer(library, in: directory)
-    let proxy = try await guarded(server, provider.issuer, port: port, audience: url, scopes: "mcp.use")
-    let report = try await mcpClient(client, url, Self.person)
+    let stage = try await guarded(library)
+    let report = try await mcpClient(client, stage.url, Self.person)
     #expect(report.isComplete, "\(report)")
-    #expect(report.signIns == [MCPReport.SignIn(scope: "mcp.use", resource: url)])
+    #expect(report.signIns.map(\.scope) == ["mcp.use"] && report.signIns.map(\.resource) == [stage.url])
     // The token stays here.
-    #expect(server.requests.allSatisfy { $0.token == "-" } && !server.requests.isEmpty)
-    withExtendedLifetime(proxy) {}
+    #expect(stage.server.requests.allSatisfy { $0.token == "-" } && !stage.server.requests.isEmpty)
   }
 
   @Test func `a client whose token lacks a scope is stepped up once`() async throws {
-    let port = try freePort()
-    let url = "http://127.0.0.1:\(port)/tools"
-    let provider = try await provider(resources: [url])
-    let server = try await MCPServer(.mcp, in: directory)
-    let proxy = try await guarded(server, provider.issuer, port: port, audience: url, scopes: "mcp.use, mcp.admin")
+    let stage = try await guarded(scopes: "mcp.use, mcp.admin")
     let report = try await mcpClient(
-      .mcp, url, Self.person + ["--held", "mcp.use", "--issuer", provider.issuer])
+      .mcp, stage.url, Self.person + ["--held", "mcp.use", "--issuer", stage.provider.issuer])
     #expect(report.isComplete, "\(report)")
     #expect(report.signIns.count == 1)
     #expect(Set((report.signIns.first?.scope ?? "").split(separator: " ")) == ["mcp.use", "mcp.admin"])
-    withExtendedLifetime(proxy) {}
   }
 
   @Test(arguments: MCPLibrary.allCases)
   func `a client whose tokens are refused whatever it does gives up, and does not loop`(
     client: MCPLibrary
   ) async throws {
-    let port = try freePort()
-    let url = "http://127.0.0.1:\(port)/tools"
-    let provider = try await provider(resources: [url])
-    let server = try await MCPServer(.mcp, in: directory)
-    let proxy = try await guarded(
-      server, provider.issuer, port: port, audience: "https://elsewhere.example", scopes: "mcp.use")
-    let report = try await mcpClient(client, url, Self.person)
+    let stage = try await guarded(audience: "https://elsewhere.example")
+    let report = try await mcpClient(client, stage.url, Self.person)
     #expect(report.error != nil && report.sum == nil)
     #expect((1...2).contains(report.signIns.count), "\(report)")
-    #expect(server.requests.isEmpty)
-    withExtendedLifetime(proxy) {}
+    #expect(stage.server.requests.isEmpty)
   }
 
   @Test func `a client's next token in the middle of a session goes on with it, and an open stream is not cut`()
     async throws
   {
-    let port = try freePort()
-    let url = "http://127.0.0.1:\(port)/tools"
-    let provider = try await provider(resources: [url])
-    let server = try await MCPServer(.mcp, in: directory)
-    let proxy = try await guarded(server, provider.issuer, port: port, audience: url, scopes: "mcp.use")
-    async let running = mcpClient(.mcp, url, Self.person + ["--waits", directory.file("go-on")])
-    #expect(try await eventually { server.process.output.contains("waiting") })
+    let stage = try await guarded()
+    async let running = mcpClient(.mcp, stage.url, Self.person + ["--waits", directory.file("go-on")])
+    #expect(try await eventually { stage.server.process.output.contains("waiting") })
     // From here on the client's token is not enough, and the stream is open.
-    try proxy.reconfigure { $0.replacing("scopes: [mcp.use]", with: "scopes: [mcp.use, mcp.admin]") }
+    try stage.proxy.reconfigure { $0.replacing("scopes: [mcp.use]", with: "scopes: [mcp.use, mcp.admin]") }
     #expect(
       try await eventually {
-        try await proxy.get("/.well-known/oauth-protected-resource/tools").body.contains("mcp.admin")
+        try await stage.proxy.get("/.well-known/oauth-protected-resource/tools").body.contains("mcp.admin")
       })
-    #expect(!server.process.output.contains("waited"))
+    #expect(!stage.server.process.output.contains("waited"))
     _ = try directory.write("", to: "go-on")
     let report = try await running
-    #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
+    #expect(report.isComplete, "\(report)\n\(stage.proxy.process.errors)")
     let scopes = report.signIns.map { Set(($0.scope ?? "").split(separator: " ").map(String.init)) }
     #expect(scopes == [["mcp.use"], ["mcp.use", "mcp.admin"]])
-    #expect(Set(server.requests.map(\.session)).subtracting(["-"]).count == 1)
-    #expect(server.requests.allSatisfy { $0.token == "-" })
+    #expect(Set(stage.server.requests.map(\.session)).subtracting(["-"]).count == 1)
+    #expect(stage.server.requests.allSatisfy { $0.token == "-" })
   }
 
   // MARK: A server that demands tokens, and a client that knows no OAuth
@@ -172,11 +156,10 @@ struct MCPTests {
   private func adding(
     _ token: String, to server: MCPServer, _ issuer: String
   ) async throws -> ProxyUnderTest {
-    // A file of its own: another proxy of the test would read it, too.
+    // In a directory of its own: another proxy of the test would read its file, too.
     try await ProxyUnderTest(
-      in: directory, place: { try $0.write($1, to: "proxy-\(UUID().uuidString).yaml") },
       application(issuer) + """
-        cache: {file: cache.json}
+        cache: {file: "\(directory.file("cache.json"))"}
         routes:
           - {name: tools, path: /tools/, upstream: "\(server.resource)/", application: contoso,
              token: {\(token), resource: "\(server.resource)/"}}
@@ -210,11 +193,11 @@ struct MCPTests {
     }
     #expect(server.requests.last?.subject == OpenIDProvider.client)
     let personal = try await adding("as: account, scopes: [mcp.use]", to: server, provider.issuer)
-    let login = try Login(personal.configuration, ["--route", "tools"], in: directory)
-    try await succeed([
-      pinnedPython(), testsDirectory + "/peers/peer_person.py", "authlib", "--user", "ann", "--password", Self.password,
-      "authorize", try await login.address(),
-    ])
+    let login = try Login(personal.configuration, ["--route", "tools"])
+    try await succeed(
+      peer(
+        "peer_person.py",
+        ["authlib", "--user", "ann", "--password", Self.password, "authorize", try await login.address()]))
     #expect(try await login.result().status == 0)
     #expect(
       try await eventually {
@@ -307,7 +290,7 @@ struct MCPTests {
   @Test func `check and init read what a server says about its tokens`() async throws {
     let (provider, server) = try await protected(.mcp, scopes: ["mcp.use", "mcp.admin"])
     let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
-    let check = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    let check = try await proxy.command(["check", "--live"])
     #expect(check.status == 0, "\(check.output)")
     #expect(check.output.contains("resource \(server.resource), of \(provider.issuer), scopes mcp.admin mcp.use"))
     #expect(check.output.contains("scopes_supported lists mcp.admin, which the route has neither in scopes nor in"))

@@ -1,34 +1,24 @@
 // Machines without a secret: the proxy gets a managed identity's tokens from a stand-in for each of Azure's services,
 // from which msal's own client gets its tokens, too.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(3)))
 struct ManagedIdentityTests {
   private let directory: TemporaryDirectory
-  private let certificate: CertificateAuthority.Certificate
   private let thumbprint: String
-  private let service: ChildProcess
-  private let port: Int
+  private let service: PythonPeer
   private let tlsPort: Int
+  private var port: Int { service.port }
 
   init() async throws {
     directory = try TemporaryDirectory()
-    certificate = try await CertificateAuthority(in: directory).issue("service")
-    let printed = try await succeed([
-      "openssl", "x509", "-in", certificate.certificateFile, "-noout", "-fingerprint", "-sha1",
-    ])
-    thumbprint = printed.split(separator: "=").last.map { $0.filter { $0.isHexDigit } } ?? ""
-    service = try ChildProcess(
-      "identity-service",
-      [
-        pinnedPython(), testsDirectory + "/peers/identity_service.py", "--certificate", certificate.certificateFile,
-        "--key", certificate.keyFile, "--arc-directory", directory.path,
-      ], in: directory)
-    port = try await announcedPort(of: service)
-    tlsPort = try #require(service.output.firstMatch(of: /tls ([0-9]+)/).flatMap { Int($0.1) })
+    let certificate = try await CertificateAuthority(in: directory).issue("service")
+    thumbprint = try await certificate.fingerprint("sha1")
+    service = try await PythonPeer(
+      "identity_service.py", certificate.options + ["--arc-directory", directory.path], in: directory)
+    tlsPort = try #require(service.process.output.firstMatch(of: /tls ([0-9]+)/).flatMap { Int($0.1) })
   }
 
   /// The variables of a platform, the text under `managed_identity`, and the stand-in's name for it.
@@ -64,8 +54,8 @@ struct ManagedIdentityTests {
       ]),
   ]
 
-  private func proxy(_ platform: Platform, pin: String? = nil) async throws -> (ProxyUnderTest, ScriptedUpstream) {
-    let upstream = try await ScriptedUpstream(in: directory)
+  private func proxy(_ platform: Platform, pin: String? = nil) async throws -> (ProxyUnderTest, PythonPeer) {
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let variables = platform.variables.mapValues {
       $0.replacing("PORT", with: "\(port)").replacing("TLS", with: "\(tlsPort)")
         .replacing("PIN", with: pin ?? thumbprint)
@@ -94,10 +84,8 @@ struct ManagedIdentityTests {
   }
 
   @Test func `msal's own client gets its tokens from the same services`() async throws {
-    try await succeed([
-      pinnedPython(), testsDirectory + "/peers/identity_service.py", "--judge", "\(port)", "\(tlsPort)", thumbprint,
-      "--arc-directory", directory.path,
-    ])
+    try await succeed(
+      peer("identity_service.py", ["--judge", "\(port)", "\(tlsPort)", thumbprint, "--arc-directory", directory.path]))
   }
 
   @Test func `a service with another certificate is not shown the secret`() async throws {

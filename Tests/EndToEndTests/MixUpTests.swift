@@ -9,88 +9,84 @@ import Testing
 
 /// The provider that attacks; see Tests/peers/mixup_provider.py.
 private struct MixUpProvider {
-  let port: Int
-  let process: ChildProcess
+  let peer: PythonPeer
 
   init(in directory: TemporaryDirectory, honest: DemoServices, redirectPath: String?) async throws {
-    process = try ChildProcess(
-      "mix-up-\(UUID().uuidString.prefix(4))",
+    let authorize = "\(honest.providerOrigin)/\(DemoDirectory.Sample.tenant)/oauth2/v2.0/authorize"
+    peer = try await PythonPeer(
+      "mixup_provider.py",
       [
-        "/usr/bin/python3", testsDirectory + "/peers/mixup_provider.py",
-        "--honest", "\(honest.providerOrigin)/\(DemoDirectory.Sample.tenant)/oauth2/v2.0/authorize",
-        "--client", DemoDirectory.Sample.desk, "--scope", "api://orders/Orders.Read openid profile offline_access",
+        "--honest", authorize, "--client", DemoDirectory.Sample.desk, "--scope",
+        "api://orders/Orders.Read openid profile offline_access",
       ] + (redirectPath.map { ["--redirect-path", $0] } ?? []), in: directory)
-    port = try await announcedPort(of: process)
   }
 
-  var issuer: String { "http://127.0.0.1:\(port)" }
+  var issuer: String { "http://127.0.0.1:\(peer.port)" }
 
   /// The requests that its token endpoint received.
   func stolen() async throws -> String { try await curl([issuer + "/testing/stolen"]).body }
 }
 
 @Suite("Mix-up", .keepsSecrets, .timeLimit(.minutes(3))) struct MixUpTests {
-  private let directory: TemporaryDirectory
-  private let settings: DemoSettings
-  private let honest: DemoServices
+  private let demo: DemoScene
+  private var honest: DemoServices { demo.services }
+  private var directory: TemporaryDirectory { demo.directory }
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    settings = DemoSettings(directory: directory.path)
-    honest = try DemoServices(settings)
-  }
+  init() throws { demo = try DemoScene() }
 
-  /// A proxy with a route at each provider; `more` are further keys of both applications.
-  private func proxy(_ evil: MixUpProvider, port: Int, more: String = "") async throws -> ProxyUnderTest {
+  /// A proxy with a route at the honest provider, and another application and its route; `more` are keys of `desk`.
+  private func proxy(_ application: String, _ route: String, port: Int, more: String = "") async throws
+    -> ProxyUnderTest
+  {
     try await ProxyUnderTest(
       in: directory, port: port,
       """
       listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
       cache: {file: cache.json}
       applications:
-        desk: {authority: "\(honest.issuer)", client_id: \(DemoDirectory.Sample.desk)\(more),
-               tls: {ca_file: "\(settings.authorityPath)"}}
-        evil: {authority: "\(evil.issuer)", client_id: evil\(more)}
+        desk: {authority: "\(honest.issuer)", client_id: \(DemoDirectory.Sample.desk)\(more), \(demo.tls)}
+        \(application)
+      defaults: {\(demo.tls)}
       routes:
-        - {name: orders, path: /orders/, upstream: "\(honest.apiOrigin)/api/", application: desk,
-           tls: {ca_file: "\(settings.authorityPath)"}, token: {scopes: ["api://orders/Orders.Read"]}}
-        - {name: weather, path: /weather/, upstream: "http://127.0.0.1:1/", application: evil, token: {scopes: \
-      [weather]}}
-
+      \(demo.route("orders"))
+        \(route)
       """)
   }
 
+  /// A proxy with a route at each provider; `more` are further keys of both applications.
+  private func proxy(_ evil: MixUpProvider, port: Int, more: String = "") async throws -> ProxyUnderTest {
+    try await proxy(
+      "evil: {authority: \"\(evil.issuer)\", client_id: evil\(more)}",
+      "- {name: weather, path: /weather/, upstream: \"http://127.0.0.1:1/\", application: evil, token: {scopes: [a]}}",
+      port: port, more: more)
+  }
+
   /// The honest provider's redirect for a person who was sent to the other one: the path and query; nil: none.
-  private func answer(to address: String) async throws -> (path: String, query: String)? {
+  private func answer(to address: String) async throws -> ProviderEnd? {
     let sent = try await curl([address])
     let on = try #require(sent["location"], "\(sent.status)")
     #expect(on.hasPrefix(honest.providerOrigin))
-    struct End: Decodable {
-      var target: String
-      var parameters: [String: String]
-    }
-    let text: String
     do {
-      text = try await SigningInPerson(trust: settings.authorityPath).answer(to: on)
+      return try await ProviderEnd(of: demo.person(), at: on)
     } catch {
       return nil
     }
-    let end = try JSONDecoder().decode(End.self, from: Data(text.utf8))
-    let query = end.parameters.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&")
-    return (try #require(URLComponents(string: end.target)).path, query)
+  }
+
+  /// Opens the page of a route and presses its button; where the browser is sent.
+  private func begin(_ route: String, _ origin: String, jar: String) async throws -> String {
+    let page = try await browse("\(origin)/.bearer/sign-in?route=\(route)", jar: jar)
+    try #require(page.body.contains("name=\"seal\""), "\(page.body)")
+    let begun = try await browse("\(origin)/.bearer/sign-in", form(of: page, ["route": route]), jar: jar)
+    return try #require(begun["location"], "\(begun.body)")
   }
 
   /// Goes to the page of the route at the attacker, to its button, and back with what the honest provider answered.
   private func attackPages(_ port: Int) async throws -> Answer? {
     let (origin, jar) = ("http://localhost:\(port)", directory.file("jar"))
-    let page = try await curl(["-b", jar, "-c", jar, "\(origin)/.bearer/sign-in?route=weather"])
-    let seal = try #require(page.body.between("name=\"seal\" value=\"", "\""))
-    let begun = try await curl([
-      "-b", jar, "-c", jar, "--data-urlencode", "route=weather", "--data-urlencode", "seal=\(seal)",
-      "\(origin)/.bearer/sign-in",
-    ])
-    guard let answer = try await answer(to: #require(begun["location"])) else { return nil }
-    return try await curl(["-b", jar, "-c", jar, "\(origin)\(answer.path)?\(answer.query)"])
+    guard let end = try await answer(to: begin("weather", origin, jar: jar)) else { return nil }
+    let path = try #require(URLComponents(string: end.target)).path
+    return try await browse("\(origin)\(path)?\(end.query)", jar: jar)
   }
 
   @Test(arguments: [nil, "/.bearer/callback/desk", "/.bearer/callback"])
@@ -105,24 +101,11 @@ private struct MixUpProvider {
     #expect(try await evil.stolen() == "")
     // The honest provider's own people sign in as ever.
     let jar = directory.file("own-jar")
-    let page = try await curl(["-b", jar, "-c", jar, "http://localhost:\(port)/.bearer/sign-in?route=orders"])
-    let seal = try #require(page.body.between("name=\"seal\" value=\"", "\""))
-    let begun = try await curl([
-      "-b", jar, "-c", jar, "--data-urlencode", "route=orders", "--data-urlencode", "seal=\(seal)",
-      "http://localhost:\(port)/.bearer/sign-in",
-    ])
-    let text = try await SigningInPerson(trust: settings.authorityPath).answer(to: try #require(begun["location"]))
-    struct End: Decodable {
-      var target: String
-      var parameters: [String: String]
-    }
-    let own = try JSONDecoder().decode(End.self, from: Data(text.utf8))
+    let own = try await ProviderEnd(of: demo.person(), at: begin("orders", "http://localhost:\(port)", jar: jar))
     #expect(own.target == "http://localhost:\(port)/.bearer/callback/desk")
-    let query = own.parameters.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&")
-    let done = try await curl(["-b", jar, "-c", jar, "\(own.target)?\(query)"])
+    let done = try await browse("\(own.target)?\(own.query)", jar: jar)
     #expect(done.heading == "You are signed in", "\(done.body)")
     #expect(try await proxy.get("/orders/list").status == 200)
-    await honest.stop()
   }
 
   @Test func `with a redirect URI shared by choice, the mix-up attack is as documented`() async throws {
@@ -134,53 +117,40 @@ private struct MixUpProvider {
     let stolen = try await evil.stolen()
     #expect(stolen.contains("code=") && stolen.contains("code_verifier="))
     withExtendedLifetime(proxy) {}
-    await honest.stop()
   }
 
   @Test(arguments: [nil, "/.bearer/callback/desk", ""])
   func `the code of one provider is never handed to another, by login`(redirectPath: String?) async throws {
     let evil = try await MixUpProvider(in: directory, honest: honest, redirectPath: redirectPath)
     let proxy = try await proxy(evil, port: try freePort())
-    let login = try Login(proxy.configuration, ["--route", "weather"], in: directory)
+    let login = try Login(proxy.configuration, ["--route", "weather"])
     let asked = try #require(URLComponents(string: try await login.address()))
     let redirect = try #require(asked.queryItems?.first { $0.name == "redirect_uri" }?.value)
     #expect(redirect.hasSuffix("/.bearer/callback/evil"))
-    if let answer = try await answer(to: asked.string ?? "") {
+    if let end = try await answer(to: asked.string ?? "") {
       let port = try #require(URLComponents(string: redirect)?.port)
-      let page = try await curl(["http://localhost:\(port)\(answer.path)?\(answer.query)"])
+      let path = try #require(URLComponents(string: end.target)).path
+      let page = try await curl(["http://localhost:\(port)\(path)?\(end.query)"])
       #expect(page.status == 404, "\(page.body)")
     } else {
       #expect(redirectPath == nil)
     }
     #expect(try await evil.stolen() == "")
     login.process.send(SIGTERM)
-    await honest.stop()
   }
 
   @Test func `with one provider the redirect URIs are those that registrations always had`() async throws {
     let port = try freePort()
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
-      cache: {file: cache.json}
-      applications:
-        desk: {authority: "\(honest.issuer)", client_id: \(DemoDirectory.Sample.desk),
-               tls: {ca_file: "\(settings.authorityPath)"}}
-        daemon: {authority: "http://127.0.0.1:1", client_id: daemon, client_secret: s3cret-of-another-provider}
-      routes:
-        - {name: orders, path: /orders/, upstream: "\(honest.apiOrigin)/api/", application: desk,
-           tls: {ca_file: "\(settings.authorityPath)"}, token: {scopes: ["api://orders/Orders.Read"]}}
-        - {name: own, path: /own/, upstream: "http://127.0.0.1:1/", application: daemon,
-           token: {as: application, scopes: [x]}}
-
-      """)
-    let login = try Login(proxy.configuration, ["--route", "orders"], in: directory)
+    let proxy = try await proxy(
+      "daemon: {authority: \"http://127.0.0.1:1\", client_id: daemon, client_secret: s3cret-of-another-provider}",
+      "- {name: own, path: /own/, upstream: \"http://127.0.0.1:1/\", application: daemon, "
+        + "token: {as: application, scopes: [x]}}",
+      port: port)
+    let login = try Login(proxy.configuration, ["--route", "orders"])
     let asked = try #require(URLComponents(string: try await login.address()))
     let redirect = try #require(asked.queryItems?.first { $0.name == "redirect_uri" }?.value)
     #expect(URLComponents(string: redirect)?.path == "")
     #expect(proxy.everythingWritten.contains("http://localhost:\(port)/.bearer/callback\""))
     login.process.send(SIGTERM)
-    await honest.stop()
   }
 }

@@ -2,7 +2,6 @@
 // OpenSSL, with tokens that are of use only to who shows the same certificate; nginx and the provider's own API want to
 // see it.
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -13,12 +12,14 @@ struct MutualTLSTests {
   private let authority: CertificateAuthority
   private let provider: OpenIDProvider
   private let mutualPort: Int
+  private let third: CertificateAuthority.Certificate
 
   init() async throws {
     directory = try TemporaryDirectory()
     authority = try await CertificateAuthority(in: directory)
     mutualPort = try freePort()
-    for name in ["first", "second", "third"] { _ = try await authority.issue(name, for: []) }
+    for name in ["first", "second"] { _ = try await authority.issue(name, for: []) }
+    third = try await authority.issue("third", for: [])
     let server = try await authority.issue("provider")
     for name in ["app", "known"] { try directory.replace("\(name).pem", with: directory.read("first.pem")) }
     try directory.replace("app.key", with: directory.read("first.key"))
@@ -58,7 +59,7 @@ struct MutualTLSTests {
     #expect(
       status.contains("(certificate of application contoso)") && status.contains("ends soon: valid for "), "\(status)")
     #expect(try await metricSum(proxy, "bearer_proxy_certificate_expiry_seconds") > 86_400)
-    let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    let live = try await proxy.command(["check", "--live"])
     #expect(live.status == 0, "\(live.output)\(live.errors)")
   }
 
@@ -89,7 +90,7 @@ struct MutualTLSTests {
     let digits = (fingerprint.split(separator: "=").last ?? "").filter(\.isHexDigit).lowercased()
     let (port, alias) = (try freePort(), try freePort())
     let nginx = try await nginx(port, alias, fingerprint: digits)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await ProxyUnderTest(
       in: directory, environment: ["PASSPHRASE": "kettle-harbour"],
       """
@@ -104,8 +105,7 @@ struct MutualTLSTests {
       """)
     let body = try await proxy.get("/orders/seen").body
     #expect(body.contains("Authorization: Bearer opaque-1"), "\(body) \(proxy.process.errors) \(nginx.errors)")
-    let live = try await run(
-      [binary(), "check", "-c", proxy.configuration, "--live"], environment: ["PASSPHRASE": "kettle-harbour"])
+    let live = try await proxy.command(["check", "--live"])
     #expect(live.status == 0, "\(live.output)\(live.errors)")
   }
 
@@ -115,20 +115,10 @@ struct MutualTLSTests {
       .glewlwyd, in: directory, https: authority.issue("glewlwyd"), method: "tls_client_auth", lifetime: 3600,
       ["--ca-file", authority.file, "--shown-name", "desk.example"])
     for (name, isKnown) in [("desk", true), ("other", false)] {
-      let file = try directory.write(
-        """
-        listeners: [{address: "127.0.0.1:0"}]
-        applications:
-          desk:
-            authority: "\(glewlwyd.issuer)"
-            client_id: \(PeerProvider.client)
-            credential: {mutual_tls: {certificate_file: \(name).pem, key_file: \(name).key, bound_tokens: true}}
-            tls: {ca_file: "\(authority.file)"}
-        routes:
-          - {name: a, path: /, upstream: "https://127.0.0.1:9/", application: desk,
-             token: {as: application, scopes: [email]}}
-        """, to: "\(name).yaml")
-      let result = try await run([try binary(), "token", "-c", file, "--route", "a"])
+      let result = try await token(
+        at: glewlwyd.issuer, client: PeerProvider.client, scope: "email",
+        credential: "mutual_tls: {certificate_file: \(name).pem, key_file: \(name).key, bound_tokens: true}",
+        ", tls: {ca_file: \"\(authority.file)\"}", in: directory)
       #expect((result.status == 0) == isKnown, "\(result.output)\(result.errors)")
     }
     // It knew whose certificate it was not: nothing went wrong sooner.
@@ -174,7 +164,7 @@ struct MutualTLSTests {
     #expect(answer.status == 502 && answer.body.contains("certificate_bound_token"), "\(answer.status) \(answer.body)")
     #expect(nginx.accessLog.isEmpty)
     #expect(try await eventually { proxy.process.errors.contains("Set 'bound_tokens: true' under 'mutual_tls'") })
-    let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    let live = try await proxy.command(["check", "--live"])
     #expect(live.status != 0 && live.output.contains("bound to the certificate with x5t#S256"), "\(live.output)")
   }
 
@@ -202,10 +192,6 @@ struct MutualTLSTests {
         let answer = try await proxy.get("/orders/whoami")
         return answer.status == 200 && proxy.records("configuration reloaded") >= 2
       }, "\(proxy.process.errors)")
-    let thumbprint = try await succeed([
-      "openssl", "x509", "-in", directory.file("third.pem"), "-noout", "-fingerprint", "-sha1",
-    ])
-    let digits = thumbprint.split(separator: "=").last.map { $0.filter(\.isHexDigit) } ?? ""
-    #expect(try await proxy.admin("/status").body.contains(digits))
+    #expect(try await proxy.admin("/status").body.contains(third.fingerprint("sha1")))
   }
 }

@@ -4,7 +4,10 @@ import Glibc
 import TestSupport
 
 /// Starts nginx with these `server` blocks, and waits until it listens at `port`.
-func nginx(serving servers: String, at port: Int, in directory: TemporaryDirectory) async throws -> ChildProcess {
+func nginx(serving servers: String, at port: Int, in directory: TemporaryDirectory? = nil) async throws
+  -> ChildProcess
+{
+  let directory = try directory ?? TemporaryDirectory()
   let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
     "\($0)_temp_path \(directory.path)/provider-\($0);"
   }.joined(separator: " ")

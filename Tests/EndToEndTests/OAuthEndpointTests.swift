@@ -1,13 +1,11 @@
 // The endpoints of a provider of Authlib's that only some providers have: pushed requests, revocation, and OAuth's
 // metadata.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite("Endpoints that some providers have", .keepsSecrets, .timeLimit(.minutes(4)))
 struct OAuthEndpointTests {
-  private static let password = "kettle-harbour-7"
   private let directory: TemporaryDirectory
   private let authority: CertificateAuthority
 
@@ -19,10 +17,7 @@ struct OAuthEndpointTests {
   private func provider(_ arguments: [String]) async throws -> OpenIDProvider {
     try await OpenIDProvider(
       in: directory, https: authority.issue("provider"),
-      [
-        "--client", "desk:", "--signs-in", OpenIDProvider.client, "--person", "ann@id.example:\(Self.password)",
-        "--ca-file", authority.file,
-      ] + arguments)
+      OpenIDProvider.desk + ["--signs-in", OpenIDProvider.client, "--ca-file", authority.file] + arguments)
   }
 
   private func proxy(
@@ -45,7 +40,7 @@ struct OAuthEndpointTests {
   private func signIn(_ proxy: ProxyUnderTest) async throws -> CommandResult {
     try await Login.run(
       proxy.configuration, ["--route", "orders"],
-      person: SigningInPerson(user: "ann@id.example", password: Self.password, trust: authority.file), in: directory)
+      person: OpenIDProvider.ann(trust: authority.file))
   }
 
   @Test(arguments: ["", ", client_secret: \"\(OpenIDProvider.secret)\""])
@@ -54,10 +49,10 @@ struct OAuthEndpointTests {
   ) async throws {
     let provider = try await provider(["--requires-pushed"])
     let proxy = try await proxy(provider, secret: secret)
-    let login = try Login(proxy.configuration, ["--route", "orders"], in: directory)
+    let login = try Login(proxy.configuration, ["--route", "orders"])
     let address = try await login.address()
     #expect(address.contains("request_uri=urn") && !address.contains("code_challenge"), "\(address)")
-    _ = try await SigningInPerson(user: "ann@id.example", password: Self.password, trust: authority.file)
+    _ = try await OpenIDProvider.ann(trust: authority.file)
       .authorize(address)
     let result = try await login.result()
     #expect(result.status == 0, "\(result.errors)")
@@ -70,11 +65,9 @@ struct OAuthEndpointTests {
     let port = try freePort()
     let proxy = try await proxy(
       provider, port: port, "listeners:\n  - {address: \"127.0.0.1:\(port)\", sign_in: true}\n")
-    let (origin, jar) = ("http://localhost:\(port)", ["-b", directory.file("jar"), "-c", directory.file("jar")])
-    let page = try await curl(jar + ["\(origin)/.bearer/sign-in?route=orders"])
-    let seal = try #require(page.body.between("name=\"seal\" value=\"", "\""), "\(page.status) \(page.body)")
-    let begun = try await curl(
-      jar + ["--data-urlencode", "seal=\(seal)", "-d", "route=orders", "\(origin)/.bearer/sign-in"])
+    let (origin, jar) = ("http://localhost:\(port)", directory.file("jar"))
+    let page = try await browse("\(origin)/.bearer/sign-in?route=orders", jar: jar)
+    let begun = try await browse("\(origin)/.bearer/sign-in", form(of: page), jar: jar)
     let location = try #require(begun["location"], "\(begun.status) \(begun.body)")
     #expect(location.hasPrefix("\(provider.issuer)/authorize?client_id=desk&request_uri=urn"), "\(location)")
     #expect(try await provider.requests(to: "par") == 1)

@@ -16,9 +16,8 @@ struct OnBehalfOfTests {
   func `msal's callers get through two proxies, and with the claims that the API demands`(
     what: String
   ) async throws {
-    let directory = try TemporaryDirectory()
-    let settings = DemoSettings(directory: directory.path)
-    let services = try DemoServices(settings)
+    let demo = try DemoScene()
+    let (directory, settings, services) = (demo.directory, demo.settings, demo.services)
     let (gatewayPort, branchPort) = (try freePort(), try freePort())
     func proxy(
       _ name: String, _ client: String, port: Int, grant: String, other: String, at otherPort: Int, scope: String
@@ -38,8 +37,8 @@ struct OnBehalfOfTests {
             client_id: \(client)
             client_secret_file: "\(settings.secretPath)"
             client_capabilities: [cp1]
-            tls: {ca_file: "\(settings.authorityPath)"}
-        defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
+            \(demo.tls)
+        defaults: {\(demo.tls)}
         routes:
           - {name: orders, path: /orders/, upstream: "\(services.apiOrigin)/api/", application: \(name),
              token: {as: caller, grant: \(grant), scopes: ["api://orders/Orders.Read"]}}
@@ -57,14 +56,15 @@ struct OnBehalfOfTests {
       "branch", Sample.branch, port: branchPort, grant: "token_exchange", other: "gateway", at: gatewayPort,
       scope: "api://gateway/Gateway.Access")
     let result = try await run(
-      [
-        pinnedPython(), testsDirectory + "/peers/middle_tier.py", "--ca", settings.authorityPath, "--origin",
-        services.providerOrigin, "--api", services.apiOrigin, "--gateway", "http://127.0.0.1:\(gateway.port)",
-        "--branch", "http://127.0.0.1:\(branch.port)", "--secret", settings.secretPath, what,
-      ], within: .seconds(120))
+      peer(
+        "middle_tier.py",
+        [
+          "--ca", settings.authorityPath, "--origin", services.providerOrigin, "--api", services.apiOrigin, "--gateway",
+          "http://127.0.0.1:\(gateway.port)", "--branch", "http://127.0.0.1:\(branch.port)", "--secret",
+          settings.secretPath, what,
+        ]), within: .seconds(120))
     #expect(result.status == 0, "\(result.output)\(result.errors)\n\(gateway.process.errors)\n\(branch.process.errors)")
     if what != "chain" { #expect(result.output.contains("gets through by the surfaced claims alone")) }
-    await services.stop()
   }
 }
 
@@ -91,7 +91,7 @@ struct ExchangeGrantTests {
   private func proxy(_ token: String, at realm: String = "enterprise") async throws -> ProxyUnderTest {
     let port = try freePort()
     return try await ProxyUnderTest(
-      in: directory, port: port, place: { try $0.write($1, to: "\(port).yaml") },
+      port: port,
       """
       listeners:
         - address: "127.0.0.1:\(port)"

@@ -1,6 +1,5 @@
 // Behind a corporate proxy: provider and upstream are reached through it alone, and it learns only their addresses.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -22,20 +21,14 @@ struct OutboundProxyTests {
     -> String
   {
     """
-    applications:
-      contoso:
-        authority: \(issuer)
-        client_id: \(OpenIDProvider.client)
-        client_secret: "\(OpenIDProvider.secret)"
-        tls: {ca_file: "\(authority.file)"}
-        \(application)
+    defaults: {tls: {ca_file: "\(authority.file)"}}
+    \(EndToEndTests.application(issuer, "tls: {ca_file: \"\(authority.file)\"}\n    \(application)"))
     routes:
       - name: orders
         path: /orders/
         upstream: \(upstream)/echo/
         application: contoso
         token: {as: application, scopes: [orders.read]}
-        tls: {ca_file: "\(authority.file)"}
         \(route)
 
     """
@@ -44,7 +37,7 @@ struct OutboundProxyTests {
   @Test func `HTTPS_PROXY leads to provider and upstream, whose names only the proxy knows`() async throws {
     let nginx = try await NginxUpstream(in: directory, certificate: certificate)
     let provider = try await OpenIDProvider(in: directory, https: certificate, name: "login.corp.test")
-    let outbound = try await OutboundProxy(in: directory, ["--credential", "agent:pa@ss/word"])
+    let outbound = try await PythonPeer("connect_proxy.py", ["--credential", "agent:pa@ss/word"], in: directory)
     for secret in ["pa@ss/word", "pa%40ss%2Fword", "YWdlbnQ6cGFAc3Mvd29yZA=="] {
       ProxyLedger.current?.add(secret: secret)
     }
@@ -70,9 +63,9 @@ struct OutboundProxyTests {
       values.contains("http://127.0.0.1:\(outbound.port)") && values.contains("environment HTTPS_PROXY"), "\(values)")
 
     // Excepted names are resolved here, and this one is unknown.
-    let other = try TemporaryDirectory()
     let direct = try await ProxyUnderTest(
-      in: other, environment: environment.merging(["NO_PROXY": ".corp.example,orders.corp.test"]) { $1 }, text)
+      environment: environment.merging(["NO_PROXY": ".corp.example,orders.corp.test"]) { $1 },
+      text)
     #expect(try await eventually { try await direct.admin("/readyz").status == 200 })
     let refused = try await direct.get("/orders/3")
     #expect(refused.status == 502 && refused.body.contains("the name does not resolve"), "\(refused)")

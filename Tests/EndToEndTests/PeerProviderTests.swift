@@ -1,7 +1,6 @@
 // Sign-in, renewal, rotation, a second scope set and a wrong secret at identity providers that we did not write:
 // canaille, glewlwyd, a server made with Authlib, and oidc-provider-mock.
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -36,7 +35,7 @@ struct PeerProviderTests {
 
   /// A proxy with a route for each of two scope sets of one application.
   private func proxy(
-    _ provider: PeerProvider, _ upstream: ScriptedUpstream, more: String = ""
+    _ provider: PeerProvider, _ upstream: PythonPeer, more: String = ""
   ) async throws -> ProxyUnderTest {
     try directory.replace("secret", with: PeerProvider.secret)
     let routes = [("mail", "email"), ("calls", "phone")].map { name, scope in
@@ -94,7 +93,7 @@ struct PeerProviderTests {
   ) async throws {
     let provider = try await PeerProvider(
       registration.kind, in: directory, method: registration.method, lifetime: 10, registration.arguments)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await proxy(provider, upstream)
     #expect(try await proxy.get("/mail/seen").status == 401)
     try await signIn(proxy, provider, route: "mail")
@@ -113,7 +112,7 @@ struct PeerProviderTests {
     for (name, calls) in try await call(proxy, ["mail", "calls"], until: 2) {
       #expect(calls.refusals == [] && calls.tokens.count >= 2, "\(name)\n\(proxy.process.errors)")
     }
-    #expect(try await run([binary(), "accounts", "-c", proxy.configuration, "--json"]).status == 0)
+    #expect(try await proxy.command(["accounts", "--json"]).status == 0)
 
     guard registration.forgivesSecret else { return }
     try directory.replace("secret", with: "not-the-secret-at-all")
@@ -139,7 +138,7 @@ struct PeerProviderTests {
 
   @Test func `the placement of the secret that an operator chose is the only one`() async throws {
     let provider = try await PeerProvider(.canaille, in: directory, method: "client_secret_post", lifetime: 3600)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await proxy(provider, upstream, more: ", client_authentication: client_secret_post")
     try await signIn(proxy, provider, route: "mail")
     try proxy.reconfigure { $0.replacing("client_secret_post", with: "client_secret_basic") }

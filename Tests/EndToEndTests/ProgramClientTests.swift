@@ -118,93 +118,6 @@ struct ProgramClientTests {
     #expect(try await stage.answers(400) == 1)
   }
 
-  @Test func `Azure's storage and vaults are reached with the token`() async throws {
-    let stage = try await ProgramStage()
-    let authority = try await CertificateAuthority(in: stage.directory)
-    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
-    // Azure's clients of services ask for resources of their own.
-    try stage.proxy.reconfigure {
-      $0.replacing(
-        "resources: [\(Self.resource)]}\n", with: "resources: [\(Self.resource), \"https://storage.azure.com\"]}\n")
-    }
-    _ = try await eventually { try await stage.proxy.admin("/config").body.contains("storage.azure.com") }
-    for (client, content) in [("blob", "hello blob"), ("vault", "hello secret")] {
-      let result = try await ProgramResult(
-        [client, "https://127.0.0.1:\(api.tlsPort)", authority.file], environment: stage.appService)
-      #expect(result.word == "answer" && result.text == content, "\(result.text)")
-    }
-    #expect(try await stage.given(to: "reports") == 2)
-  }
-
-  @Test func `Kafka's client in C asks for the shape of virtual machines`() async throws {
-    let stage = try await ProgramStage()
-    let url = "http://127.0.0.1:\(stage.machinePort)/metadata/identity/oauth2/token"
-    let result = try await ProgramResult(["kafka-imds", url, Self.resource])
-    #expect(result.word == "token", "\(result.text)")
-    #expect(try await stage.isKnown(result.text))
-    let unknown = try await ProgramResult(["kafka-imds", url, "https://unknown.example"])
-    #expect(unknown.word == "error")
-  }
-
-  @Test func `Prometheus scrapes what only the token opens`() async throws {
-    let stage = try await ProgramStage()
-    let authority = try await CertificateAuthority(in: stage.directory)
-    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
-    let port = try freePort()
-    let file = try stage.directory.write(
-      "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\n"
-        + EngineStage.replacing(
-          textOfFile(Self.recipes + "prometheus.yml"),
-          [
-            ("orders.example:443", "127.0.0.1:\(api.port)"), ("scheme: https", "scheme: http"),
-            ("client_id: prometheus", "client_id: consumer"),
-            ("/etc/prometheus/bearer-proxy.secret", stage.directory.file("consumer")),
-            ("http://127.0.0.1:8081/oauth2/token", stage.tokenURL),
-          ]), to: "prometheus.yml")
-    let prometheus = try ChildProcess(
-      "prometheus",
-      [
-        "prometheus", "--config.file=\(file)", "--storage.tsdb.path=\(stage.directory.file("tsdb"))",
-        "--web.listen-address=127.0.0.1:\(port)",
-      ], in: stage.directory)
-    try await waitForPort(port, of: prometheus)
-    let up = "http://127.0.0.1:\(port)/api/v1/query?query=program_api_up"
-    #expect(
-      try await eventually { try await curl([up]).body.contains("\"1\"") }, "\(prometheus.errors) \(api.requests)")
-    #expect(api.requests.last == "200 /metrics")
-    #expect(try await stage.given(to: "consumer") >= 1)
-    prometheus.send(SIGTERM)
-  }
-
-  @Test func `Envoy's credential injector asks, although its client names its own address`() async throws {
-    let stage = try await ProgramStage()
-    let authority = try await CertificateAuthority(in: stage.directory)
-    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: Self.resource)
-    let port = try freePort()
-    let file = try stage.directory.write(
-      EngineStage.replacing(
-        textOfFile(Self.recipes + "envoy.yaml"),
-        [
-          ("port_value: 8000", "port_value: \(port)"), ("port_value: 8081", "port_value: \(stage.port)"),
-          ("port_value: 9000", "port_value: \(api.port)"), ("client_id: envoy", "client_id: consumer"),
-          (
-            "/etc/envoy/bearer-proxy.secret",
-            try stage.directory.write(ProgramStage.secret, to: "envoy-secret")
-          ),
-        ]), to: "envoy.yaml")
-    let envoy = try ChildProcess(
-      "envoy",
-      [
-        testsDirectory + "/../.venv/bin/envoy", "-c", file, "--base-id", "\(port)", "-l", "warning", "--concurrency",
-        "1",
-      ], in: stage.directory)
-    try await waitForPort(port, of: envoy)
-    #expect(
-      try await eventually { try await curl(["http://127.0.0.1:\(port)/metrics"]).status == 200 },
-      "\(envoy.errors) \(api.requests)")
-    #expect(try await stage.given(to: "consumer") >= 1)
-  }
-
   @Test func `the configuration of the recipes has no issues`() async throws {
     let directory = try TemporaryDirectory()
     let text = textOfFile(Self.recipes + "proxy.yaml")
@@ -276,15 +189,12 @@ struct ProgramAPI {
   let tlsPort: Int
 
   init(
-    _ stage: ProgramStage, certificate: CertificateAuthority.Certificate, resource: String, name: String = "program-api"
+    _ stage: ProgramStage, certificate: CertificateAuthority.Certificate, resource: String = ProgramStage.resource
   ) async throws {
-    process = try ChildProcess(
-      name,
-      [
-        pinnedPython(), testsDirectory + "/peers/program_api.py", "--provider", stage.provider.issuer, "--resource",
-        resource, "--certificate", certificate.certificateFile, "--key", certificate.keyFile,
-      ], in: stage.directory)
-    port = try await announcedPort(of: process)
+    let peer = try await PythonPeer(
+      "program_api.py", ["--provider", stage.provider.issuer, "--resource", resource] + certificate.options,
+      in: stage.directory)
+    (port, process) = (peer.port, peer.process)
     tlsPort = try #require(process.output.firstMatch(of: /tls ([0-9]+)/).flatMap { Int($0.1) })
   }
 

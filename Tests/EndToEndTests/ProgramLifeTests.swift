@@ -38,16 +38,10 @@ struct ProgramLifeTests {
       stage = try await ProgramStage(arguments)
       authority = try await CertificateAuthority(in: stage.directory)
       let certificate = try await authority.issue("api")
-      api = try await ProgramAPI(stage, certificate: certificate, resource: ProgramStage.resource)
-      unknownAPI = try await ProgramAPI(stage, certificate: certificate, resource: Self.unknown, name: "unknown-api")
+      api = try await ProgramAPI(stage, certificate: certificate)
+      unknownAPI = try await ProgramAPI(stage, certificate: certificate, resource: Self.unknown)
       // Azure's storage client asks for a resource of its own.
-      try stage.proxy.reconfigure {
-        $0.replacing(
-          "resources: [\(ProgramStage.resource)]}\n",
-          with: "resources: [\(ProgramStage.resource), \"https://storage.azure.com\"]}\n")
-      }
-      let proxy = stage.proxy
-      try #require(await eventually { try await proxy.admin("/config").body.contains("storage.azure.com") })
+      try await stage.list("https://storage.azure.com")
     }
 
     /// - Parameters:
@@ -82,7 +76,7 @@ struct ProgramLifeTests {
         String(decoding: try encoder.encode(row($0, secret, isUnknown)), as: UTF8.self) + "\n"
       }
       let result = try await run(
-        [pinnedPython(), testsDirectory + "/peers/program_clients.py", "each"],
+        peer("program_clients.py", ["each"]),
         input: stage.directory.write(lines.joined(), to: "rows-\(clients[0].name)-\(clients[0].shape)"),
         within: .seconds(300))
       let found = result.output.split(separator: "\n").map { ProgramResult(line: $0) }
@@ -114,6 +108,7 @@ struct ProgramLifeTests {
     let first = try await scene.results()
     #expect(scene.areTokens(first), "\(first)")
     for program in ["consumer", "reports", "machine"] { #expect(try await stage.given(to: program) >= 2) }
+    for result in first where result.word == "token" { #expect(try await stage.isKnown(result.text)) }
 
     // The renewal: each program gets another token than its first.
     #expect(try await stage.awaitRenewals())
@@ -181,7 +176,7 @@ struct ProgramLifeTests {
     let stage = try await ProgramStage(
       ["--claim", "tid=c0a7050d-0000-4000-8000-000000000001", "--expires-in", "30"])
     let authority = try await CertificateAuthority(in: stage.directory)
-    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: ProgramStage.resource)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"))
     func signIn(secret: String? = nil, resource: String = ProgramStage.resource) async throws -> ProgramResult {
       var environment = [
         "AZURE_CONFIG_DIR": stage.directory.file("azure"), "AZURE_CORE_COLLECT_TELEMETRY": "false",
@@ -193,12 +188,7 @@ struct ProgramLifeTests {
     }
     // The management API is not listed yet.
     #expect(try await signIn().word == "error")
-    try stage.proxy.reconfigure {
-      $0.replacing(
-        "resources: [\(ProgramStage.resource)]}\n",
-        with: "resources: [\(ProgramStage.resource), \"https://management.core.windows.net\"]}\n")
-    }
-    _ = try await eventually { try await stage.proxy.admin("/config").body.contains("management.core") }
+    try await stage.list("https://management.core.windows.net")
     let first = try await signIn()
     #expect(Self.isToken(first, of: stage), "\(first)")
     #expect(api.requests.contains("200 /subscriptions"))
@@ -280,7 +270,7 @@ struct ProgramLifeTests {
   func `a program that runs on is back with another token after each thing that happens`(name: String) async throws {
     let stage = try await ProgramStage(["--expires-in", "20"])
     let authority = try await CertificateAuthority(in: stage.directory)
-    let api = try await ProgramAPI(stage, certificate: authority.issue("api"), resource: ProgramStage.resource)
+    let api = try await ProgramAPI(stage, certificate: authority.issue("api"))
     let server = try await Server(name, stage, api)
     func call() async throws {
       if let url = server.url { _ = try await curl([url]) }
@@ -301,6 +291,8 @@ struct ProgramLifeTests {
       }
     }
     #expect(try await goesOn(), "\(server.process.errors) \(api.requests)")
+    #expect(api.requests.last == "200 /metrics")
+    #expect(try await stage.given(to: "consumer") >= 1)
     // The next token, of the program's own accord.
     #expect(try await goesOn(), "\(server.process.errors) \(api.requests)")
 

@@ -1,6 +1,5 @@
 // The scenery of the tests with programs that get tokens for connections of their own.
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -117,6 +116,14 @@ struct ProgramStage {
     return next
   }
 
+  /// Lets `reports` have the token of `orders` for another resource, too.
+  func list(_ resource: String) async throws {
+    try proxy.reconfigure {
+      $0.replacing("resources: [\(Self.resource)]}\n", with: "resources: [\(Self.resource), \"\(resource)\"]}\n")
+    }
+    try #require(await eventually { try await proxy.admin("/config").body.contains(resource) })
+  }
+
   /// The number of tokens that a program got.
   func given(to program: String) async throws -> Int {
     try await metricSum(proxy, "bearer_proxy_program_tokens_total", "program=\"\(program)\"")
@@ -131,9 +138,9 @@ struct ProgramResult {
 
   /// Runs one, with the Python of the environment that has its library.
   init(_ arguments: [String], python: String? = nil, environment: [String: String] = [:]) async throws {
-    let script = testsDirectory + "/peers/program_clients.py"
+    let command = try peer("program_clients.py", arguments)
     let result = try await run(
-      [python ?? pinnedPython(), script] + arguments, environment: environment, within: .seconds(180))
+      [python ?? command[0]] + command.dropFirst(), environment: environment, within: .seconds(180))
     self.init(line: result.output.split(separator: "\n").last { !$0.isEmpty } ?? "error none \(result.errors)")
   }
 

@@ -131,11 +131,10 @@ struct ProgramTests {
   }
 
   @Test func `a caller's token is exchanged at the token endpoint, after it was verified`() async throws {
-    let directory = try TemporaryDirectory()
-    let provider = try await ExchangeProvider(in: directory)
+    let provider = try await ExchangeProvider()
     let port = try freePort()
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      port: port,
       environment: ["FRONT_SECRET": ProgramStage.secret, "OWN_SECRET": ExchangeProvider.secret],
       """
       listeners:

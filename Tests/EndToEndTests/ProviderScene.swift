@@ -4,23 +4,23 @@ import TestSupport
 
 /// A provider, an upstream that shows what it receives, and a proxy with a route to it with a token and one without.
 struct ProviderScene {
-  let directory: TemporaryDirectory
   let provider: OpenIDProvider
-  let upstream: ScriptedUpstream
+  let upstream: PythonPeer
   let proxy: ProxyUnderTest
 
   /// Starts the provider, lets `prepare` make it misbehave, and only then starts the proxy; without, waits until it is
   /// ready.
   init(_ arguments: [String] = [], prepare: ((OpenIDProvider) async throws -> Void)? = nil) async throws {
-    directory = try TemporaryDirectory()
-    provider = try await OpenIDProvider(in: directory, arguments)
-    upstream = try await ScriptedUpstream(in: directory)
+    provider = try await OpenIDProvider(arguments)
+    upstream = try await PythonPeer("scripted_upstream.py")
     try await prepare?(provider)
-    proxy = try await ProxyUnderTest(
-      in: directory,
-      application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
-        + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
+    proxy = try await ProxyUnderTest(Self.configuration(provider.issuer, upstream))
     if prepare == nil { _ = try await eventually { try await proxy.admin("/readyz").status == 200 } }
+  }
+
+  static func configuration(_ issuer: String, _ upstream: PythonPeer) -> String {
+    application(issuer) + "routes:\n" + route("orders", to: upstream.port)
+      + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n"
   }
 }
 
@@ -47,6 +47,23 @@ func route(_ name: String, to port: Int, path: String = "", scopes: String = "or
       token: {as: application, scopes: [\(scopes)]}
 
   """
+}
+
+/// The result of `token` for an application with a credential, `more` being further keys of it.
+func token(
+  at issuer: String, client: String, scope: String, credential: String, _ more: String = "",
+  in directory: TemporaryDirectory
+) async throws -> CommandResult {
+  let file = try directory.write(
+    """
+    listeners: [{address: "127.0.0.1:0"}]
+    applications:
+      desk: {authority: "\(issuer)", client_id: \(client), credential: {\(credential)}\(more)}
+    routes:
+      - {name: a, path: /, upstream: "https://127.0.0.1:9/", application: desk,
+         token: {as: application, scopes: [\(scope)]}}
+    """, to: "token.yaml")
+  return try await run([binary(), "token", "-c", file, "--route", "a"])
 }
 
 extension Answer {

@@ -22,22 +22,22 @@ struct ReadinessTests {
         try await proxy.admin("/readyz").body.hasPrefix(
           "ready\n- application contoso, scopes orders.read: identity-provider-unavailable")
       })
-    #expect(try await run([binary(), "status", "-c", proxy.configuration, "--wait=5"]).status == 0)
+    #expect(try await proxy.command(["status", "--wait=5"]).status == 0)
   }
 
   @Test func `ready_when: tokens waits for the tokens once, and stays ready afterwards`()
     async throws
   {
     let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let provider = try await OpenIDProvider(in: directory, ["--expires-in", "3"])
     try await provider.behave(#"{"status": 503, "endpoint": "token"}"#)
     let proxy = try await proxy(
       directory, top: "ready_when: tokens", issuer: provider.issuer, upstream: upstream.port)
     #expect(try await eventually { try await proxy.admin("/readyz").body.contains("identity-provider-unavailable") })
     #expect(try await proxy.admin("/readyz").status == 503)
-    #expect(try await run([binary(), "status", "-c", proxy.configuration, "--wait=1"]).status == 1)
-    async let gate = run([binary(), "status", "-c", proxy.configuration, "--wait=30"])
+    #expect(try await proxy.command(["status", "--wait=1"]).status == 1)
+    async let gate = proxy.command(["status", "--wait=30"])
     try await provider.behave("{}")
     #expect(try await gate.status == 0)
     #expect(try await proxy.admin("/readyz").status == 200)

@@ -33,13 +33,6 @@ struct RecipeTests {
     return try await ProxyUnderTest(in: directory, port: recipe.port, environment: environment, recipe.text)
   }
 
-  /// The sample provider and its API.
-  private func sample() throws -> (settings: DemoSettings, services: DemoServices) {
-    var settings = DemoSettings(directory: directory.path)
-    settings.behaviour.deviceInterval = 1
-    return (settings, try DemoServices(settings))
-  }
-
   /// Trust in the sample's authority for providers and upstreams, which the clouds' own need not have.
   private func trusting(_ recipe: (text: String, port: Int), _ file: String) -> (text: String, port: Int) {
     let tls = "tls: {ca_file: \"\(file)\"}"
@@ -56,7 +49,8 @@ struct RecipeTests {
   }
 
   @Test func `graph: a signed-in person's calls`() async throws {
-    let (settings, services) = try sample()
+    let demo = try DemoScene()
+    let (settings, services) = (demo.settings, demo.services)
     let text = try recipe(
       "graph",
       [
@@ -67,16 +61,14 @@ struct RecipeTests {
       ])
     let proxy = try await start(trusting(text, settings.authorityPath))
     #expect(try await proxy.get("/graph/list").status == 401)
-    let login = try await Login.run(
-      proxy.configuration, ["--route", "graph"], person: SigningInPerson(trust: settings.authorityPath), in: directory)
-    #expect(login.status == 0, "\(login.errors)")
+    try await proxy.signIn(["--route", "graph"], demo.person())
     #expect(try await eventually { try await proxy.get("/graph/list").status == 200 })
     #expect(try await proxy.get("/graph/list").body.contains(Sample.alice))
-    await services.stop()
   }
 
   @Test func `daemon: an application's own calls`() async throws {
-    let (settings, services) = try sample()
+    let demo = try DemoScene()
+    let (settings, services) = (demo.settings, demo.services)
     let text = try recipe(
       "daemon",
       [
@@ -87,13 +79,13 @@ struct RecipeTests {
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
     let answer = try await proxy.get("/orders/list")
     #expect(answer.status == 200 && answer.body.contains("Orders.Read"), "\(answer)")
-    let token = try await run([binary(), "token", "-c", proxy.configuration, "--route", "orders"])
+    let token = try await proxy.command(["token", "--route", "orders"])
     #expect(token.status == 0, "\(token.errors)")
-    await services.stop()
   }
 
   @Test func `assertion-command: a key that signs elsewhere`() async throws {
-    let (settings, services) = try sample()
+    let demo = try DemoScene()
+    let (settings, services) = (demo.settings, demo.services)
     let file = testsDirectory + "/../config/recipes/assertion-command.yaml"
     let lines = textOfFile(file).split(separator: "\n", omittingEmptySubsequences: false)
     let script = lines.drop { $0 != "#   #!/bin/sh" }.prefix { $0.hasPrefix("#   ") }.map { $0.dropFirst(4) }
@@ -104,8 +96,8 @@ struct RecipeTests {
       "assertion-command",
       [
         (Self.entra, services.issuer), (Self.noID, Sample.nightly), ("/usr/local/bin/orders-assertion", program),
-        ("/etc/bearer-proxy/orders.pem", directory.file("client.pem")),
-        ("/etc/bearer-proxy/orders.key", directory.file("client.key")),
+        ("/etc/bearer-proxy/orders.pem", settings.clientCertificatePath),
+        ("/etc/bearer-proxy/orders.key", settings.clientKeyPath),
         ("https://orders.example/", services.apiOrigin + "/"),
       ])
     let proxy = try await start(trusting(text, settings.authorityPath))
@@ -114,17 +106,14 @@ struct RecipeTests {
     #expect(answer.status == 200 && answer.body.contains("Orders.Read"), "\(answer)")
     // A command that fails takes nothing away that is held, and is told with its status and error.
     try directory.write("#!/bin/sh\necho the module is locked >&2\nexit 7\n", to: "orders-assertion")
-    let check = try await run([binary(), "check", "-c", proxy.configuration, "--live"])
+    let check = try await proxy.command(["check", "--live"])
     #expect(check.output.contains("it ended with status 7: the module is locked"), "\(check.output)\(check.errors)")
     #expect(check.output.contains("env -i"), "\(check.output)")
     #expect(try await proxy.get("/orders/list").status == 200)
-    await services.stop()
   }
 
   @Test func `keycloak: people and a service of a realm`() async throws {
-    let password = "kettle-harbour-7"
-    let provider = try await OpenIDProvider(
-      in: directory, ["--client", "desk:", "--person", "ann@id.example:\(password)", "--realm", "main"])
+    let provider = try await OpenIDProvider(OpenIDProvider.desk + ["--realm", "main"])
     let issuer = provider.issuer(ofRealm: "main")
     let text = try recipe(
       "keycloak",
@@ -138,10 +127,9 @@ struct RecipeTests {
       [binary(), "login", "-c", proxy.configuration, "--route", "nothing"],
       environment: ["SERVICE_SECRET": OpenIDProvider.secret])
     #expect(login.status == 2 && login.errors.contains("nothing"))
-    let person = SigningInPerson(user: "ann@id.example", password: password)
     let signIn = try Login(
-      proxy.configuration, ["--route", "mine"], in: directory, environment: ["SERVICE_SECRET": OpenIDProvider.secret])
-    try await person.authorize(try await signIn.address())
+      proxy.configuration, ["--route", "mine"], environment: ["SERVICE_SECRET": OpenIDProvider.secret])
+    try await OpenIDProvider.ann().authorize(try await signIn.address())
     #expect(try await signIn.result().status == 0)
     #expect(try await eventually { try await proxy.get("/mine/whoami").status == 200 })
     #expect(try await proxy.get("/mine/whoami").body.contains(issuer))
@@ -165,7 +153,8 @@ struct RecipeTests {
   }
 
   @Test func `accounts: two people side by side`() async throws {
-    let (settings, services) = try sample()
+    let demo = try DemoScene()
+    let (settings, services) = (demo.settings, demo.services)
     let text = try recipe(
       "accounts",
       [
@@ -175,16 +164,12 @@ struct RecipeTests {
       ])
     let proxy = try await start(trusting(text, settings.authorityPath))
     for (route, user) in [("alice", Sample.alice), ("bob", Sample.bob)] {
-      let login = try await Login.run(
-        proxy.configuration, ["--route", route], person: SigningInPerson(user: user, trust: settings.authorityPath),
-        in: directory)
-      #expect(login.status == 0, "\(login.errors)")
+      try await proxy.signIn(["--route", route], demo.person(user))
     }
     for (route, user) in [("alice", Sample.alice), ("bob", Sample.bob)] {
       #expect(try await eventually { try await proxy.get("/\(route)/list").status == 200 })
       #expect(try await proxy.get("/\(route)/list").body.contains(user))
     }
-    await services.stop()
   }
 
   @Test func `corporate-proxy: outside through the proxy, inside without`() async throws {
@@ -193,7 +178,7 @@ struct RecipeTests {
       "names", for: ["DNS:login.far.test", "DNS:orders.far.test", "DNS:localhost"])
     let nginx = try await NginxUpstream(in: directory, certificate: certificate)
     let provider = try await OpenIDProvider(in: directory, https: certificate, name: "login.far.test")
-    let outbound = try await OutboundProxy(in: directory, ["--credential", "user:pa@ss"])
+    let outbound = try await PythonPeer("connect_proxy.py", ["--credential", "user:pa@ss"], in: directory)
     for secret in ["pa@ss", "pa%40ss", "dXNlcjpwYUBzcw=="] { ProxyLedger.current?.add(secret: secret) }
     let text = try recipe(
       "corporate-proxy",
@@ -220,8 +205,8 @@ struct RecipeTests {
     let certificate = try await authority.issue("entra", for: ["DNS:login.microsoftonline.com"])
     let port = try freePort()
     let provider = try await nginx(serving: TenantTests.servers(port, certificate), at: port, in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
-    let outbound = try await OutboundProxy(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
+    let outbound = try await PythonPeer("connect_proxy.py", in: directory)
     let text = try recipe(
       "tenants",
       [
@@ -262,15 +247,14 @@ struct RecipeTests {
   }
 
   @Test func `replicas: signed in at one, served at both`() async throws {
-    let (settings, services) = try sample()
+    let demo = try DemoScene()
+    let (settings, services) = (demo.settings, demo.services)
     let authority = try await CertificateAuthority("redis-ca", in: directory)
     let certificate = try await authority.issue("redis")
     let redis = try await RedisPeer(
       in: directory,
-      [
-        "--tls-port", "PORT", "--tls-cert-file", certificate.certificateFile, "--tls-key-file", certificate.keyFile,
-        "--tls-ca-cert-file", authority.file, "--tls-auth-clients", "no",
-      ], user: "bearer-proxy on >sesame-and-more resetchannels ~bearer-proxy:* \(RedisPeer.commands)")
+      RedisPeer.tls(certificate, of: authority),
+      user: "bearer-proxy on >sesame-and-more resetchannels ~bearer-proxy:* \(RedisPeer.commands)")
     let changes = [
       ("rediss://cache.corp.example:6379/0", "rediss://127.0.0.1:\(redis.port)/0"),
       ("/etc/bearer-proxy/secrets/redis", try await secret("sesame-and-more", "redis-password")),
@@ -281,17 +265,13 @@ struct RecipeTests {
     let elsewhere = try TemporaryDirectory()
     let text = trusting(try recipe("replicas", changes), settings.authorityPath)
     let two = try await ProxyUnderTest(in: elsewhere, port: text.port, text.text)
-    let login = try await Login.run(
-      one.configuration, ["--route", "orders", "--device-code"], person: SigningInPerson(trust: settings.authorityPath),
-      in: directory)
-    #expect(login.status == 0, "\(login.errors)")
+    try await one.signIn(["--route", "orders", "--device-code"], demo.person())
     for proxy in [one, two] {
       #expect(try await eventually { try await proxy.get("/orders/list").status == 200 })
     }
     let commands = textOfFile(testsDirectory + "/../config/recipes/replicas.yaml").split(separator: "\n")
       .map { $0.drop { $0 == "#" || $0 == " " } }.joined(separator: " ").replacing("\\ ", with: "")
     #expect(commands.contains(RedisPeer.commands))
-    await services.stop()
   }
 
   @Test func `every recipe has a test and a row in the page`() throws {

@@ -1,7 +1,6 @@
 // Replicas that have a Redis server in common: one token request for all, and what happens while the server is away.
 
 import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -28,14 +27,7 @@ struct RedisTests {
     let scene = try await DeskScene()
     var redis = try await RedisPeer(in: scene.directory)
     try await scene.lifetime(8)
-    var running: [(proxy: ProxyUnderTest, directory: TemporaryDirectory)] = []
-    for _ in 0..<4 { running.append(try await scene.proxy(place: "{redis: \"redis://127.0.0.1:\(redis.port)\"}")) }
-    let proxies = running.map(\.proxy)
-    #expect(try await proxies[3].get("/orders/none").status == 401)
-    try await scene.signIn(proxies[0])
-    for proxy in proxies {
-      #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
-    }
+    let proxies = try await scene.proxies(4, place: "{redis: \"redis://127.0.0.1:\(redis.port)\"}")
     try await Task.sleep(for: .seconds(9))
     let first = try await scene.tokenRequests()
     #expect(try await storm(5, proxies) == [200])
@@ -62,14 +54,7 @@ struct RedisTests {
     #expect(try await scene.tokenRequests() - after == 1)
     for proxy in proxies { #expect(count("token cache cannot be used, serving from memory", proxy) == 1) }
 
-    let logout = try await run([
-      binary(), "logout", "-c", proxies[1].configuration, "--account", "alice@contoso.example",
-    ])
-    #expect(logout.status == 0, "\(logout.errors)")
-    for proxy in proxies {
-      #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
-    }
-    await scene.stop()
+    try await scene.signOut(proxies[1], of: proxies)
   }
 
   @Test(arguments: [RedisGroup.Form.sentinels, .cluster])
@@ -83,13 +68,7 @@ struct RedisTests {
     let place = """
       {redis: "\(group.url)"\(group.keys), user: \(RedisGroup.user), password: \(RedisGroup.password)}
       """
-    var running: [(proxy: ProxyUnderTest, directory: TemporaryDirectory)] = []
-    for _ in 0..<2 { running.append(try await scene.proxy(place: place)) }
-    let proxies = running.map(\.proxy)
-    try await scene.signIn(proxies[0])
-    for proxy in proxies {
-      #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
-    }
+    let proxies = try await scene.proxies(2, place: place)
     var before = try await scene.tokenRequests()
     try await group.servers[try await group.owner(of: "account:")].kill()
     try await Task.sleep(for: .seconds(11))
@@ -100,7 +79,6 @@ struct RedisTests {
     before = try await scene.tokenRequests()
     #expect(try await storm(5, proxies) == [200])
     #expect(try await scene.tokenRequests() - before == 1)
-    await scene.stop()
   }
 
   @Test func `a proxy that starts without Redis asks for no sign-in, and serves when Redis is back`()
@@ -109,28 +87,26 @@ struct RedisTests {
     let scene = try await DeskScene()
     var redis = try await RedisPeer(in: scene.directory)
     let place = "{redis: \"redis://127.0.0.1:\(redis.port)\"}"
-    let (one, _own) = try await scene.proxy(place: place)
+    let one = try await scene.proxy(place: place)
     #expect(try await one.get("/orders/none").status == 401)
     try await scene.signIn(one)
     try await redis.kill()
 
-    let (two, _other) = try await scene.proxy(place: place)
+    let two = try await scene.proxy(place: place)
     let answer = try await two.get("/orders/away")
     #expect(answer.status == 503 && answer.body.contains("urn:bearer-proxy:problem:token-cache-unavailable"))
     #expect(answer["retry-after"] == "2" && answer["www-authenticate"] == nil)
-    let status = try await run([binary(), "status", "-c", two.configuration])
+    let status = try await two.command(["status"])
     #expect(status.output.contains("so who is signed in is not known"), "\(status)")
     for words in [["accounts"], ["logout", "--account", "alice@contoso.example"]] {
-      let refusal = try await run([binary(), words[0], "-c", two.configuration] + words.dropFirst())
+      let refusal = try await two.command(words)
       #expect(refusal.status == 1 && refusal.errors.contains("so who is signed in is not known"), "\(refusal)")
     }
-    let token = try await run([binary(), "token", "-c", two.configuration, "--route", "orders"])
+    let token = try await two.command(["token", "--route", "orders"])
     #expect(token.status == 1 && token.errors.contains("token-cache-unavailable"), "\(token)")
 
     try await redis.restart()
     #expect(try await eventually { try await two.get("/orders/back").status == 200 })
-    _ = (_own, _other)
-    await scene.stop()
   }
 
   @Test func `the commands work on a Redis server with TLS, for a user of its access control list`() async throws {
@@ -139,10 +115,8 @@ struct RedisTests {
     let certificate = try await authority.issue("redis")
     let redis = try await RedisPeer(
       in: scene.directory,
-      [
-        "--tls-port", "PORT", "--tls-cert-file", certificate.certificateFile, "--tls-key-file", certificate.keyFile,
-        "--tls-ca-cert-file", authority.file, "--tls-auth-clients", "no",
-      ], user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
+      RedisPeer.tls(certificate, of: authority),
+      user: "proxy on >kept-s3cret ~desk:* resetchannels \(RedisPeer.commands)")
     let page = textOfFile(testsDirectory + "/../config/cache.md")
     #expect(page.replacing("\n", with: " ").contains(RedisPeer.commands))
     ProxyLedger.current?.add(secret: "kept-s3cret")
@@ -152,21 +126,16 @@ struct RedisTests {
       {redis: "rediss://127.0.0.1:\(redis.port)/0", user: proxy, password_file: "\(password)", key_prefix: "desk:",
        tls: {ca_file: "\(authority.file)"}}
       """
-    let (proxy, _own) = try await scene.proxy(place: place)
-    let check = try await run([binary(), "check", "-c", proxy.configuration])
+    let proxy = try await scene.proxy(place: place)
+    let check = try await proxy.command(["check"])
     #expect(check.status == 0, "\(check.errors)")
     try await scene.signIn(proxy)
-    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
 
-    let accounts = try await run([binary(), "accounts", "-c", proxy.configuration])
+    let accounts = try await proxy.command(["accounts"])
     #expect(accounts.output.contains("alice@contoso.example") && accounts.errors.isEmpty, "\(accounts)")
-    let token = try await run([binary(), "token", "-c", proxy.configuration, "--route", "orders"])
+    let token = try await proxy.command(["token", "--route", "orders"])
     #expect(token.status == 0 && token.errors.isEmpty, "\(token)")
-    let logout = try await run([
-      binary(), "logout", "-c", proxy.configuration, "--account", "alice@contoso.example",
-    ])
-    #expect(logout.status == 0, "\(logout)")
-    #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
+    try await scene.signOut(proxy, of: [proxy])
 
     // Errors of the server, and our messages for them.
     let wrong = try scene.directory.write("another-s3cret", to: "wrong-password")
@@ -184,8 +153,6 @@ struct RedisTests {
       #expect(answer.errors.contains("warning: rediss://127.0.0.1:"), "\(answer)")
       #expect(answer.errors.contains(words), "\(answer)")
     }
-    _ = _own
-    await scene.stop()
   }
 
   @Test func `on a server with more people than a proxy holds, a person signs in, is served, listed and signed out`()
@@ -208,26 +175,19 @@ struct RedisTests {
       end
       redis.call('SET', 'bearer-proxy:version', 10001)
       """, "0")
-    let (proxy, _own) = try await scene.proxy(place: "{redis: \"redis://127.0.0.1:\(redis.port)\"}")
+    let proxy = try await scene.proxy(place: "{redis: \"redis://127.0.0.1:\(redis.port)\"}")
     #expect(try await proxy.get("/orders/none").status == 401)
     try await scene.signIn(proxy)
-    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
     for words in [["accounts"], ["accounts", "--account", "alice@contoso.example"]] {
-      let accounts = try await run([binary()] + words + ["-c", proxy.configuration])
+      let accounts = try await proxy.command(words)
       #expect(accounts.output.contains("  alice@contoso.example\n") && accounts.errors.isEmpty, "\(accounts)")
     }
     let live = try await run([binary(), "check", "--live", "-c", proxy.configuration])
     #expect(live.output.contains("/0: more than 10000 people"), "\(live)")
-    let logout = try await run([
-      binary(), "logout", "-c", proxy.configuration, "--account", "alice@contoso.example",
-    ])
-    #expect(logout.status == 0, "\(logout)")
-    #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
+    try await scene.signOut(proxy, of: [proxy])
     // All the others, and the application.
     let last = try await redis.cli("zrangebyscore", "bearer-proxy:index", "-inf", "+inf", "limit", "10000", "9")
     #expect(last.split(separator: "\n").count == 2 && last.contains("application:"), "\(last)")
-    _ = _own
-    await scene.stop()
   }
 
   @Test func `an application's tokens open the server, and are in no cache`() async throws {
@@ -238,16 +198,15 @@ struct RedisTests {
       in: scene.directory, user: "\(object) on nopass ~bearer-proxy:* resetchannels \(RedisPeer.commands)")
     let portal = """
         portal:
-          authority: "\(scene.services.issuer)"
+          authority: "\(scene.demo.services.issuer)"
           client_id: \(DemoDirectory.Sample.portal)
-          client_secret_file: "\(scene.settings.secretPath)"
-          tls: {ca_file: "\(scene.settings.authorityPath)"}
+          client_secret_file: "\(scene.demo.settings.secretPath)"
+          \(scene.demo.tls)
       """
-    let (proxy, _own) = try await scene.proxy(
+    let proxy = try await scene.proxy(
       place: "{redis: \"redis://127.0.0.1:\(redis.port)\", entra: portal}", applications: portal)
     try await scene.signIn(proxy)
-    #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
-    let accounts = try await run([binary(), "accounts", "-c", proxy.configuration])
+    let accounts = try await proxy.command(["accounts"])
     #expect(accounts.output.contains("alice@contoso.example") && accounts.errors.isEmpty, "\(accounts)")
     let live = try await run([binary(), "check", "--live", "-c", proxy.configuration])
     #expect(live.output.contains("redis://127.0.0.1:\(redis.port)/0: 1 person"), "\(live)")
@@ -261,12 +220,6 @@ struct RedisTests {
     let refusal = try await run([binary(), "accounts", "-c", unknown])
     #expect(refusal.errors.contains("user or password are wrong (WRONGPASS)"), "\(refusal)")
 
-    let logout = try await run([
-      binary(), "logout", "-c", proxy.configuration, "--account", "alice@contoso.example",
-    ])
-    #expect(logout.status == 0, "\(logout)")
-    #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
-    _ = _own
-    await scene.stop()
+    try await scene.signOut(proxy, of: [proxy])
   }
 }

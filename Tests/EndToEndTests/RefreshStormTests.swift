@@ -13,22 +13,15 @@ struct RefreshStormTests {
 
   private func storm(_ requests: Int, _ proxies: [ProxyUnderTest]) async throws -> Storm {
     let output = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/storm.py", "/orders/all", "\(requests)"] + proxies.map { "\($0.port)" },
-      within: .seconds(90))
+      peer("storm.py", ["/orders/all", "\(requests)"]) + proxies.map { "\($0.port)" }, within: .seconds(90))
     return try JSONDecoder().decode(Storm.self, from: Data(output.utf8))
   }
 
   @Test func `1,000 requests in 4 processes at the instant of expiry make 1 token request`() async throws {
     let scene = try await DeskScene()
     try await scene.lifetime(6)
-    var running: [(proxy: ProxyUnderTest, directory: TemporaryDirectory)] = []
-    for _ in 0..<4 { running.append(try await scene.proxy()) }
-    let proxies = running.map(\.proxy)
-    try await scene.signIn(proxies[0])
     // Each of them holds the token, and none is asked again before it is over.
-    for proxy in proxies {
-      #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
-    }
+    let proxies = try await scene.proxies(4)
     #expect(try await eventually { try scene.allAreExpired() })
     try await scene.lifetime(3600)
     let before = try await scene.tokenRequests()
@@ -47,6 +40,5 @@ struct RefreshStormTests {
     // They hold it now.
     #expect(try await self.storm(250, proxies).statuses == ["200": 1000])
     #expect(try await scene.tokenRequests() - before == 1)
-    await scene.stop()
   }
 }

@@ -14,28 +14,6 @@ struct ReloadTests {
 
     """
 
-  /// Calls on one connection, or on a new one every few calls, until told to stop; how often, and what was answered
-  /// otherwise.
-  private func call(
-    _ proxy: ProxyUnderTest, perConnection: Int, while load: Load
-  ) async throws -> (answered: Int, failures: [String]) {
-    var (answered, failures) = (0, [String]())
-    var connection = try proxy.connect()
-    while load.goesOn {
-      if answered % perConnection == perConnection - 1 { connection = try proxy.connect() }
-      try await connection.send("GET /orders/x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-      let answer = try await connection.receive { $0.contains("authorization=Bearer ") && $0.hasSuffix("\n") }
-      if answer.hasPrefix("HTTP/1.1 200 "), answer.contains("authorization=Bearer ") {
-        answered += 1
-      } else {
-        failures.append(String(answer.prefix(200)))
-        connection = try proxy.connect()
-      }
-      if failures.count > 3 { break }
-    }
-    return (answered, failures)
-  }
-
   @Test func `under load across thirty reloads no request fails, and no token is asked for again`() async throws {
     let scene = try await Scene()
     let proxy = scene.proxy
@@ -43,7 +21,11 @@ struct ReloadTests {
     let load = Load()
     try await withThrowingTaskGroup(of: (answered: Int, failures: [String]).self) { group in
       for perConnection in [Int.max, .max, 7, 3] {
-        group.addTask { try await call(proxy, perConnection: perConnection, while: load) }
+        group.addTask {
+          try await load.call(proxy, "/orders/x", perConnection: perConnection) {
+            $0.contains("authorization=Bearer ") && $0.hasSuffix("\n")
+          }
+        }
       }
       for turn in 1...30 {
         try proxy.reconfigure { _ in turn.isMultiple(of: 2) ? original : original + Self.extra }
@@ -126,7 +108,7 @@ struct ReloadTests {
   @Test func `the link of a ConfigMap that is replaced takes configuration and secret over at once`() async throws {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     func publish(_ version: String, secret: String, _ text: String) throws {
       mkdir(directory.file("map/\(version)"), 0o755)
       try directory.write(text, to: "map/\(version)/proxy.yaml")
@@ -165,11 +147,10 @@ struct ReloadTests {
   func `listeners that stay keep their sockets and connections, new ones open, and of those that go all is answered`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py")
     let (stays, goes, comes) = (try freePort(), try freePort(), try freePort())
     let proxy = try await ProxyUnderTest(
-      in: directory, port: stays,
+      port: stays,
       """
       listeners:
         - address: 127.0.0.1:\(stays)
@@ -210,10 +191,7 @@ struct ReloadTests {
     )
     let (old, new) = (try await first.issue("old"), try await second.issue("new"))
     let nginx = try await NginxUpstream(in: directory, certificate: new)
-    func copy(_ file: String, _ name: String) throws {
-      try directory.write(textOfFile(file), to: name)
-      chmod(directory.file(name), 0o600)
-    }
+    func copy(_ file: String, _ name: String) throws { try directory.write(textOfFile(file), to: name) }
     try copy(first.file, "trust.pem")
     try copy(old.certificateFile, "server.pem")
     try copy(old.keyFile, "server.key")
@@ -282,29 +260,18 @@ struct ReloadTests {
     async throws
   {
     let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let (first, second) = (
-      try await CertificateAuthority("first", in: directory), try await CertificateAuthority("second", in: directory)
-    )
-    let (server, caller) = (try await first.issue("server"), try await first.issue("caller"))
-    chmod(server.keyFile, 0o600)
-    for name in ["callers.pem", "callers.pem.copy"] { try directory.write(textOfFile(first.file), to: name) }
-    let port = try freePort()
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      listeners:
-        - address: 127.0.0.1:\(port)
-          tls: {certificate_file: \(server.certificateFile), key_file: \(server.keyFile)}
-          callers: {certificate: {ca_file: callers.pem}}
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-      """)
+    let second = try await CertificateAuthority("second", in: directory)
+    let callers = directory.file("callers.pem")
+    let scene = try await SecureScene {
+      for name in ["callers.pem", "callers.pem.copy"] { try directory.write(textOfFile($0.file), to: name) }
+      return ", callers: {certificate: {ca_file: \(callers)}}"
+    }
+    let (first, proxy) = (scene.authority, scene.proxy)
+    let caller = try await first.issue("caller")
     let said = try await python(
       Self.certifiedCaller,
       [
-        "\(port)", "\(proxy.adminPort)", first.file, caller.certificateFile, caller.keyFile,
-        directory.file("callers.pem"), second.file,
+        "\(proxy.port)", "\(proxy.adminPort)", first.file, caller.certificateFile, caller.keyFile, callers, second.file,
       ])
     #expect(said == "200\n200\nclosed\nrefused\n")
     #expect(try await metricSum(proxy, "bearer_proxy_reloads_total", #"outcome="succeeded""#) >= 2)
@@ -312,18 +279,9 @@ struct ReloadTests {
 
   @Test func `rules for callers hold from the next request on, also on connections that are there`() async throws {
     let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
-    let port = try freePort()
-    try directory.write("the-first-of-two-secrets", to: "key")
-    chmod(directory.file("key"), 0o600)
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      listeners:
-        - {address: "127.0.0.1:\(port)", callers: {header: {name: X-Key, value_file: key}}}
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-      """)
+    let key = try directory.write("the-first-of-two-secrets", to: "key")
+    let scene = try await ScriptedScene(listener: ", callers: {header: {name: X-Key, value_file: \(key)}}")
+    let proxy = scene.proxy
     let connection = try proxy.connect()
     func get(_ key: String) async throws -> Int {
       try await connection.send("GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Key: \(key)\r\n\r\n")
@@ -337,17 +295,11 @@ struct ReloadTests {
   }
 
   @Test func `settings that need a restart are named, and all others are taken over`() async throws {
-    let directory = try TemporaryDirectory()
-    let proxy = try await ProxyUnderTest(
-      in: directory,
-      """
-      loops: 1
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:1/", token: none}
-      """)
+    let scene = try await ScriptedScene(top: "loops: 1")
+    let (directory, proxy) = (scene.directory, scene.proxy)
     try proxy.reconfigure {
       $0.replacing("loops: 1", with: "loops: 2\ncache: {file: elsewhere.json}").replacing(
-        "path: /,", with: "path: /a/,")
+        "path: /\n", with: "path: /a/\n")
     }
     #expect(try await eventually { try await proxy.get("/").status == 404 })
     #expect(try await eventually { proxy.process.errors.contains(#"needs a restart","settings":"loops, cache""#) })
@@ -355,7 +307,7 @@ struct ReloadTests {
     let inForce = try await proxy.admin("/config").body
     #expect(inForce.contains("loops: 1 ") && inForce.contains("cache.memory: true") && !inForce.contains("elsewhere"))
     // Nor is it forgotten by the next one.
-    try proxy.reconfigure { $0.replacing("path: /a/,", with: "path: /b/,") }
+    try proxy.reconfigure { $0.replacing("path: /a/\n", with: "path: /b/\n") }
     #expect(try await eventually { try await proxy.admin("/config").body.contains("path: /b/") })
     #expect(try await proxy.admin("/status").body.contains("a restart is needed for loops, cache"))
     try proxy.reconfigure {

@@ -9,10 +9,9 @@ struct RenewalTests {
   @Test func `routes with different scope sets get different tokens, and routes with equal ones share one`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
-    let provider = try await OpenIDProvider(in: directory)
+    let authority = try await CertificateAuthority()
+    let nginx = try await NginxUpstream(certificate: authority.issue("upstream"))
+    let provider = try await OpenIDProvider()
     // None finds another's wider token in the cache before it asks for its own.
     try await provider.behave(#"{"together": 3, "times": 3}"#)
     let rows = [
@@ -20,7 +19,6 @@ struct RenewalTests {
       ("swapped", "orders.write, orders.read"), ("again", "orders.read"),
     ]
     let proxy = try await ProxyUnderTest(
-      in: directory,
       application(provider.issuer) + "routes:\n"
         + rows.map { name, scopes in
           route(name, to: nginx.port, path: "echo/", scopes: scopes)

@@ -77,7 +77,6 @@ struct RequiredSignInTests {
     }
     // And nothing more is asked for.
     #expect(try await stage.browse(SignInStage.link).heading == "Sign in again")
-    await stage.services.stop()
   }
 
   @Test func `a browser gets the page if the API rejects the token and the session is over, and a program does not`()
@@ -89,7 +88,7 @@ struct RequiredSignInTests {
     #expect(try await eventually { stage.proxy.everythingWritten.contains("configuration reloaded") })
     #expect(try await stage.signIn().status == 303)
     #expect(try await stage.proxy.get("/my/orders/list").status == 200)
-    for task in ["revoke", "critical-event"] { try await stage.provider(task, #"{"user": "\#(Sample.alice)"}"#) }
+    for task in ["revoke", "critical-event"] { try await stage.demo.testing(task, #"{"user": "\#(Sample.alice)"}"#) }
     var page: Answer?
     // The second one in the pause after the provider's refusal.
     for _ in 0..<2 {
@@ -103,7 +102,6 @@ struct RequiredSignInTests {
     #expect(end["location"] == stage.origin + "/my/orders/list")
     // A token of the second of the event does not count.
     #expect(try await eventually { try await stage.proxy.get("/my/orders/list").status == 200 })
-    await stage.services.stop()
   }
 
   @Test func `the provider's own claims are in the proxy's 401, on the page and in the request`()
@@ -111,9 +109,10 @@ struct RequiredSignInTests {
   {
     let stage = try await SignInStage()
     let claims = ##"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"##
-    try await stage.behave(##"{"access_token_lifetime": 3}"##)
+    try await stage.demo.testing("behaviour", ##"{"access_token_lifetime": 3}"##)
     #expect(try await stage.signIn().status == 303)
-    try await stage.behave(
+    try await stage.demo.testing(
+      "behaviour",
       ##"""
       {"fail": {"times": 1000, "status": 400, "error": "interaction_required", "code": 50076, "suberror": \##
       "basic_action",
@@ -144,10 +143,9 @@ struct RequiredSignInTests {
     let begun = try await stage.press(stage.browse("/.bearer/sign-in?route=my-orders"))
     #expect(
       parameters(of: begun["location"] ?? "")["claims"]?.contains(##""acrs":{"essential":true,"value":"c1"}"##) == true)
-    try await stage.behave("{}")
+    try await stage.demo.testing("behaviour", "{}")
     #expect(try await stage.browse(stage.atTheProvider(begun)).heading == "You are signed in")
     #expect(try await stage.proxy.get("/my/orders/payouts").status == 200)
-    await stage.services.stop()
   }
 
   @Test func `the status names the page, and sign-ins that are under way outlive a reload`() async throws {
@@ -167,33 +165,29 @@ struct RequiredSignInTests {
       })
     #expect(try await stage.browse(stage.atTheProvider(begun))["location"] == "\(stage.origin)/my/orders/list?a=1&b=2")
     #expect(try await stage.proxy.get("/my/orders/list").status == 200)
-    await stage.services.stop()
   }
 
   @Test func `a client that knows RFC 6750, RFC 9470 and the problem document gets through`() async throws {
     let stage = try await SignInStage()
-    let result = try await run(
+    try await walk(
+      "challenged_client.py",
       [
-        "/usr/bin/python3", testsDirectory + "/peers/challenged_client.py", "--ca", stage.settings.authorityPath,
+        "--ca", stage.settings.authorityPath,
         "--proxy",
         stage.origin, "--route", "/my/orders/", "plain",
-      ])
-    await stage.services.stop()
-    #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("ok: and satisfies it"))
+      ], expecting: "ok: and satisfies it")
   }
 
   @Test func `the real msal package, given the surfaced claims, obtains a token that the API accepts`() async throws {
     let stage = try await SignInStage()
     #expect(try await stage.signIn().status == 303)
     let result = try await run(
-      [
-        pinnedPython(), testsDirectory + "/peers/challenged_client.py", "--ca", stage.settings.authorityPath, "--proxy",
-        stage.origin, "--route", "/my/orders/", "--origin", stage.services.providerOrigin, "--api",
-        stage.services.apiOrigin,
-        "msal",
-      ])
-    await stage.services.stop()
+      peer(
+        "challenged_client.py",
+        [
+          "--ca", stage.settings.authorityPath, "--proxy", stage.origin, "--route", "/my/orders/", "--origin",
+          stage.services.providerOrigin, "--api", stage.services.apiOrigin, "msal",
+        ]))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: msal, given the surfaced claims, obtains a token that the API accepts"))
   }

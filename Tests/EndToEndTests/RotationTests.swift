@@ -1,21 +1,17 @@
 // People of a provider that we did not write (Authlib): authorization code with PKCE and nonce, an ID token of its own,
 // no client_info, and refresh tokens of which the second use ends everything that came of the sign-in.
 
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct RotationTests {
   private let directory: TemporaryDirectory
-  private static let password = "kettle-harbour-7"
 
   init() throws { directory = try TemporaryDirectory() }
 
   private func provider(_ arguments: [String]) async throws -> OpenIDProvider {
-    try await OpenIDProvider(
-      in: directory,
-      ["--client", "desk:", "--person", "ann@id.example:\(Self.password)", "--realm", "alpha"] + arguments)
+    try await OpenIDProvider(OpenIDProvider.desk + ["--realm", "alpha"] + arguments)
   }
 
   /// An application and a route of a realm; the upstream is the realm's own resource server, which verifies each token.
@@ -35,7 +31,7 @@ struct RotationTests {
   private func login(_ proxy: ProxyUnderTest) async throws -> CommandResult {
     try await Login.run(
       proxy.configuration, ["--application", "alpha"],
-      person: SigningInPerson(user: "ann@id.example", password: Self.password), in: directory)
+      person: OpenIDProvider.ann())
   }
 
   @Test func `two proxies of one cache renew a person's token in turn, and no refresh token is used twice`()
@@ -74,7 +70,7 @@ struct RotationTests {
     #expect(try await [one.status, two.status] == [200, 200])
     #expect(try await provider.requests(to: "reused", realm: "alpha") == 0)
 
-    let logout = try await run([binary(), "logout", "-c", first.configuration, "--account", "ann@id.example"])
+    let logout = try await first.command(["logout", "--account", "ann@id.example"])
     #expect(logout.status == 0, "\(logout.errors)")
     for proxy in [first, second] {
       #expect(try await eventually { try await proxy.get("/alpha/whoami").status == 401 })

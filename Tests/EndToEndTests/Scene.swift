@@ -23,11 +23,7 @@ struct Scene {
       in: directory,
       """
       \(top)
-      applications:
-        contoso:
-          authority: \(provider.issuer)
-          client_id: \(OpenIDProvider.client)
-          client_secret: "\(OpenIDProvider.secret)"
+      \(application(provider.issuer))
       routes:
         - name: orders
           path: /orders/
@@ -48,16 +44,21 @@ struct Scene {
 /// A proxy in front of the upstream that misbehaves to order, with one route `all` at `/`.
 struct ScriptedScene {
   let directory: TemporaryDirectory
-  let upstream: ScriptedUpstream
+  let upstream: PythonPeer
   let proxy: ProxyUnderTest
 
-  init(top: String = "", route: String = "") async throws {
+  /// `top` comes before the routes, `route` behind the keys of the one; `listener` are further keys of the listener,
+  /// each behind a comma, and `launcher` starts the proxy.
+  init(top: String = "", listener: String = "", route: String = "", launcher: [String] = []) async throws {
     directory = try TemporaryDirectory()
-    upstream = try await ScriptedUpstream(in: directory)
+    upstream = try await PythonPeer("scripted_upstream.py", in: directory)
+    let port = try freePort()
+    let listeners = "listeners:\n  - {address: \"127.0.0.1:\(port)\"\(listener)}\n"
     proxy = try await ProxyUnderTest(
-      in: directory,
+      in: directory, port: port, launcher: launcher,
       """
       \(top)
+      \(listener.isEmpty ? "" : listeners)
       routes:
         - name: all
           path: /
@@ -70,6 +71,29 @@ struct ScriptedScene {
   /// The value of one of the proxy's counters, summed over its labels that contain `part`.
   func counter(_ name: String, _ part: String = "") async throws -> Int {
     try await metricSum(proxy, name, part)
+  }
+}
+
+/// The same with a listener that speaks TLS.
+struct SecureScene {
+  let directory: TemporaryDirectory
+  let authority: CertificateAuthority
+  let upstream: PythonPeer
+  let proxy: ProxyUnderTest
+
+  /// `callers` are the listener's rules, which may trust the same authority; `key` is the kind of its key.
+  init(_ top: String = "", key: String = "P-256", callers: (CertificateAuthority) throws -> String = { _ in "" })
+    async throws
+  {
+    authority = try await CertificateAuthority()
+    let certificate = try await authority.issue("listener", key: key)
+    let scene = try await ScriptedScene(top: top, listener: ", tls: {\(certificate.tls)}\(try callers(authority))")
+    (directory, upstream, proxy) = (scene.directory, scene.upstream, scene.proxy)
+  }
+
+  /// The answer to a GET through a curl that trusts the authority.
+  func get(_ path: String = "/seen", _ arguments: [String] = []) async throws -> Answer {
+    try await curl(["--cacert", authority.file] + arguments + ["https://localhost:\(proxy.port)\(path)"])
   }
 }
 
@@ -87,4 +111,26 @@ final class Load: Sendable {
   private let isOn = Locked(true)
   var goesOn: Bool { isOn.withLock { $0 } }
   func end() { isOn.withLock { $0 = false } }
+
+  /// Calls a path on one connection, or on a new one every few calls; how often, and what was answered otherwise than
+  /// with the token that the upstream got.
+  func call(
+    _ proxy: ProxyUnderTest, _ path: String, perConnection: Int = .max,
+    until isEnd: @escaping @Sendable (String) -> Bool
+  ) async throws -> (answered: Int, failures: [String]) {
+    var (answered, failures) = (0, [String]())
+    var connection = try proxy.connect()
+    while goesOn, failures.count < 4 {
+      if answered % perConnection == perConnection - 1 { connection = try proxy.connect() }
+      try await connection.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      let answer = try await connection.receive(until: isEnd)
+      if answer.hasPrefix("HTTP/1.1 200 "), answer.contains(#/(authorization=|Authorization: )Bearer /#) {
+        answered += 1
+      } else {
+        failures.append(String(answer.prefix(300)))
+        connection = try proxy.connect()
+      }
+    }
+    return (answered, failures)
+  }
 }

@@ -15,15 +15,7 @@ struct SealedCacheTests {
   private func key(_ number: UInt8, named name: String, in scene: DeskScene) throws -> String {
     let key = Base64.encode([UInt8](repeating: number, count: 32))
     ProxyLedger.current?.add(secret: key)
-    let path = try scene.directory.write(key + "\n", to: name)
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    return path
-  }
-
-  private func command(
-    _ name: String, _ proxy: ProxyUnderTest, _ arguments: [String] = []
-  ) async throws -> CommandResult {
-    try await run([binary(), name, "-c", proxy.configuration] + arguments)
+    return try scene.directory.write(key + "\n", to: name)
   }
 
   @Test(arguments: Place.allCases)
@@ -32,15 +24,11 @@ struct SealedCacheTests {
     let redis = place == .redis ? try await RedisPeer(in: scene.directory) : nil
     let location = redis.map { "redis: \"redis://127.0.0.1:\($0.port)\"" } ?? "file: \"\(scene.cache)\""
     let (right, wrong) = (try key(1, named: "key", in: scene), try key(2, named: "wrong", in: scene))
-    let (one, ownOne) = try await scene.proxy(place: "{\(location), key_file: \(right)}")
-    let (two, ownTwo) = try await scene.proxy(place: "{\(location), key_file: \(right)}")
-    try await scene.signIn(one)
-    for proxy in [one, two] {
-      #expect(try await eventually { try await proxy.get("/orders/first").status == 200 })
-    }
-    let accounts = try await command("accounts", two)
+    let proxies = try await scene.proxies(2, place: "{\(location), key_file: \(right)}")
+    let (one, two) = (proxies[0], proxies[1])
+    let accounts = try await two.command(["accounts"])
     #expect(accounts.status == 0 && accounts.output.contains("alice@contoso.example"), "\(accounts.errors)")
-    let check = try await command("check", two, ["--live"])
+    let check = try await two.command(["check", "--live"])
     #expect(check.output.contains("1 person"), "\(check.output) \(check.errors)")
     if redis == nil {
       let form = try Data(contentsOf: URL(filePath: scene.cache))
@@ -49,24 +37,17 @@ struct SealedCacheTests {
 
     // Without the key, and with another.
     for (keys, reason) in [("", "'key_file' is not set"), (", key_file: \(wrong)", "'key_file' does not have")] {
-      let (stranger, own) = try await scene.proxy(place: "{\(location)\(keys)}")
+      let stranger = try await scene.proxy(place: "{\(location)\(keys)}")
       #expect(try await stranger.get("/orders/none").status == 503)
       #expect(stranger.process.errors.contains(reason), "\(stranger.process.errors)")
       for name in ["accounts", "check"] {
-        let result = try await command(name, stranger, name == "check" ? ["--live"] : [])
+        let result = try await stranger.command([name] + (name == "check" ? ["--live"] : []))
         #expect(result.status != 0 && (result.output + result.errors).contains(reason), "\(name) \(result)")
       }
-      withExtendedLifetime(own) {}
       try await stranger.process.stop()
     }
     #expect(try await two.get("/orders/still").status == 200)
 
-    let logout = try await command("logout", one, ["--account", "alice@contoso.example"])
-    #expect(logout.status == 0, "\(logout.errors)")
-    for proxy in [one, two] {
-      #expect(try await eventually { try await proxy.get("/orders/out").status == 401 })
-    }
-    withExtendedLifetime((ownOne, ownTwo)) {}
-    await scene.stop()
+    try await scene.signOut(one, of: [one, two])
   }
 }

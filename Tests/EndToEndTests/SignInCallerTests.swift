@@ -1,15 +1,22 @@
 // The sign-in pages on listeners with rules for callers: browsers that satisfy a rule sign in, by themselves or behind
 // nginx, which adds what no browser brings; all others see no page.
 
-import DemoProvider
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
-/// nginx in front of a listener, as browsers reach it: adds a field to each request.
-private func front(to listener: String, port: Int, adding field: String) async throws -> ChildProcess {
-  try await nginx(
+/// A stage whose listener is behind nginx, as browsers reach it, which adds a field to each request.
+private func behindNginx(
+  callers: String, adding field: String, socket: String? = nil
+) async throws -> (stage: SignInStage, nginx: ChildProcess) {
+  let port = try freePort()
+  let origin = "http://localhost:\(port)"
+  let stage = try await SignInStage(
+    SignInStage.Listener(
+      address: socket.map { "unix:\($0)" }, signIn: "{public_url: \"\(origin)\"}", more: ", callers: \(callers)",
+      origin: origin))
+  let listener = socket.map { "http://unix:\($0):" } ?? "http://127.0.0.1:\(stage.proxy.port)"
+  let front = try await nginx(
     serving: """
       server {
         listen 127.0.0.1:\(port);
@@ -19,7 +26,8 @@ private func front(to listener: String, port: Int, adding field: String) async t
           proxy_set_header \(field);
         }
       }
-      """, at: port, in: TemporaryDirectory())
+      """, at: port)
+  return (stage, front)
 }
 
 @Suite("Sign-in pages of listeners with rules for callers", .keepsSecrets, .timeLimit(.minutes(5)))
@@ -72,17 +80,12 @@ struct SignInCallerTests {
     #expect(!stage.hasWritten)
     try await walk(stage)
     #expect(stage.directory.read("jar").contains("__Host-bearer-sign-in-"))
-    await stage.services.stop()
   }
 
   @Test func `a person signs in through a proxy that adds the secret field, and not past it`() async throws {
-    let port = try freePort()
-    let stage = try await SignInStage(
-      SignInStage.Listener(
-        signIn: "{public_url: \"http://localhost:\(port)\"}",
-        more: ", callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}", origin: "http://localhost:\(port)"))
-    let nginx = try await front(
-      to: "http://127.0.0.1:\(stage.proxy.port)", port: port, adding: "X-Proxy-Key \(Self.secret)")
+    let (stage, nginx) = try await behindNginx(
+      callers: "{header: {name: X-Proxy-Key, value: \(Self.secret)}}",
+      adding: "X-Proxy-Key \(Self.secret)")
     for answer in try await refusals("http://localhost:\(stage.proxy.port)") {
       #expect(answer.status == 403 && answer.body.contains("caller-refused"))
     }
@@ -91,7 +94,6 @@ struct SignInCallerTests {
     #expect(!stage.hasWritten)
     try await walk(stage)
     withExtendedLifetime(nginx) {}
-    await stage.services.stop()
   }
 
   @Test func `a person signs in through a proxy that adds a token, and not past it`() async throws {
@@ -104,14 +106,9 @@ struct SignInCallerTests {
     let token = try #require(
       reply.body.between("\"access_token\": \"", "\"") ?? reply.body.between("\"access_token\":\"", "\""))
     ProxyLedger.current?.add(secret: token)
-    let port = try freePort()
-    let stage = try await SignInStage(
-      SignInStage.Listener(
-        signIn: "{public_url: \"http://localhost:\(port)\"}",
-        more: ", callers: {bearer: {authority: \"\(issuer.issuer)\", audiences: [\"https://orders.example\"]}}",
-        origin: "http://localhost:\(port)"))
-    let nginx = try await front(
-      to: "http://127.0.0.1:\(stage.proxy.port)", port: port, adding: "Authorization \"Bearer \(token)\"")
+    let (stage, nginx) = try await behindNginx(
+      callers: "{bearer: {authority: \"\(issuer.issuer)\", audiences: [\"https://orders.example\"]}}",
+      adding: "Authorization \"Bearer \(token)\"")
     for arguments in [[], ["-H", "Authorization: Bearer \(token)x"]] {
       for answer in try await refusals("http://localhost:\(stage.proxy.port)", arguments) {
         #expect(answer.status == 401 && !answer.body.contains("<form"))
@@ -121,21 +118,15 @@ struct SignInCallerTests {
     #expect(!stage.hasWritten)
     try await walk(stage)
     withExtendedLifetime(nginx) {}
-    await stage.services.stop()
   }
 
   @Test func `a unix socket has pages for those behind what may connect to it`() async throws {
     let files = try TemporaryDirectory()
     let socket = files.file("proxy.sock")
-    let port = try freePort()
-    let stage = try await SignInStage(
-      SignInStage.Listener(
-        address: "unix:\(socket)", signIn: "{public_url: \"http://localhost:\(port)\"}",
-        more: ", callers: {unix: {uids: [\(getuid())]}}", origin: "http://localhost:\(port)"))
-    let nginx = try await front(to: "http://unix:\(socket):", port: port, adding: "X-Front nginx")
+    let (stage, nginx) = try await behindNginx(
+      callers: "{unix: {uids: [\(getuid())]}}", adding: "X-Front nginx", socket: socket)
     try await walk(stage)
     withExtendedLifetime(nginx) {}
-    await stage.services.stop()
   }
 
   @Test func `pages of allowed origins cannot press the button`() async throws {
@@ -155,7 +146,6 @@ struct SignInCallerTests {
     }
     #expect(!stage.hasWritten)
     try await walk(stage)
-    await stage.services.stop()
   }
 
   @Test func `a listener with a secret and no pages links to the pages of another, whose sign-in serves it`()
@@ -178,6 +168,5 @@ struct SignInCallerTests {
     #expect(try await curl(key + [url + SignInStage.link]).status == 404)
     #expect(try await stage.signIn("/.bearer/sign-in?route=my-orders").heading == "You are signed in")
     #expect(try await curl(key + [url + "/my/orders/list"]).status == 200)
-    await stage.services.stop()
   }
 }

@@ -1,8 +1,6 @@
 // The sign-in pages beside other services of the same host: cookies that those set, and paths that some servers would
 // take for the pages'.
 
-import DemoProvider
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -31,7 +29,6 @@ import Testing
     #expect(begun.status == 303, "\(begun.body)")
     let back = try await stage.browse(stage.atTheProvider(begun))
     #expect(back["location"] == stage.origin + "/my/orders/list?a=1&b=2", "\(back.body)")
-    await stage.services.stop()
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can be another user of this machine"))
@@ -40,34 +37,26 @@ import Testing
   {
     let stage = try await SignInStage()
     let path = try await stage.atTheProvider(stage.press(stage.browse(SignInStage.link)))
-    func metadataRequests() async throws -> Int {
-      let answer = try await curl([
-        "--cacert", stage.settings.authorityPath, stage.services.providerOrigin + "/testing/requests",
-      ])
-      return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))["discovery"] ?? 0
-    }
-    let before = try await metadataRequests()
+    let before = try await stage.demo.requests(to: "discovery")
     let begun = try await succeed(
       [
         "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c",
         textOfFile(testsDirectory + "/peers/sign_in_flood.py"), "\(stage.proxy.port)", SignInStage.link, "1100",
       ], within: .seconds(400))
     #expect(begun == "1100\n")
-    #expect(try await metadataRequests() == before)
+    #expect(try await stage.demo.requests(to: "discovery") == before)
     let back = try await stage.browse(path)
     #expect(back["location"] == stage.origin + "/my/orders/list?a=1&b=2", "\(back.body)")
-    await stage.services.stop()
   }
 
   @Test func `whether a path is the pages' is decided on its normal form, and no route sees an answer of a provider`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let nginx = try await NginxUpstream(in: directory, certificate: authority.issue("upstream"))
+    let authority = try await CertificateAuthority()
+    let nginx = try await NginxUpstream(certificate: authority.issue("upstream"))
     let port = try freePort()
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      port: port,
       """
       listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(nginx.port)/echo/", token: none}]

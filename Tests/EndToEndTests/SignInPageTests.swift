@@ -2,7 +2,6 @@
 // route, and everything that is refused on the way.
 
 import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -35,7 +34,6 @@ import Testing
     #expect(list.status == 200)
     #expect(list.body.contains(Sample.alice))
     #expect(!stage.proxy.everythingWritten.contains("code="), "no code in any log")
-    await stage.services.stop()
   }
 
   @Test func `an answer counts once, from the browser that began, at the listener it began at`() async throws {
@@ -57,7 +55,6 @@ import Testing
     let again = try await stage.browse(path)
     #expect(again.heading == "This sign-in is over")
     #expect(again.body.contains("href=\"/.bearer/sign-in?route=my-orders&amp;return="))
-    await stage.services.stop()
   }
 
   @Test func `whatever is refused writes nothing, beside what was there`() async throws {
@@ -111,7 +108,6 @@ import Testing
     }
     #expect(stage.everythingKept == kept)
     #expect(try await stage.proxy.get("/my/orders/list").status == 200)
-    await stage.services.stop()
   }
 
   @Test func `a provider's message is one line of text on the page`() async throws {
@@ -129,7 +125,6 @@ import Testing
     #expect(!others.contains("<script") && !others.contains("<img") && !others.contains("\u{202E}"))
     #expect(page.body.utf8.count < 8000)
     #expect(page["set-cookie"] == nil)
-    await stage.services.stop()
   }
 
   @Test func `a link on another site's page leads nowhere by itself`() async throws {
@@ -146,7 +141,6 @@ import Testing
     #expect(own.heading == "You are signed in")
     #expect(
       own.body.contains("<meta http-equiv=\"refresh\" content=\"0;url=/my/orders/list?a=1&amp;b=2\">"), "\(own.body)")
-    await stage.services.stop()
   }
 
   @Test func `a refused caller cannot sign in, and hosts are the listener's own`() async throws {
@@ -167,7 +161,6 @@ import Testing
     let forwarded = try await stage.press(
       stage.browse(SignInStage.link, ["-H", "X-Forwarded-Host: evil.example", "-H", "Forwarded: host=evil.example"]))
     #expect(forwarded["location"]?.contains("evil") == false)
-    await stage.services.stop()
   }
 
   @Test func `a declined sign-in, or another person's, is reported, and nothing is kept`() async throws {
@@ -186,7 +179,6 @@ import Testing
     #expect(bob.body.contains(Sample.bob))
     #expect(!stage.hasWritten)
     #expect(try await stage.browse("/my/orders/list").status == 401)
-    await stage.services.stop()
   }
 
   @Test func `a route without an account offers a choice if several are signed in`() async throws {
@@ -215,7 +207,6 @@ import Testing
     #expect(!refused.body.contains("/.bearer/sign-in"))
     #expect(try await stage.proxy.get("/my/orders/list").body.contains("account_ambiguous"))
     #expect(try await !stage.proxy.get("/my/orders/list").body.contains("sign_in"))
-    await stage.services.stop()
   }
 
   @Test func `pages have one name, and there are none if they are off`() async throws {
@@ -233,9 +224,7 @@ import Testing
       let answer = try await stage.browse(path, arguments)
       #expect(answer.status == 404 && answer.heading == "Nothing here", "\(path)")
     }
-    await stage.services.stop()
     let without = try await SignInStage(signIn: "false")
     #expect(try await without.browse(SignInStage.link).status == 404)
-    await without.services.stop()
   }
 }

@@ -8,10 +8,11 @@ import Testing
 
 /// The sample provider and APIs, and a proxy whose listener has sign-in pages.
 struct SignInStage {
-  let directory: TemporaryDirectory
-  let settings: DemoSettings
-  let services: DemoServices
+  let demo: DemoScene
   let proxy: ProxyUnderTest
+  var directory: TemporaryDirectory { demo.directory }
+  var settings: DemoSettings { demo.settings }
+  var services: DemoServices { demo.services }
   /// The browsers' address of the listener with pages.
   let origin: String
 
@@ -39,9 +40,7 @@ struct SignInStage {
 
   init(account: String? = DemoDirectory.Sample.alice, _ listener: Listener) async throws {
     manner = listener.manner
-    directory = try TemporaryDirectory()
-    settings = DemoSettings(directory: directory.path)
-    services = try DemoServices(settings)
+    demo = try DemoScene()
     self.account = account
     let port = try freePort()
     let other = try freePort()
@@ -55,18 +54,17 @@ struct SignInStage {
 
       """
     proxy = try await ProxyUnderTest(
-      in: directory, port: listener.address == nil ? port : nil,
-      listeners + Self.rest(account: account, settings, services))
+      in: demo.directory, port: listener.address == nil ? port : nil, listeners + Self.rest(account: account, demo))
   }
 
   /// Another process with the same cache file.
   func anotherInstance() async throws -> ProxyUnderTest {
     try await ProxyUnderTest(
-      in: directory, place: { try $0.write($1, to: "another.yaml") },
-      Self.rest(account: account, settings, services))
+      in: directory, place: { try $0.write($1, to: "another.yaml") }, Self.rest(account: account, demo))
   }
 
-  private static func rest(account: String?, _ settings: DemoSettings, _ services: DemoServices) -> String {
+  private static func rest(account: String?, _ demo: DemoScene) -> String {
+    let services = demo.services
     let named = account.map { "account: \($0), " } ?? ""
     return """
       cache: {file: cache.json}
@@ -75,8 +73,8 @@ struct SignInStage {
           authority: \(services.issuer)
           client_id: \(DemoDirectory.Sample.desk)
           client_capabilities: [cp1]
-          tls: {ca_file: \(settings.authorityPath)}
-      defaults: {tls: {ca_file: \(settings.authorityPath)}}
+          \(demo.tls)
+      defaults: {\(demo.tls)}
       routes:
         - name: my-orders
           path: /my/orders/
@@ -101,42 +99,26 @@ struct SignInStage {
   func browse(_ path: String, _ arguments: [String] = [], origin: String? = nil, jar: String = "jar") async throws
     -> Answer
   {
-    let jar = directory.file(jar)
-    return try await curl(["-b", jar, "-c", jar] + manner + arguments + [(origin ?? self.origin) + path])
+    try await EndToEndTests.browse((origin ?? self.origin) + path, manner + arguments, jar: directory.file(jar))
   }
 
   /// Posts the form of a page, changed as told.
   func press(_ page: Answer, _ change: [String: String] = [:], _ arguments: [String] = [], jar: String = "jar")
-    async throws
-    -> Answer
+    async throws -> Answer
   {
-    var fields: [String: String] = [:]
-    for field in ["route", "return", "ask", "seal"] {
-      fields[field] = page.body.between("name=\"\(field)\" value=\"", "\"")?.replacing("&amp;", with: "&")
-    }
-    fields.merge(change) { $1 }
-    let form = fields.flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
-    return try await browse("/.bearer/sign-in", form + arguments, jar: jar)
+    try await browse("/.bearer/sign-in", form(of: page, change) + arguments, jar: jar)
   }
 
   /// Signs in at the provider; the path and query that the browser is sent back to.
   func atTheProvider(_ begun: Answer, user: String = DemoDirectory.Sample.alice, declines: Bool = false) async throws
     -> String
   {
-    struct End: Decodable {
-      var target: String
-      var parameters: [String: String]
-    }
     let address = try #require(begun["location"], "\(begun.status) \(begun.body)")
-    let text = try await succeed(
-      [
-        "/usr/bin/python3", testsDirectory + "/peers/person.py", "--ca", settings.authorityPath, "--user", user,
-        "--jar", directory.file("provider-\(user)"),
-      ] + (declines ? ["--decline"] : []) + ["authorize", address])
-    let end = try JSONDecoder().decode(End.self, from: Data(text.utf8))
+    let person = SigningInPerson(
+      user: user, trust: settings.authorityPath, declines: declines, jar: directory.file("provider-\(user)"))
+    let end = try await ProviderEnd(of: person, at: address)
     #expect(end.target == "\(origin)/.bearer/callback")
-    let query = end.parameters.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&")
-    return "/.bearer/callback?\(query)"
+    return "/.bearer/callback?\(end.query)"
   }
 
   /// True if anything was filed.
@@ -150,22 +132,38 @@ struct SignInStage {
     try await browse(atTheProvider(press(browse(link)), user: user))
   }
 
-  /// Changes the provider's ways.
-  func behave(_ behaviour: String) async throws { try await provider("behaviour", behaviour) }
-
-  /// Has the provider do a task for tests.
-  func provider(_ task: String, _ document: String) async throws {
-    let answer = try await curl([
-      "--cacert", settings.authorityPath, "-d", document, services.providerOrigin + "/testing/" + task,
-    ])
-    try #require((200...299).contains(answer.status), "\(answer.body)")
-  }
-
   /// The content of the file of tokens, and of the one with the requirements of sign-ins.
   var everythingKept: String { directory.read("cache.json") + directory.read("cache.json.challenges") }
 
   /// The link of the page that refuses `/my/orders/list?a=1&b=2`.
   static let link = "/.bearer/sign-in?route=my-orders&return=%2Fmy%2Forders%2Flist%3Fa%3D1%26b%3D2"
+}
+
+/// A browser's request; its cookies are in a file.
+func browse(_ url: String, _ arguments: [String] = [], jar: String) async throws -> Answer {
+  try await curl(["-b", jar, "-c", jar] + arguments + [url])
+}
+
+/// The form of a page, changed as told, as arguments of curl's.
+func form(
+  of page: Answer, _ change: [String: String] = [:], fields: [String] = ["route", "return", "ask", "seal"]
+) -> [String] {
+  let own = fields.compactMap { field in
+    page.body.between("name=\"\(field)\" value=\"", "\"").map { (field, $0.replacing("&amp;", with: "&")) }
+  }
+  return Dictionary(uniqueKeysWithValues: own).merging(change) { $1 }
+    .flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
+}
+
+/// Where a provider sends a person who has signed in.
+struct ProviderEnd: Decodable {
+  var target: String
+  var parameters: [String: String]
+  var query: String { parameters.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&") }
+
+  init(of person: SigningInPerson, at address: String) async throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(try await person.answer(to: address).utf8))
+  }
 }
 
 extension Answer {

@@ -1,6 +1,5 @@
 // A provider that takes longer than callers wait: what it answers in the end is kept, and other routes do not feel it.
 
-import FoundationEssentials
 import Glibc
 import Testing
 import TestSupport
@@ -8,16 +7,13 @@ import TestSupport
 @Suite(.keepsSecrets, .timeLimit(.minutes(3)))
 struct SlowProviderTests {
   private let directory: TemporaryDirectory
-  private static let password = "kettle-harbour-7"
 
   init() throws { directory = try TemporaryDirectory() }
 
   /// A provider whose refresh tokens are good for one use, and a proxy at which Ann is signed in.
   private func signedIn(expiresIn seconds: Int) async throws -> (OpenIDProvider, ProxyUnderTest, configuration: String)
   {
-    let provider = try await OpenIDProvider(
-      in: directory,
-      ["--client", "desk:", "--person", "ann@id.example:\(Self.password)", "--expires-in", "\(seconds)"])
+    let provider = try await OpenIDProvider(OpenIDProvider.desk + ["--expires-in", "\(seconds)"])
     let configuration = """
       cache: {file: "\(directory.file("cache.json"))"}
       applications:
@@ -28,10 +24,7 @@ struct SlowProviderTests {
 
       """
     let proxy = try await ProxyUnderTest(in: directory, configuration)
-    let login = try await Login.run(
-      proxy.configuration, ["--application", "desk"],
-      person: SigningInPerson(user: "ann@id.example", password: Self.password), in: directory)
-    #expect(login.status == 0, "\(login.errors)")
+    try await proxy.signIn(["--application", "desk"], OpenIDProvider.ann())
     #expect(try await eventually { try await proxy.get("/desk/whoami").status == 200 })
     return (provider, proxy, configuration)
   }
@@ -59,11 +52,10 @@ struct SlowProviderTests {
   {
     let provider = try await OpenIDProvider(in: directory)
     try await provider.behave(#"{"delay": 40, "endpoint": "token"}"#)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await ProxyUnderTest(
       in: directory,
-      "limits: {connections: 19}\n" + application(provider.issuer) + "routes:\n" + route("orders", to: upstream.port)
-        + "  - {name: open, path: /open/, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}\n")
+      "limits: {connections: 19}\n" + ProviderScene.configuration(provider.issuer, upstream))
     // The probe of the port has left its place.
     #expect(
       try await eventually {
@@ -74,9 +66,7 @@ struct SlowProviderTests {
     // The first five have a stream beside it that an upstream serves. All 19 places are taken before callers of another
     // route ask for one, at once: those that wait for a token are told after ten seconds that the provider is slow.
     let script = """
-      import http.client, re, sys, time
-      sys.path.insert(0, sys.argv[1])
-      from http2_cases import *
+      import http.client, re
       def get(port, path):
           connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)
           connection.request("GET", path)
@@ -86,14 +76,14 @@ struct SlowProviderTests {
           return answer.status, text
       callers = []
       for number in range(14):
-          caller = Connection(int(sys.argv[2]))
+          caller = Connection(int(sys.argv[1]))
           caller.send(headers(1, fields(path="/orders/seen")))
           if number < 5: caller.send(headers(3, fields(path="/open/slow/12")))
           callers.append(caller)
       for _ in range(6000):
-          if re.search("^bearer_proxy_http2_streams_open 19$", get(sys.argv[3], "/metrics")[1], re.M): break
+          if re.search("^bearer_proxy_http2_streams_open 19$", get(sys.argv[2], "/metrics")[1], re.M): break
           time.sleep(0.01)
-      print(*[get(sys.argv[2], "/open/seen")[0] for _ in range(5)], sep=",")
+      print(*[get(sys.argv[1], "/open/seen")[0] for _ in range(5)], sep=",")
       for number, caller in enumerate(callers):
           seen = []
           for frame in caller.frames(time.monotonic() + 60):
@@ -105,11 +95,9 @@ struct SlowProviderTests {
               if "503" in seen and (number >= 5 or "200" in seen): break
           print(*seen, sep=",")
       """
-    let callers = try ChildProcess(
-      "callers",
-      [pinnedPython(), "-c", script, testsDirectory + "/peers", "\(proxy.port)", "\(proxy.adminPort)"], in: directory)
-    #expect(try await callers.wait(within: .seconds(120)) == 0, "\(callers.errors)")
-    let lines = callers.output.split(separator: "\n").map(String.init)
+    let output = try await succeed(
+      http2Script(script, ["\(proxy.port)", "\(proxy.adminPort)"]), within: .seconds(120))
+    let lines = output.split(separator: "\n").map(String.init)
     #expect(lines.first == "200,200,200,200,200", "\(lines)")
     let ends = lines.dropFirst()
     #expect(ends.prefix(5).allSatisfy { ["503,200", "200,503"].contains($0) }, "\(ends)")

@@ -11,12 +11,10 @@ struct StatusTests {
   }
 
   @Test func `each route has one line with its state and the next step`() async throws {
-    let directory = try TemporaryDirectory()
-    let provider = try await OpenIDProvider(in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let provider = try await OpenIDProvider()
+    let upstream = try await PythonPeer("scripted_upstream.py")
     let dead = try freePort()
     let proxy = try await ProxyUnderTest(
-      in: directory,
       """
       applications:
         contoso: {authority: "\(provider.issuer)", client_id: \(OpenIDProvider.client), client_secret: \
@@ -128,31 +126,19 @@ struct StatusTests {
     let after = try await run([try binary(), "status", "-c", file], environment: environment)
     #expect(after.status == 2 && after.errors.contains("has no 'admin' section"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("bearer-proxy")).isEmpty)
-  }
-
-  @Test func `an admin port that the system chose is known to status`() async throws {
-    let directory = try TemporaryDirectory()
-    let file = try directory.write(
-      """
-      listeners: [{address: "127.0.0.1:0"}]
-      admin: {address: "127.0.0.1:0"}
-      routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", token: none}]
-      """, to: "proxy.yaml")
-    let environment = ["XDG_RUNTIME_DIR": directory.path]
-    let proxy = try ChildProcess(
+    // A port that the system chose is known by it, too.
+    try write("admin: {address: \"127.0.0.1:0\"}")
+    let chosen = try ChildProcess(
       "bearer-proxy", [binary(), "run", "-c", file], in: directory, environment: environment)
-    #expect(
-      try await eventually {
-        try await run([try binary(), "status", "-c", file], environment: environment).status == 0
-      })
-    try await proxy.stop()
+    #expect(try await eventually { try await asked().status == 0 })
+    try await chosen.stop()
   }
 
   @Test func `a listener's certificate that has ended is reported everywhere`() async throws {
     let directory = try TemporaryDirectory()
     let certificates = testsDirectory + "/Fixtures/certificates"
     let (port, admin) = (try freePort(), try freePort())
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let file = try directory.write(
       """
       listeners:
@@ -193,7 +179,7 @@ struct StatusTests {
     let proxy = try await ProxyUnderTest(
       in: directory, environment: environment,
       "routes: [{name: r, path: /, upstream: \"http://127.0.0.1:1/\", token: none}]")
-    let checked = try await run([try binary(), "check", "-c", proxy.configuration], environment: environment)
+    let checked = try await proxy.command(["check"])
     #expect(checked.status == 0)
     for variable in ["OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE"] {
       #expect(
@@ -219,9 +205,8 @@ struct StatusTests {
   }
 
   @Test func `the configuration in force is shown with its sources and without its secrets`() async throws {
-    let directory = try TemporaryDirectory()
     let proxy = try await ProxyUnderTest(
-      in: directory, options: ["--log-level", "warning"],
+      options: ["--log-level", "warning"],
       environment: ["BEARER_PROXY_LOG_FORMAT": "text", "PROVIDER_PORT": "\(try freePort())"],
       application("http://127.0.0.1:${PROVIDER_PORT}") + "routes:\n" + route("orders", to: 1))
     let text = try await proxy.admin("/config").body

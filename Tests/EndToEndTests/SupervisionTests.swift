@@ -38,9 +38,8 @@ struct SupervisionTests {
   /// otherwise complains.
   @Test(arguments: getuid() == 0 ? [3, -3] : [3])
   func `all threads have the priority that the process was started with`(_ nice: Int) async throws {
-    let directory = try TemporaryDirectory()
     let proxy = try await ProxyUnderTest(
-      in: directory, launcher: ["/usr/bin/nice", "-n", "\(nice)"],
+      launcher: ["/usr/bin/nice", "-n", "\(nice)"],
       """
       loops: 2
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(try freePort())/", token: none}]
@@ -94,7 +93,7 @@ struct SupervisionTests {
   @Test func `sockets that it was started with are served, kept through reloads, and left where they are`() async throws
   {
     let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let (port, stray) = (try freePort(), try freePort())
     let path = directory.file("proxy.sock")
     let proxy = try await ProxyUnderTest(

@@ -1,7 +1,6 @@
 // Microsoft's authorities by their own host names, which only an outbound proxy knows here: which tenant and policy a
 // token is of, and that the next process finds it in the cache while the provider is away.
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -58,8 +57,8 @@ struct TenantTests {
     let certificate = try await authority.issue("provider", for: Set(Self.rows.map { "DNS:\($0.host)" }).sorted())
     let port = try freePort()
     let provider = try await nginx(serving: Self.servers(port, certificate), at: port, in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
-    let outbound = try await OutboundProxy(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
+    let outbound = try await PythonPeer("connect_proxy.py", in: directory)
     let environment = ["HTTPS_PROXY": "http://127.0.0.1:\(outbound.port)"]
     // Two routes share an application, so that their tenants alone tell their tokens apart.
     let applications = Dictionary(Self.rows.map { ("\($0.host)\($0.path)", $0) }) { first, _ in first }
@@ -92,10 +91,9 @@ struct TenantTests {
     let cache = directory.file("cache.json")
     let proxy = try await ProxyUnderTest(in: directory, environment: environment, configuration(cache))
     try await check(proxy)
-    let live = try await run([binary(), "check", "-c", proxy.configuration, "--live"], environment: environment)
+    let live = try await proxy.command(["check", "--live"])
     #expect(live.status == 0, "\(live.output)\(live.errors)")
-    let token = try await run(
-      [binary(), "token", "-c", proxy.configuration, "--route", "two"], environment: environment)
+    let token = try await proxy.command(["token", "--route", "two"])
     #expect(token.status == 0 && token.output.contains(":\(port)/two.example"), "\(token.output)\(token.errors)")
     provider.send(SIGKILL)
     _ = try await provider.wait(within: .seconds(30))

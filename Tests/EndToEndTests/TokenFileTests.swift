@@ -9,7 +9,7 @@ import Testing
 struct TokenFileTests {
   private let directory: TemporaryDirectory
   private let memory: Memory
-  private let upstream: ScriptedUpstream
+  private let upstream: PythonPeer
 
   /// A directory in memory, which ends with the test.
   private final class Memory: Sendable {
@@ -37,7 +37,7 @@ struct TokenFileTests {
 
   init() async throws {
     (directory, memory) = (try TemporaryDirectory(), try Memory())
-    upstream = try await ScriptedUpstream(in: directory)
+    upstream = try await PythonPeer("scripted_upstream.py", in: directory)
   }
 
   private func proxy(_ provider: OpenIDProvider, _ more: String = "") async throws -> ProxyUnderTest {

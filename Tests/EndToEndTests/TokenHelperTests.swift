@@ -125,11 +125,7 @@ struct TokenHelperTests {
 
   @Test func `git clones from a server that demands Bearer, and pushes to it`() async throws {
     let server = try ChildProcess(
-      "git-server",
-      [
-        pinnedPython(), testsDirectory + "/peers/git_server.py", "--provider", provider.issuer, "--root",
-        directory.path,
-      ], in: directory)
+      "git-server", peer("git_server.py", ["--provider", provider.issuer, "--root", directory.path]), in: directory)
     let address = "http://127.0.0.1:\(try await announcedPort(of: server))"
     let text = textOfFile(file).replacing("http://127.0.0.1:\(self.server)/", with: address + "/")
     try Data(text.utf8).write(to: URL(filePath: file))
@@ -148,10 +144,8 @@ struct TokenHelperTests {
       ["git", "-C", directory.path, "-c", "credential.helper="] + ["-c", "user.name=a", "-c", "user.email=a@b.example"]
     let quiet = ["GIT_TERMINAL_PROMPT": "0"]
     // The helper in the protocol of a git that knows Bearer, if this machine has an older one.
-    let spoken = try await succeed([
-      pinnedPython(), testsDirectory + "/peers/git_bearer.py", "\(address)/repo.git",
-      "\(try binary()) token -c \(file) --route git --format git",
-    ])
+    let spoken = try await succeed(
+      peer("git_bearer.py", ["\(address)/repo.git", "\(try binary()) token -c \(file) --route git --format git"]))
     #expect(spoken == "status 200\n")
     let refused = try await run(alone + ["clone", "\(address)/repo.git", "refused"], environment: quiet)
     #expect(refused.status != 0)
@@ -261,13 +255,13 @@ struct TokenHelperTests {
   }
 
   @Test func `over TCP there is no token, whatever right a caller has`() async throws {
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let proxy = try await ProxyUnderTest(
       in: directory, application(provider.issuer) + "routes:\n" + route("all", to: upstream.port))
     let refused = try await proxy.admin("/token?route=all")
     #expect(refused.status == 403)
     #expect(refused.body == "only the proxy's own user and root get tokens, on a unix socket\n")
-    let command = try await run([binary(), "token", "-c", proxy.configuration, "--route", "all", "--format", "plain"])
+    let command = try await proxy.command(["token", "--route", "all", "--format", "plain"])
     #expect(command.status == 2 && command.errors.contains("the running proxy gives tokens on a unix socket only"))
   }
 }

@@ -1,6 +1,5 @@
 // The main job and what happens when there is no token, with a provider and an upstream we did not write.
 
-import FoundationEssentials
 import Testing
 import TestSupport
 
@@ -24,10 +23,10 @@ struct TokenTests {
   }
 
   @Test func `a provider that is down is a 503 with Retry-After, and the proxy recovers by itself`() async throws {
-    let directory = try TemporaryDirectory()
-    let upstream = try await ScriptedUpstream(in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py")
     let port = try freePort()
-    let proxy = try await ProxyUnderTest(in: directory, configuration("http://127.0.0.1:\(port)", upstream))
+    let proxy = try await ProxyUnderTest(
+      ProviderScene.configuration("http://127.0.0.1:\(port)", upstream))
     let answer = try await proxy.get("/orders/seen")
     #expect(answer.status == 503)
     #expect(answer.body.contains("identity-provider-unavailable"))
@@ -38,31 +37,11 @@ struct TokenTests {
     #expect(readiness.body.contains("contoso"))
     #expect(try await proxy.admin("/healthz").status == 200)
 
-    let provider = try await OpenIDProvider(in: directory, port: port)
+    let provider = try await OpenIDProvider(port: port)
     #expect(try await eventually { try await proxy.admin("/readyz").status == 200 })
     #expect(try await proxy.get("/orders/seen").status == 200)
     try await provider.process.stop()
     // A held token still serves while the provider is away.
     #expect(try await proxy.get("/orders/seen").status == 200)
-  }
-
-  private func configuration(_ issuer: String, _ upstream: ScriptedUpstream) -> String {
-    """
-    applications:
-      contoso:
-        authority: \(issuer)
-        client_id: \(OpenIDProvider.client)
-        client_secret: "\(OpenIDProvider.secret)"
-    routes:
-      - name: orders
-        path: /orders/
-        upstream: http://127.0.0.1:\(upstream.port)/
-        application: contoso
-        token: {as: application, scopes: [orders.read]}
-      - name: open
-        path: /open/
-        upstream: http://127.0.0.1:\(upstream.port)/
-        token: none
-    """
   }
 }

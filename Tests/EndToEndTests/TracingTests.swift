@@ -1,7 +1,6 @@
 // Traces from a caller through the proxy to an upstream, as a collector reads them, and a collector that is slow, away
 // or out of sorts.
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -10,17 +9,15 @@ import Testing
 struct TracingTests {
   private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
   private static let caller = "00f067aa0ba902b7"
-  private let directory: TemporaryDirectory
-  private let upstream: ScriptedUpstream
+  private let upstream: PythonPeer
 
   init() async throws {
-    directory = try TemporaryDirectory()
-    upstream = try await ScriptedUpstream(in: directory)
+    upstream = try await PythonPeer("scripted_upstream.py")
   }
 
   private func proxy(_ environment: [String: String], _ body: String = "") async throws -> ProxyUnderTest {
     try await ProxyUnderTest(
-      in: directory, environment: environment,
+      environment: environment,
       body.isEmpty
         ? "routes: [{name: all, path: /, upstream: \"http://127.0.0.1:\(upstream.port)/\", token: none}]" : body)
   }
@@ -42,9 +39,9 @@ struct TracingTests {
   @Test func `a trace goes from the caller to the upstream, with the wait for a token and its repetition in it`()
     async throws
   {
-    let authority = try await CertificateAuthority(in: directory)
-    let collector = try await TraceCollector(in: directory, https: authority.issue("collector"))
-    let provider = try await OpenIDProvider(in: directory)
+    let authority = try await CertificateAuthority()
+    let collector = try await TraceCollector(https: authority.issue("collector"))
+    let provider = try await OpenIDProvider()
     var environment = collector.environment
     environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = "https://127.0.0.1:\(collector.port)/"
     environment["OTEL_EXPORTER_OTLP_CERTIFICATE"] = authority.file
@@ -117,7 +114,7 @@ struct TracingTests {
   @Test func `the proxy's own answers have a reason, and a caller's mistake is no error of the span`()
     async throws
   {
-    let collector = try await TraceCollector(in: directory)
+    let collector = try await TraceCollector()
     let proxy = try await proxy(
       collector.environment,
       application("http://127.0.0.1:\(try freePort())") + "routes:\n" + route("orders", to: upstream.port)
@@ -150,14 +147,14 @@ struct TracingTests {
   @Test func `a trace that is not propagated begins and ends here, and a setting that is not followed is reported`()
     async throws
   {
-    let collector = try await TraceCollector(in: directory)
+    let collector = try await TraceCollector()
     var environment = collector.environment
     environment["OTEL_PROPAGATORS"] = "none"
     environment["OTEL_EXPORTER_OTLP_PROTOCOL"] = "grpc"
     let proxy = try await proxy(environment)
     let words = "is 'grpc', but traces are sent as http/json"
     #expect(try await eventually { proxy.process.errors.contains(words) })
-    let check = try await run([binary(), "check", "-c", proxy.configuration], environment: environment)
+    let check = try await proxy.command(["check"])
     let told = check.output + check.errors
     #expect(check.status == 0 && told.contains("warning: OTEL_EXPORTER_OTLP_PROTOCOL \(words)"), "\(told)")
     let answer = try await proxy.get("/seen", Self.traceparent("01") + ["-H", "tracestate: a=1"])
@@ -170,7 +167,7 @@ struct TracingTests {
   func `a collector that does not answer holds up neither requests nor the end, and no more than the queue waits`()
     async throws
   {
-    let collector = try await TraceCollector(in: directory, answers: #"[{"delay": 600, "times": 9}]"#)
+    let collector = try await TraceCollector(answers: #"[{"delay": 600, "times": 9}]"#)
     var environment = collector.environment
     environment["OTEL_BSP_MAX_QUEUE_SIZE"] = "8"
     // A wait for the collector would last longer than this test.

@@ -83,8 +83,7 @@ struct TutorialTests {
           ProxyLedger.current?.add(secret: Self.secret)
         } else if command.hasPrefix("bearer-proxy login") {
           let file = try #require(words.firstIndex(of: "-c").map { words[$0 + 1] })
-          let login = try await Login.run(
-            directory.file(file), Array(words.dropFirst(4)), person: person, in: directory)
+          let login = try await Login.run(directory.file(file), Array(words.dropFirst(4)), person: person)
           #expect(login.status == 0, "\(command): \(login.errors)")
         } else {
           let isCall = command.hasPrefix("curl ") || command.hasPrefix("bearer-proxy status")
@@ -107,20 +106,20 @@ struct TutorialTests {
   }
 
   /// Trust in the sample's authority for provider and upstream, which a cloud's own need not have.
-  private func trusting(_ blocks: [Block], _ file: String) -> [Block] {
+  private func trusting(_ blocks: [Block], _ demo: DemoScene) -> [Block] {
     blocks.map { block in
       guard block.file != nil else { return block }
       var block = block
-      block.text = block.text.replacing(/\n    client_id: .*/) { "\($0.output)\n    tls: {ca_file: \"\(file)\"}" }
-      block.text += "defaults: {tls: {ca_file: \"\(file)\"}}\n"
+      block.text = block.text.replacing(/\n    client_id: .*/) { "\($0.output)\n    \(demo.tls)" }
+      block.text += "defaults: {\(demo.tls)}\n"
       return block
     }
   }
 
   /// A page that leads to Graph as a person, walked with the sample provider and API.
   private func walkGraph(_ blocks: [Block]) async throws {
-    let settings = DemoSettings(directory: directory.path)
-    let services = try DemoServices(settings)
+    let demo = try DemoScene()
+    let services = demo.services
     let text = try adapted(
       blocks,
       [
@@ -128,17 +127,14 @@ struct TutorialTests {
         ("https://graph.microsoft.com/v1.0/", services.apiOrigin + "/api/"),
         ("[User.Read]", "[\"api://orders/Orders.Read\"]"),
       ] + ports(blocks))
-    let outputs = try await walk(
-      trusting(text, settings.authorityPath), person: SigningInPerson(trust: settings.authorityPath))
+    let outputs = try await walk(trusting(text, demo), person: demo.person())
     #expect(outputs.contains { $0.key.hasSuffix("/graph/me") && $0.value.contains(Sample.alice) }, "\(outputs)")
-    await services.stop()
   }
 
   /// A page that leads to an API as an application, walked with the sample provider and API.
   private func walkOrders(_ blocks: [Block]) async throws {
-    let settings = DemoSettings(directory: directory.path)
-    let services = try DemoServices(settings)
-    let secret = textOfFile(settings.secretPath)
+    let demo = try DemoScene()
+    let (services, secret) = (demo.services, textOfFile(demo.settings.secretPath))
     ProxyLedger.current?.add(secret: secret)
     let text = try adapted(
       blocks,
@@ -146,9 +142,8 @@ struct TutorialTests {
         (Self.entra, services.issuer), (Self.noID, Sample.portal), (Self.secret, secret),
         ("https://orders.example/", services.apiOrigin + "/"),
       ] + ports(blocks))
-    let outputs = try await walk(trusting(text, settings.authorityPath), person: SigningInPerson())
+    let outputs = try await walk(trusting(text, demo), person: SigningInPerson())
     #expect(outputs.contains { $0.key.contains("/orders/") && !$0.value.isEmpty }, "\(outputs)")
-    await services.stop()
   }
 
   @Test func `README.md: for an application`() async throws {
@@ -168,9 +163,7 @@ struct TutorialTests {
   }
 
   @Test func `docs/keycloak.md`() async throws {
-    let password = "kettle-harbour-7"
-    let provider = try await OpenIDProvider(
-      in: directory, ["--client", "desk:", "--person", "ann@id.example:\(password)", "--realm", "main"])
+    let provider = try await OpenIDProvider(OpenIDProvider.desk + ["--realm", "main"])
     let issuer = provider.issuer(ofRealm: "main")
     let blocks = try Self.blocks(of: "docs/keycloak.md")
     let text = try adapted(
@@ -179,22 +172,17 @@ struct TutorialTests {
         ("https://id.example/realms/main", issuer), ("https://orders.example/api/", issuer + "/api/"),
         (Self.secret, OpenIDProvider.secret),
       ] + ports(blocks))
-    let outputs = try await walk(text, person: SigningInPerson(user: "ann@id.example", password: password))
+    let outputs = try await walk(text, person: OpenIDProvider.ann())
     for route in ["all", "mine"] {
       #expect(outputs.contains { $0.key.hasSuffix("/\(route)/whoami") && $0.value.contains(issuer) }, "\(outputs)")
     }
   }
 
   @Test func `docs/mcp.md`() async throws {
-    let password = "kettle-harbour-7"
     let port = try freePort()
     let resource = "http://127.0.0.1:\(port)/mcp"
     let provider = try await OpenIDProvider(
-      in: directory,
-      [
-        "--client", "desk:", "--person", "ann@id.example:\(password)", "--scope", "mcp.use", "--scope", "mcp.admin",
-        "--resource", resource,
-      ])
+      OpenIDProvider.desk + ["--scope", "mcp.use", "--scope", "mcp.admin", "--resource", resource])
     let server = try await MCPServer(.mcp, in: directory, port: port, issuer: provider.issuer, scopes: ["mcp.use"])
     let blocks = try Self.blocks(of: "docs/mcp.md")
     let free = try ["127.0.0.1:8081", "127.0.0.1:9902"].map { (from: $0, to: "127.0.0.1:\(try freePort())") }
@@ -204,7 +192,7 @@ struct TutorialTests {
         ("https://id.example/realms/main", provider.issuer), ("https://mcp.example/mcp", resource),
         (Self.secret, OpenIDProvider.secret),
       ] + free + ports(blocks))
-    let outputs = try await walk(text, person: SigningInPerson(user: "ann@id.example", password: password))
+    let outputs = try await walk(text, person: OpenIDProvider.ann())
     for route in ["tools", "jobs"] {
       #expect(outputs.contains { $0.key.hasSuffix("/\(route)") && $0.value.contains("serverInfo") }, "\(outputs)")
     }

@@ -5,16 +5,15 @@ import TestSupport
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct UpstreamTLSTests {
-  private func proxy(_ directory: TemporaryDirectory, upstream: String, tls: String) async throws -> ProxyUnderTest {
+  private func proxy(_ upstream: String, tls: String, more: String = "") async throws -> ProxyUnderTest {
     try await ProxyUnderTest(
-      in: directory,
       """
       routes:
         - name: secure
           path: /
-          upstream: \(upstream)
+          upstream: https://\(upstream)/
           token: none
-          tls: \(tls)
+          tls: {\(tls)}\(more)
       """)
   }
 
@@ -27,12 +26,12 @@ struct UpstreamTLSTests {
     let nginx = try await NginxUpstream(
       in: directory, certificate: authority.issue("named", for: ["DNS:orders.example"]))
     let rows = [
-      ("{ca_file: \(other.file), server_name: orders.example}", "certificate verify failed"),
-      ("{ca_file: \(authority.file)}", "mismatch"),
-      ("{server_name: orders.example}", "certificate verify failed"),
+      ("ca_file: \(other.file), server_name: orders.example", "certificate verify failed"),
+      ("ca_file: \(authority.file)", "mismatch"),
+      ("server_name: orders.example", "certificate verify failed"),
     ]
     for (tls, reason) in rows {
-      let proxy = try await proxy(directory, upstream: "https://127.0.0.1:\(nginx.tlsPort)/", tls: tls)
+      let proxy = try await proxy("127.0.0.1:\(nginx.tlsPort)", tls: tls)
       let answer = try await proxy.get("/echo")
       #expect(answer.status == 502)
       #expect(answer.body.contains("upstream-unreachable"))
@@ -41,8 +40,7 @@ struct UpstreamTLSTests {
     }
     #expect(nginx.accessLog.isEmpty)
     let trusted = try await proxy(
-      directory, upstream: "https://127.0.0.1:\(nginx.tlsPort)/",
-      tls: "{ca_file: \(authority.file), server_name: orders.example}")
+      "127.0.0.1:\(nginx.tlsPort)", tls: "ca_file: \(authority.file), server_name: orders.example")
     let answer = try await trusted.get("/echo")
     #expect(answer.status == 200)
     #expect(answer.echoed("sni") == "orders.example")
@@ -54,22 +52,12 @@ struct UpstreamTLSTests {
     let client = try await authority.issue("client")
     let nginx = try await NginxUpstream(
       in: directory, certificate: authority.issue("upstream"), clientAuthority: authority.file)
-    let anonymous = try await proxy(
-      directory, upstream: "https://localhost:\(nginx.tlsPort)/", tls: "{ca_file: \(authority.file)}")
+    let anonymous = try await proxy("localhost:\(nginx.tlsPort)", tls: "ca_file: \(authority.file)")
     #expect(try await anonymous.get("/echo").status == 400)
     try await anonymous.process.stop()
-    let known = try await ProxyUnderTest(
-      in: directory,
-      """
-      loops: 1
-      routes:
-        - name: secure
-          path: /
-          upstream: https://localhost:\(nginx.tlsPort)/
-          token: none
-          tls: {ca_file: \(authority.file), certificate_file: \(client.certificateFile), key_file: \(client.keyFile)}
-          pool: {max_idle: 0}
-      """)
+    let known = try await proxy(
+      "localhost:\(nginx.tlsPort)", tls: "ca_file: \(authority.file), \(client.tls)",
+      more: "\n    pool: {max_idle: 0}\nloops: 1")
     #expect(try await known.get("/echo").echoed("reused") == ".")
     #expect(try await known.get("/echo").echoed("reused") == "r")
   }
@@ -80,7 +68,7 @@ struct UpstreamTLSTests {
   ) async throws {
     let directory = try TemporaryDirectory()
     let authority = try await CertificateAuthority(in: directory)
-    let tls = "{ca_file: \(authority.file)}"
+    let tls = "ca_file: \(authority.file)"
     let rows = [
       (try await authority.issue("common", for: [], commonName: host), 502),
       (try await authority.issue("mail", for: ["email:a@example.org"], commonName: host), 502),
@@ -88,7 +76,7 @@ struct UpstreamTLSTests {
     ]
     for (certificate, status) in rows {
       let nginx = try await NginxUpstream(in: directory, certificate: certificate)
-      let proxy = try await proxy(directory, upstream: "https://\(host):\(nginx.tlsPort)/", tls: tls)
+      let proxy = try await proxy("\(host):\(nginx.tlsPort)", tls: tls)
       #expect(try await proxy.get("/echo").status == status)
       if status == 502 { #expect(try await eventually { proxy.process.errors.contains("mismatch") }) }
       #expect(nginx.accessLog.isEmpty == (status == 502))
@@ -104,56 +92,31 @@ struct UpstreamTLSTests {
   ]
 
   @Test func `an upstream gets no handshake without forward secrecy and authenticated encryption`() async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
+    let authority = try await CertificateAuthority()
     let certificate = try await authority.issue("rsa", key: "rsa")
-    var (servers, routes) = ([ChildProcess](), "routes:\n")
+    var (servers, routes) = ([OpenSSLServer](), "routes:\n")
     for (suite, _) in Self.suites {
-      let port = try freePort()
-      let server = try ChildProcess(
-        "s_server-\(suite)",
-        [
-          "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate.certificateFile, "-key",
-          certificate.keyFile, "-tls1_2", "-cipher", "\(suite):@SECLEVEL=0", "-www",
-        ], in: directory)
-      try await waitForPort(port, of: server)
+      let server = try await OpenSSLServer(
+        certificate, ["-tls1_2", "-cipher", "\(suite):@SECLEVEL=0"])
       servers.append(server)
       routes += """
-          - {name: \(suite), path: /\(suite)/, upstream: "https://127.0.0.1:\(port)/", token: none,
+          - {name: \(suite), path: /\(suite)/, upstream: "https://127.0.0.1:\(server.port)/", token: none,
              tls: {ca_file: \(authority.file)}}
 
         """
     }
-    let proxy = try await ProxyUnderTest(in: directory, routes)
+    let proxy = try await ProxyUnderTest(routes)
     for (suite, isGood) in Self.suites {
       #expect(try await proxy.get("/\(suite)/").status == (isGood ? 200 : 502), "\(suite)")
     }
   }
 
   @Test func `a listener offers nothing without forward secrecy and authenticated encryption`() async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await CertificateAuthority(in: directory)
-    let certificate = try await authority.issue("rsa", key: "rsa")
-    let upstream = try await ScriptedUpstream(in: directory)
-    let port = try freePort()
-    let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      listeners:
-        - address: "127.0.0.1:\(port)"
-          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
-      routes:
-        - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
-      """)
+    let scene = try await SecureScene(key: "rsa")
     for (suite, isGood) in Self.suites {
-      let answer = try await curl([
-        "--cacert", authority.file, "--tls-max", "1.2", "--ciphers", "\(suite):@SECLEVEL=0",
-        "https://localhost:\(port)/seen",
-      ])
+      let answer = try await scene.get("/seen", ["--tls-max", "1.2", "--ciphers", "\(suite):@SECLEVEL=0"])
       #expect(answer.status == (isGood ? 200 : 0), "\(suite)")
     }
-    let newest = try await curl(["--cacert", authority.file, "--tlsv1.3", "https://localhost:\(port)/seen"])
-    #expect(newest.status == 200)
-    withExtendedLifetime(proxy) {}
+    #expect(try await scene.get("/seen", ["--tlsv1.3"]).status == 200)
   }
 }

@@ -7,16 +7,13 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(10)))
 struct WebSocketHTTP2Tests {
-  private static let peer = testsDirectory + "/peers/websocket_http2.py"
-
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
   /// An upstream with WebSockets on HTTP/2 and HTTP/1.1.
-  private func hypercorn() async throws -> (process: ChildProcess, port: Int) {
-    let process = try ChildProcess("hypercorn", [pinnedPython(), Self.peer, "serve"], in: directory)
-    return (process, try await announcedPort(of: process))
+  private func hypercorn() async throws -> PythonPeer {
+    try await PythonPeer("websocket_http2.py", ["serve"], in: directory)
   }
 
   private func proxy(to port: Int, _ route: String = "", top: String = "") async throws -> ProxyUnderTest {
@@ -37,11 +34,8 @@ struct WebSocketHTTP2Tests {
 
   private func call(
     _ proxy: ProxyUnderTest, _ mode: String = "call", _ path: String = "/chat/room", _ fields: String...
-  )
-    async throws -> WebSocketReport
-  {
-    let output = try await succeed([pinnedPython(), Self.peer, mode, "\(proxy.port)", path] + fields)
-    return try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8))
+  ) async throws -> WebSocketReport {
+    try await WebSocketReport("websocket_http2.py", [mode, "\(proxy.port)", path] + fields)
   }
 
   private func expectMessages(_ told: WebSocketReport) {
@@ -50,7 +44,7 @@ struct WebSocketHTTP2Tests {
   }
 
   @Test func `a caller with HTTP/2 reaches an upstream with HTTP/1.1`() async throws {
-    let server = try await WebSocketServer("serve", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"], in: directory)
     let proxy = try await proxy(to: server.port)
     let told = try await call(proxy, "call", "/chat/room", "authorization: Bearer the-callers-own")
     #expect(told.permitted == true && told.status == 200 && told.proof == false, "\(told)")
@@ -68,8 +62,7 @@ struct WebSocketHTTP2Tests {
     expectMessages(try await call(proxy))
     let url = "ws://127.0.0.1:\(proxy.port)/chat/room"
     // The websockets package refuses a proof that is not right.
-    let output = try await succeed([pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", url])
-    expectMessages(try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)))
+    expectMessages(try await WebSocketReport("websocket_peer.py", ["call", url]))
     // They share a connection with each other, and with requests.
     #expect(try await proxy.get("/chat/plain").body == "plain")
     let metrics = try await proxy.admin("/metrics").body
@@ -83,12 +76,12 @@ struct WebSocketHTTP2Tests {
     let proxy = try await proxy(to: server.port, "protocol: http2")
     #expect(try await call(proxy, "call", "/chat/denied").status == 403)
     let url = "ws://127.0.0.1:\(proxy.port)/chat/denied"
-    let output = try await succeed([pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", url])
+    let output = try await succeed(peer("websocket_peer.py", ["call", url]))
     #expect(output.contains("403"), "\(output)")
   }
 
   @Test func `each direction ends by itself, and what was sent early arrives`() async throws {
-    let server = try await WebSocketServer("serve-raw", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve-raw"], in: directory)
     let proxy = try await proxy(to: server.port)
     let told = try await call(proxy, "open")
     #expect(told.status == 200 && told.data == "early,latebye" && told.reset == nil, "\(told)")
@@ -96,15 +89,15 @@ struct WebSocketHTTP2Tests {
   }
 
   @Test func `a side that reads nothing stops the other`() async throws {
-    let server = try await WebSocketServer("serve-deaf", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve-deaf"], in: directory)
     let proxy = try await proxy(to: server.port)
-    let sent = try await succeed([pinnedPython(), Self.peer, "slow", "\(proxy.port)", "/chat/room"])
+    let sent = try await succeed(peer("websocket_http2.py", ["slow", "\(proxy.port)", "/chat/room"]))
     // The buffers of sockets take some MiB.
     #expect(Int(sent.prefix { $0.isNumber }).map { $0 < 32 << 20 } == true, "\(sent)")
   }
 
   @Test func `what is no WebSocket is refused, and no route serves it as a GET`() async throws {
-    let server = try await WebSocketServer("serve-unproven", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve-unproven"], in: directory)
     let proxy = try await proxy(to: server.port)
     // The upstream has not shown that it read the handshake.
     #expect(try await call(proxy).status == 502)
@@ -115,7 +108,7 @@ struct WebSocketHTTP2Tests {
   }
 
   @Test func `Envoy asks for a WebSocket with HTTP/2, and is asked with it`() async throws {
-    let server = try await WebSocketServer("serve", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"], in: directory)
     let (front, back, port) = (try freePort(), try freePort(), try freePort())
     let types = "type.googleapis.com/envoy.extensions"
     func listener(_ port: Int, _ cluster: String) -> String {
@@ -169,22 +162,17 @@ struct WebSocketHTTP2Tests {
         - {name: chat, path: /chat/, upstream: "http://127.0.0.1:\(back)/", protocol: http2, upgrade: [websocket],
            token: {header: authorization, value: Key of-the-route}}
       """)
-    for arguments in [
-      [testsDirectory + "/peers/websocket_peer.py", "call", "ws://127.0.0.1:\(front)/chat/room"],
-      [Self.peer, "call", "\(front)", "/chat/room"],
-    ] {
-      let output = try await succeed([pinnedPython()] + arguments)
-      expectMessages(try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)))
-    }
+    expectMessages(
+      try await WebSocketReport("websocket_peer.py", ["call", "ws://127.0.0.1:\(front)/chat/room"]))
+    expectMessages(try await WebSocketReport("websocket_http2.py", ["call", "\(front)", "/chat/room"]))
     #expect(try await eventually { proxy.accessRecords.count { $0["status"] == .number(101) } == 2 })
   }
 
   @Test func `an upstream without them makes http2 an error, and is asked with HTTP/1.1 if auto allows it`()
     async throws
   {
-    let upstream = try ChildProcess(
-      "http2-upstream", [pinnedPython(), testsDirectory + "/peers/http2_upstream.py"], in: directory)
-    let proxy = try await proxy(to: try await announcedPort(of: upstream), "protocol: http2")
+    let upstream = try await PythonPeer("http2_upstream.py", in: directory)
+    let proxy = try await proxy(to: upstream.port, "protocol: http2")
     #expect(try await call(proxy).status == 502)
     #expect(try await eventually { proxy.process.errors.contains("it announces no WebSockets over HTTP/2") })
     #expect(try await proxy.get("/chat/seen").status == 200)
@@ -209,7 +197,7 @@ struct WebSocketHTTP2Tests {
   }
 
   @Test func `a WebSocket that the end of the process cuts off ends with a close frame to both sides`() async throws {
-    let server = try await WebSocketServer("serve", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"], in: directory)
     // Another proxy reads what this one sends on its stream.
     let next = try await proxy(to: server.port)
     let place = try TemporaryDirectory()
@@ -222,7 +210,7 @@ struct WebSocketHTTP2Tests {
            upgrade: [websocket]}
       """)
     let caller = try ChildProcess(
-      "caller", [pinnedPython(), Self.peer, "wait", "\(proxy.port)", "/chat/room"], in: directory)
+      "caller", peer("websocket_http2.py", ["wait", "\(proxy.port)", "/chat/room"]), in: directory)
     #expect(try await eventually { caller.output.contains("opened") })
     proxy.process.send(SIGTERM)
     #expect(try await caller.wait(within: .seconds(60)) == 0)
@@ -232,10 +220,9 @@ struct WebSocketHTTP2Tests {
   }
 
   @Test func `a server announces them and keeps the rules of RFC 8441`() async throws {
-    let server = try await WebSocketServer("serve-raw", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve-raw"], in: directory)
     let proxy = try await proxy(to: server.port)
-    let report = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/http2_cases.py", "\(proxy.port)", "websocket"], within: .seconds(240))
+    let report = try await succeed(peer("http2_cases.py", ["\(proxy.port)", "websocket"]), within: .seconds(240))
     #expect(report.hasSuffix(" cases, 0 failed\n"), "\(report)")
   }
 
@@ -243,22 +230,21 @@ struct WebSocketHTTP2Tests {
   func `Chromium opens its WebSocket on the connection of its page`() async throws {
     let authority = try await CertificateAuthority(in: directory)
     let certificate = try await authority.issue("listener")
-    let server = try await WebSocketServer("serve", in: directory)
-    let upstream = try await ScriptedUpstream(in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"], in: directory)
+    let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
     let port = try freePort()
     let proxy = try await ProxyUnderTest(
       in: directory,
       """
       listeners:
         - address: 127.0.0.1:\(port)
-          tls: {certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile)}
+          tls: {\(certificate.tls)}
       routes:
         - {name: chat, path: /chat/, upstream: "http://127.0.0.1:\(server.port)/", token: none, upgrade: [websocket]}
         - {name: page, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
       """)
     let seen = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/websocket_browser.py", "https://localhost:\(port)/seen"],
-      within: .seconds(240))
+      peer("websocket_browser.py", ["https://localhost:\(port)/seen"]), within: .seconds(240))
     #expect(seen == "none|from the page|1000\n")
     #expect(
       try await eventually {

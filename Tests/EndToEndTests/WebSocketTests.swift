@@ -18,19 +18,20 @@ struct WebSocketReport: Decodable {
   var data: String?
   var reset: Int?
   var error: String?
+
+  /// Runs a caller.
+  init(_ script: String, _ arguments: [String]) async throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(try await succeed(peer(script, arguments)).utf8))
+  }
 }
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct WebSocketTests {
-  private let directory: TemporaryDirectory
 
-  init() throws { directory = try TemporaryDirectory() }
-
-  private func proxy(to server: WebSocketServer, _ route: String = "upgrade: [websocket]", top: String = "")
+  private func proxy(to server: PythonPeer, _ route: String = "upgrade: [websocket]", top: String = "")
     async throws -> ProxyUnderTest
   {
     try await ProxyUnderTest(
-      in: directory,
       """
       \(top)
       routes:
@@ -45,10 +46,7 @@ struct WebSocketTests {
   private func call(
     _ proxy: ProxyUnderTest, _ path: String = "/chat/room", _ fields: String...
   ) async throws -> WebSocketReport {
-    let output = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "call", "ws://127.0.0.1:\(proxy.port)\(path)"]
-        + fields)
-    return try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8))
+    try await WebSocketReport("websocket_peer.py", ["call", "ws://127.0.0.1:\(proxy.port)\(path)"] + fields)
   }
 
   private static let handshake =
@@ -56,10 +54,9 @@ struct WebSocketTests {
     + "dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
   @Test func `messages go both ways, the token goes with the handshake, and the end is in good order`() async throws {
-    let server = try await WebSocketServer("serve", in: directory)
-    let provider = try await OpenIDProvider(in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"])
+    let provider = try await OpenIDProvider()
     let proxy = try await ProxyUnderTest(
-      in: directory,
       application(provider.issuer) + """
         routes:
           - name: chat
@@ -80,14 +77,14 @@ struct WebSocketTests {
   }
 
   @Test func `a route that does not say so upgrades nothing`() async throws {
-    let server = try await WebSocketServer("serve", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"])
     let proxy = try await proxy(to: server, "")
     let told = try await call(proxy)
     #expect(told.error?.contains("InvalidStatus") == true || told.error?.contains("rejected") == true, "\(told)")
   }
 
   @Test func `each direction ends by itself, and what was sent early arrives`() async throws {
-    let server = try await WebSocketServer("serve-raw", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve-raw"])
     let proxy = try await proxy(to: server)
     let connection = try proxy.connect()
     try await connection.send("GET /chat/ HTTP/1.1\r\nHost: localhost\r\n\(Self.handshake)\r\nearly,")
@@ -103,17 +100,16 @@ struct WebSocketTests {
   }
 
   @Test func `a silent WebSocket ends with a close frame to both sides`() async throws {
-    let server = try await WebSocketServer("serve", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"])
     let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
-    let output = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
-    #expect(try JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)).close == 1001)
+    let told = try await WebSocketReport("websocket_peer.py", ["wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
+    #expect(told.close == 1001)
     #expect(try await eventually { server.process.output.contains("ended 1001") })
     #expect(try await eventually { proxy.accessRecords.first?["outcome"] == .text("completed") })
   }
 
   @Test func `nothing is put into the middle of a frame`() async throws {
-    let server = try await WebSocketServer("serve-raw", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve-raw"])
     let proxy = try await proxy(to: server, "upgrade: [websocket]\n    timeouts: {idle: 1s}")
     let connection = try proxy.connect()
     // A frame of five bytes of which the server repeats three.
@@ -122,13 +118,12 @@ struct WebSocketTests {
   }
 
   @Test func `a WebSocket that the end of the process cuts off ends with a close frame to both sides`() async throws {
-    let server = try await WebSocketServer("serve", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve"])
     let proxy = try await proxy(to: server, top: "shutdown: {grace: 1s, limit: 2s}")
-    async let output = succeed(
-      [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", "wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
+    async let told = WebSocketReport("websocket_peer.py", ["wait", "ws://127.0.0.1:\(proxy.port)/chat/room"])
     #expect(try await eventually { server.process.output.contains("began") })
     proxy.process.send(SIGTERM)
-    #expect(try await JSONDecoder().decode(WebSocketReport.self, from: Data(output.utf8)).close == 1001)
+    #expect(try await told.close == 1001)
     #expect(try await eventually { server.process.output.contains("ended 1001") })
     #expect(try await proxy.process.wait() == 0)
     #expect(proxy.process.errors.contains(#""connections_cut_off":1"#))
@@ -136,7 +131,7 @@ struct WebSocketTests {
   }
 
   @Test func `a WebSocket that is cut off in the middle of a frame gets no other`() async throws {
-    let server = try await WebSocketServer("serve-raw", in: directory)
+    let server = try await PythonPeer("websocket_peer.py", ["serve-raw"])
     let proxy = try await proxy(to: server, top: "shutdown: {grace: 1s, limit: 2s}")
     let connection = try proxy.connect()
     // A frame of five bytes of which three are there, both ways.

@@ -2,7 +2,6 @@
 // again when the provider refuses it, and the error if it prints none.
 
 import Bytes
-import FoundationEssentials
 import HTTPClient
 import Platform
 import TestSupport

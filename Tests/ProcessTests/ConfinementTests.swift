@@ -1,6 +1,5 @@
 // The rights that a serving process has given up.
 
-import Platform
 import TestSupport
 import Testing
 

@@ -1,8 +1,6 @@
 // The provider before its sternest judge: the real msal package signs in with it, in Python.
 
-import Bytes
 import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -13,11 +11,10 @@ struct MSALTests {
     let settings = DemoSettings(directory: directory.path)
     let services = try DemoServices(settings)
     let result = try await run(
-      [
-        pinnedPython(), testsDirectory + "/peers/msal_client.py", "--ca", settings.authorityPath, "--origin",
-        services.providerOrigin, "--api", services.apiOrigin,
-      ], within: .seconds(90))
-    await services.stop()
+      peer(
+        "msal_client.py",
+        ["--ca", settings.authorityPath, "--origin", services.providerOrigin, "--api", services.apiOrigin]),
+      within: .seconds(90))
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(result.output.contains("ok: still one account"))
     #expect(result.output.contains("ok: and of every refresh after it"))

@@ -1,7 +1,6 @@
 // Writers killed at any moment: the file stays a cache, and holds every token that a writer was told is in it.
 // BEARER_PROXY_SOAK=COUNT makes COUNT renewals of it; Tests/soak does that.
 
-import Bytes
 import FoundationEssentials
 import Glibc
 import TestSupport

@@ -9,8 +9,7 @@ import Testing
 @Suite struct LockHolderTests {
   @Test func `a process that ended lives no longer, waited for or not`() async throws {
     #expect(LockHolder(process: getpid(), name: "").lives)
-    let directory = try TemporaryDirectory()
-    let child = try ChildProcess("true", ["true"], in: directory)
+    let child = try ChildProcess("true", ["true"])
     let holder = LockHolder(process: child.identifier, name: "")
     // Nothing has waited for it before `wait` does.
     #expect(try await eventually { !holder.lives })

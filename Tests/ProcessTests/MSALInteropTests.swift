@@ -47,10 +47,7 @@ import Tokens
     let (origin, path) = (services.providerOrigin, directory.file("cache.json"))
     func msal(_ words: String...) async throws -> Told {
       let output = try await succeed(
-        [
-          pinnedPython(), testsDirectory + "/peers/msal_peer.py", "--ca", settings.authorityPath, "--origin", origin,
-          "--cache", path, "--entra",
-        ] + words)
+        peer("msal_peer.py", ["--ca", settings.authorityPath, "--origin", origin, "--cache", path, "--entra"]) + words)
       return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
     }
     let posts = Locked(0)
@@ -92,7 +89,6 @@ import Tokens
     for section in [CacheSection.accessToken, .refreshToken, .idToken, .account, .appMetadata] {
       #expect(document[section].count == 1, "\(section)")
     }
-    await services.stop()
   }
 
   /// Sends what is meant for Microsoft's host to the demonstration's, which then calls itself by that name.

@@ -44,10 +44,9 @@ import Tokens
   }
 
   private func msal() async throws -> Told {
-    let output = try await succeed([
-      pinnedPython(), testsDirectory + "/peers/msal_requests.py", "--certificate", Self.certificates + "rsa.pem",
-      "--key", Self.certificates + "rsa.key",
-    ])
+    let output = try await succeed(
+      peer(
+        "msal_requests.py", ["--certificate", Self.certificates + "rsa.pem", "--key", Self.certificates + "rsa.key"]))
     return try JSONDecoder().decode(Told.self, from: Data(output.utf8))
   }
 

@@ -38,35 +38,29 @@ struct OpenSSLServerTests {
 
   @Test(arguments: ["-tls1_2", "-tls1_3"])
   func `sessions are resumed with openssl s_server`(version: String) async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await TestSupport.CertificateAuthority(in: directory)
-    let server = try await OpenSSLServer(in: directory, try await authority.issue("server"), [version])
+    let authority = try await TestSupport.CertificateAuthority()
+    let server = try await OpenSSLServer(authority.issue("server"), [version])
     #expect(try await Self.connect(server, trust: authority.file, times: 3) == [false, true, true])
   }
 
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    var name: String
-    var trust = "ca"
-    var host = "localhost"
-    var days = 2
-    var arguments: [String] = []
-    var reason: String
-    var testDescription: String { name }
-  }
+  /// What is wrong; the authority that is trusted, the server's name, the days of its certificate, its options; and the
+  /// reason that is told.
+  static let refusals: [(flaw: String, trust: String, host: String, days: Int, options: [String], reason: String)] = [
+    ("another authority", "other", "localhost", 2, [], "unable to get local issuer certificate"),
+    ("another name", "ca", "other.example", 2, [], "hostname mismatch"),
+    ("another address", "ca", "127.0.0.2", 2, [], "IP address mismatch"),
+    ("expired", "ca", "localhost", -1, [], "certificate has expired"),
+    ("TLS 1.1", "ca", "localhost", 2, ["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"], "protocol version"),
+  ]
 
-  @Test(arguments: [
-    Refusal(name: "another authority", trust: "other", reason: "unable to get local issuer certificate"),
-    Refusal(name: "another name", host: "other.example", reason: "hostname mismatch"),
-    Refusal(name: "another address", host: "127.0.0.2", reason: "IP address mismatch"),
-    Refusal(name: "expired", days: -1, reason: "certificate has expired"),
-    Refusal(name: "TLS 1.1", arguments: ["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"], reason: "protocol version"),
-  ])
-  func `a server is refused that is not the one, or not safe`(refusal: Refusal) async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await TestSupport.CertificateAuthority(in: directory)
-    let other = try await TestSupport.CertificateAuthority("other", in: directory)
+  @Test(arguments: refusals)
+  func `a server is refused that is not the one, or not safe`(
+    _ refusal: (flaw: String, trust: String, host: String, days: Int, options: [String], reason: String)
+  ) async throws {
+    let authority = try await TestSupport.CertificateAuthority()
+    let other = try await TestSupport.CertificateAuthority("other")
     let server = try await OpenSSLServer(
-      in: directory, try await authority.issue("server", days: refusal.days), refusal.arguments)
+      authority.issue("server", days: refusal.days), refusal.options)
     do {
       _ = try await Self.connect(
         server, trust: refusal.trust == "ca" ? authority.file : other.file, name: refusal.host)
@@ -74,28 +68,6 @@ struct OpenSSLServerTests {
     } catch let error as UpstreamError {
       #expect(error.reason.contains(refusal.reason), "\(error.reason)")
       #expect(!error.reason.contains(refusal.host))
-    }
-  }
-}
-
-/// `openssl s_server` on loopback.
-private struct OpenSSLServer {
-  let port: Int
-  private let process: ChildProcess
-
-  init(
-    in directory: TemporaryDirectory, _ certificate: TestSupport.CertificateAuthority.Certificate, _ arguments: [String]
-  ) async throws {
-    port = try freePort()
-    process = try ChildProcess(
-      "s_server",
-      [
-        "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate.certificateFile, "-key",
-        certificate.keyFile, "-www",
-      ] + arguments, in: directory)
-    let (process, name) = (process, "ACCEPT")
-    guard try await eventually({ process.output.contains(name) || process.poll() != nil }), process.poll() == nil else {
-      throw TestSupportError("openssl s_server does not start: \(process.errors)")
     }
   }
 }

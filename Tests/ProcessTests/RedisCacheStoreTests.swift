@@ -2,11 +2,9 @@
 // lets in.
 
 import Bytes
-import FoundationEssentials
 import Glibc
 import HTTP
 import HTTPClient
-import Identity
 import Platform
 import TestSupport
 import Testing
@@ -16,8 +14,6 @@ import Tokens
 
 @Suite(.timeLimit(.minutes(5)))
 struct RedisCacheStoreTests {
-  static let now = UnixTime(1_700_000_000)
-  let directory: TemporaryDirectory
   let loop: EventLoop
   let failures = Locked<[(error: CacheStoreError, kept: Int, isNews: Bool)]>([])
   let recoveries = Locked(0)
@@ -25,7 +21,6 @@ struct RedisCacheStoreTests {
   let bob = SignedInPerson("bob")
 
   init() throws {
-    directory = try TemporaryDirectory()
     loop = try EventLoop()
   }
 
@@ -47,26 +42,11 @@ struct RedisCacheStoreTests {
     }
   }
 
-  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: CacheStore) async throws {
-    let issued = try person.issued(generation: generation, now: Self.now)
-    try await store.modify { document in _ = document.add(issued, now: Self.now) }
-  }
-
-  private func rotate(_ person: SignedInPerson, to generation: Int, in store: CacheStore) async throws {
-    let issued = try person.issued(generation: generation, isSignIn: false, now: Self.now)
-    try await store.modify { document in
-      guard document.add(issued, now: Self.now), let held = document.refreshTokens(person.query).first,
-        let next = issued.reply.refreshToken, held.secret.revealed() == "\(person.refreshToken(generation - 1))-"
-      else { return }
-      document.rotate(held, to: next, obtainedAt: Self.now)
-    }
-  }
-
   @Test func `entries of one store are read by another, with a key for each person`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let one = try await open(redis.port)
-    try await add(alice, to: one)
-    try await add(bob, to: one)
+    try await one.add(alice)
+    try await one.add(bob)
     #expect(alice.generation(in: try await open(redis.port).snapshot()) == 0)
     let keys = try await redis.cli("-n", "1", "--raw", "keys", "*").split(separator: "\n").sorted()
     #expect(
@@ -80,35 +60,32 @@ struct RedisCacheStoreTests {
   }
 
   @Test func `writes and removals of another replica are seen within a second`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let (one, two) = (try await open(redis.port), try await open(redis.port))
     let stream = one.changes
-    try await add(alice, to: two)
+    try await two.add(alice)
     let limit = Duration.seconds(1)
     #expect(try await eventually(within: limit) { alice.generation(in: await one.snapshot()) == 0 })
     var changes = stream.makeAsyncIterator()
     await changes.next()
-    try await two.modify { [alice] document in
-      document.removeAccount(
-        home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
-    }
+    try await two.remove(alice)
     #expect(try await eventually(within: limit) { alice.generation(in: await one.snapshot()) == nil })
     // A request at once does not get the old answer.
-    try await add(bob, to: two)
+    try await two.add(bob)
     await one.look()
     #expect(bob.generation(in: await one.snapshot()) == 0)
   }
 
   @Test func `replicas that rotate the same and other tokens at once lose none`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let stores = [try await open(redis.port), try await open(redis.port), try await open(redis.port)]
-    try await add(alice, to: stores[0])
+    try await stores[0].add(alice)
     try await withThrowingTaskGroup { group in
       for (index, store) in stores.enumerated() {
         group.addTask {
           for generation in 1...20 {
-            try await rotate(alice, to: generation, in: store)
-            try await add(SignedInPerson("p\(index)-\(generation)"), to: store)
+            try await store.rotate(alice, to: generation)
+            try await store.add(SignedInPerson("p\(index)-\(generation)"))
           }
         }
       }
@@ -120,12 +97,12 @@ struct RedisCacheStoreTests {
   }
 
   @Test func `while the server is away changes are kept, and written when it returns`() async throws {
-    var redis = try await RedisPeer(in: directory)
+    var redis = try await RedisPeer()
     let (one, two) = (try await open(redis.port), try await open(redis.port))
-    try await add(alice, to: one)
+    try await one.add(alice)
     #expect(try await eventually { alice.generation(in: await two.snapshot()) == 0 })
     try await redis.kill()
-    await #expect(throws: CacheStoreError.self) { try await rotate(alice, to: 1, in: one) }
+    await #expect(throws: CacheStoreError.self) { try await one.rotate(alice, to: 1) }
     // Served from memory.
     #expect(alice.generation(in: await one.snapshot()) == 1)
     #expect(alice.generation(in: await two.snapshot()) == 0)
@@ -141,10 +118,10 @@ struct RedisCacheStoreTests {
   }
 
   @Test func `a server that comes back without its data is given it again, once`() async throws {
-    var redis = try await RedisPeer(in: directory)
+    var redis = try await RedisPeer()
     let (one, two) = (try await open(redis.port), try await open(redis.port))
-    try await add(alice, to: one)
-    try await add(bob, to: one)
+    try await one.add(alice)
+    try await one.add(bob)
     #expect(try await eventually { bob.generation(in: await two.snapshot()) == 0 })
     try await redis.kill()
     try await redis.restart(isEmpty: true)
@@ -163,13 +140,13 @@ struct RedisCacheStoreTests {
         })
     }
     // And goes on from there.
-    try await rotate(alice, to: 1, in: two)
+    try await two.rotate(alice, to: 1)
     #expect(try await eventually { alice.generation(in: await one.snapshot()) == 1 })
   }
 
   @Test func `one replica at a time holds the lock, and one that died holds it no longer than its lease`() async throws
   {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     // A process that cannot reach the server, or waits too long, continues without the lock. That is no fault.
     var timing = RedisTiming()
     (timing.connect, timing.command, timing.lease) = (.seconds(60), .seconds(60), .seconds(60))
@@ -206,7 +183,7 @@ struct RedisCacheStoreTests {
   }
 
   @Test func `a lease is lengthened as long as its holder works, and only its holder's`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let pauses = LeasePauses()
     var timing = RedisTiming()
     timing.leasePause = { _ in await pauses.pause() }
@@ -237,47 +214,40 @@ struct RedisCacheStoreTests {
   }
 
   @Test func `a key that holds no cache is reported, and left alone`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let one = try await open(redis.port)
-    try await add(alice, to: one)
+    try await one.add(alice)
     let key = "bp:account:login.microsoftonline.com:\(alice.home)"
     _ = try await redis.cli("-n", "1", "hset", key, "version", "700000", "entries", "{\"half")
     _ = try await redis.cli("-n", "1", "zadd", "bp:index", "700000", String(key.dropFirst(3)))
     _ = try await redis.cli("-n", "1", "set", "bp:version", "700000")
     #expect(try await eventually { one.trouble != nil })
     #expect(one.trouble?.description(path: "redis").hasSuffix("\(alice.home) is no token cache") == true)
-    await #expect(throws: CacheStoreError.self) { try await rotate(alice, to: 1, in: one) }
+    await #expect(throws: CacheStoreError.self) { try await one.rotate(alice, to: 1) }
     #expect(try await redis.cli("-n", "1", "hget", key, "entries") == "{\"half\n")
     #expect(alice.generation(in: await one.snapshot()) == 1)
   }
 
   @Test(arguments: ["9223372036854775807", "-1"])
   func `a number that is no version is reported, and the cache serves when it is gone`(number: String) async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let one = try await open(redis.port)
-    try await add(alice, to: one)
+    try await one.add(alice)
     _ = try await redis.cli("-n", "1", "set", "bp:version", number)
     #expect(try await eventually { one.trouble == .server(.notVersion(key: "bp:version")) })
-    await #expect(throws: CacheStoreError.self) { try await rotate(alice, to: 1, in: one) }
+    await #expect(throws: CacheStoreError.self) { try await one.rotate(alice, to: 1) }
     _ = try await redis.cli("-n", "1", "del", "bp:version")
     let two = try await open(redis.port)
-    #expect(
-      try await eventually {
-        let document = await two.snapshot()
-        return one.trouble == nil && two.trouble == nil && alice.generation(in: document) == 1
-      })
+    #expect(try await eventually { await two.has(alice, 1) && one.trouble == nil })
   }
 
   @Test func `a user with the documented access control list gets in, and no other user`() async throws {
     let redis = try await RedisPeer(
-      in: directory, user: "proxy on >s3cret-pass ~bp:* resetchannels \(RedisPeer.commands)")
+      user: "proxy on >s3cret-pass ~bp:* resetchannels \(RedisPeer.commands)")
     let store = try await open(redis.port, user: "proxy", password: "s3cret-pass")
-    try await add(alice, to: store)
+    try await store.add(alice)
     await store.withRefreshLock("k") {}
-    try await store.modify { [alice] document in
-      document.removeAccount(
-        home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
-    }
+    try await store.remove(alice)
     #expect(store.trouble == nil, "\(String(describing: store.trouble))")
 
     let wrong = try await open(redis.port, user: "proxy", password: "wrong")
@@ -291,7 +261,7 @@ struct RedisCacheStoreTests {
   @Test func `sign-in requirements reach every replica, end when met or old, and hold no token`()
     async throws
   {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let application = Application(
       name: "demo", authority: try Authority("https://login.microsoftonline.com/11111111-aaaa-4aaa-8aaa-111111111111"),
       clientID: "client", credential: nil,
@@ -302,9 +272,12 @@ struct RedisCacheStoreTests {
     for _ in 0..<2 {
       stores.append(try await open(redis.port))
       memories.append(
-        SignInRequirements(beside: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { Self.now }))
+        SignInRequirements(
+          beside: stores[stores.count - 1], subscriptions: ["r": wish, "s": wish], now: { CacheStore.start }))
     }
-    let needs = try (1...2).map { SignInRequirement(claims: try Claims(json: #"{"n\#($0)":1}"#), since: Self.now) }
+    let needs = try (1...2).map {
+      SignInRequirement(claims: try Claims(json: #"{"n\#($0)":1}"#), since: CacheStore.start)
+    }
     // Both at once, of different routes and of the same.
     memories[0].remember(needs[0], route: "r")
     memories[1].remember(needs[1], route: "r")
@@ -336,7 +309,7 @@ struct RedisCacheStoreTests {
   }
 
   @Test func `a valid token serves after a restart while the provider is down`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let authority = try Authority("https://login.microsoftonline.com/contoso.onmicrosoft.com")
     let tenant = "\(authority.url.origin)/11111111-aaaa-4aaa-8aaa-111111111111"
     let up: Fetch = { request throws(FetchError) in
@@ -351,7 +324,7 @@ struct RedisCacheStoreTests {
     let down: Fetch = { request throws(FetchError) in throw .malformed(host: request.url.host) }
     func bearer(_ fetch: @escaping Fetch) async throws -> BearerValue {
       let broker = TokenBroker(
-        TokenBroker.Surroundings(now: { Self.now }, jitter: { 0 }), store: try await open(redis.port))
+        TokenBroker.Surroundings(now: { CacheStore.start }, jitter: { 0 }), store: try await open(redis.port))
       let application = Application(
         name: "contoso", authority: authority, clientID: "client", credential: .secret(Secret("s3cret")), fetch: fetch)
       return try await broker.bearer(
@@ -365,18 +338,14 @@ struct RedisCacheStoreTests {
   }
 
   @Test func `a server with TLS is verified, and shown our certificate`() async throws {
-    let authority = try await CertificateAuthority(in: directory)
+    let authority = try await CertificateAuthority()
     let server = try await authority.issue("redis")
     let client = try await authority.issue("proxy")
     let redis = try await RedisPeer(
-      in: directory,
-      [
-        "--tls-port", "PORT", "--tls-cert-file", server.certificateFile, "--tls-key-file", server.keyFile,
-        "--tls-ca-cert-file", authority.file,
-      ])
+      RedisPeer.tls(server, of: authority, asks: true))
     let identity = TLSIdentity(certificatePath: client.certificateFile, keyPath: client.keyFile)
     let store = try await open(redis.port, tls: try TLSContext.client(trustPath: authority.file, identity: identity))
-    try await add(alice, to: store)
+    try await store.add(alice)
     #expect(store.trouble == nil, "\(String(describing: store.trouble))")
     let stranger = try await open(redis.port, tls: try TLSContext.client(identity: identity))
     let sentence = stranger.trouble?.description(path: "P") ?? ""

@@ -11,8 +11,6 @@ import Tokens
 
 @Suite(.timeLimit(.minutes(5)))
 struct RedisLateWriteTests {
-  static let now = UnixTime(1_700_000_000)
-
   /// A way to a server that loses the reply to the first write, and pauses until `resume`.
   private final class LosingTransport: RedisTransport {
     private let client: RedisClient
@@ -41,15 +39,14 @@ struct RedisLateWriteTests {
   private static func own(_ token: String) throws -> IssuedTokens {
     let body = #"{"token_type": "Bearer", "access_token": "\#(token)", "expires_in": 3600}"#
     return IssuedTokens(
-      try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now),
+      try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: CacheStore.start),
       clientID: SignedInPerson.client, environment: SignedInPerson.environment, realm: SignedInPerson.tenant,
       grantType: "client_credentials", requested: try ScopeSet(["api://orders/.default"]), isSignIn: false)
   }
 
   @Test(arguments: [true, false])
   func `its repetition replaces no newer token of another process`(isSignIn: Bool) async throws {
-    let directory = try TemporaryDirectory()
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let loop = try EventLoop()
     let server = try RedisServer("redis://127.0.0.1:\(redis.port)")
     let way = RedisWay(
@@ -59,22 +56,22 @@ struct RedisLateWriteTests {
     let two = await CacheStore.redis(server, loop: loop, resolver: Resolver())
     let alice = SignedInPerson("alice")
 
-    let first = isSignIn ? try alice.issued(generation: 0, now: Self.now) : try Self.own("first")
+    let first = isSignIn ? try alice.issued(generation: 0, now: CacheStore.start) : try Self.own("first")
     await #expect(throws: CacheStoreError.self) {
-      try await one.modify { document in _ = document.add(first, now: Self.now, at: Self.now + 20) }
+      try await one.modify { document in _ = document.add(first, now: CacheStore.start, at: CacheStore.start + 20) }
     }
     // The other process sees it, and has a newer one.
     await two.look()
     if isSignIn {
-      let next = try alice.issued(generation: 1, isSignIn: false, now: Self.now)
+      let next = try alice.issued(generation: 1, isSignIn: false, now: CacheStore.start)
       let held = try #require(await two.snapshot().refreshTokens(alice.query).first)
       try await two.modify { document in
-        document.add(next, now: Self.now + 10)
-        document.rotate(held, to: Secret("\(alice.refreshToken(1))-"), obtainedAt: Self.now + 10)
+        document.add(next, now: CacheStore.start + 10)
+        document.rotate(held, to: Secret("\(alice.refreshToken(1))-"), obtainedAt: CacheStore.start + 10)
       }
     } else {
       let next = try Self.own("next")
-      try await two.modify { document in _ = document.add(next, now: Self.now + 10) }
+      try await two.modify { document in _ = document.add(next, now: CacheStore.start + 10) }
     }
     transport.resume()
     #expect(try await eventually { one.trouble == nil && one.loss == nil })

@@ -12,15 +12,12 @@ import Tokens
 
 @Suite(.timeLimit(.minutes(10)))
 struct RedisPeopleTests {
-  static let now = UnixTime(1_700_000_000)
   static let count = 12
-  let directory: TemporaryDirectory
   let loop: EventLoop
   let authority: Authority
   let people = (0..<count).map { SignedInPerson("p\($0)") }
 
   init() throws {
-    directory = try TemporaryDirectory()
     loop = try EventLoop()
     authority = try Authority("https://\(SignedInPerson.environment)/\(SignedInPerson.tenant)")
   }
@@ -34,14 +31,8 @@ struct RedisPeopleTests {
   /// A server whose user has the rights that the documents list.
   private func start() async throws -> RedisPeer {
     try await RedisPeer(
-      in: directory, user: "bp on >s3cret ~bp:* resetchannels \(RedisPeer.commands)",
+      user: "bp on >s3cret ~bp:* resetchannels \(RedisPeer.commands)",
       client: ["--user", "bp", "--pass", "s3cret", "--no-auth-warning"])
-  }
-
-  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: CacheStore) async throws {
-    let time = Self.now + Int64(generation)
-    let issued = try person.issued(generation: generation, now: time)
-    try await store.modify { document in _ = document.add(issued, now: time) }
   }
 
   private func signOut(_ person: SignedInPerson, of store: CacheStore) async throws {
@@ -64,7 +55,7 @@ struct RedisPeopleTests {
 
   private func fill(_ redis: RedisPeer) async throws {
     let store = try await open(redis, limit: 1000)
-    for person in people { try await add(person, to: store) }
+    for person in people { try await store.add(person) }
   }
 
   @Test func `a person is read when asked for, by user name, local id or home id`() async throws {
@@ -100,10 +91,10 @@ struct RedisPeopleTests {
     for name in [name(people[1]), name(people[2]), name(newcomer)] {
       _ = await two.snapshot(of: interest(.called(name)))
     }
-    try await add(people[1], 1, to: one)
-    try await add(people[9], 1, to: one)
+    try await one.add(people[1], 1)
+    try await one.add(people[9], 1)
     try await signOut(people[2], of: one)
-    try await add(newcomer, to: one)
+    try await one.add(newcomer)
     #expect(
       try await eventually {
         let document = await two.snapshot()
@@ -116,21 +107,23 @@ struct RedisPeopleTests {
     let redis = try await start()
     try await fill(redis)
     let store = try await open(redis)
-    let other = try people[7].issued(generation: 3, scopes: "Mail.Read", now: Self.now)
-    try await store.modify { document in _ = document.add(other, now: Self.now) }
+    let other = try people[7].issued(generation: 3, scopes: "Mail.Read", now: CacheStore.start)
+    try await store.modify { document in _ = document.add(other, now: CacheStore.start) }
     let document = await (try await open(redis, limit: 1000)).snapshot()
     #expect(held(document).count == Self.count)
-    #expect(document.accessToken(people[7].query, scopes: try ScopeSet(parameter: "User.Read"), now: Self.now) != nil)
-    #expect(document.accessToken(people[7].query, scopes: try ScopeSet(parameter: "Mail.Read"), now: Self.now) != nil)
+    #expect(
+      document.accessToken(people[7].query, scopes: try ScopeSet(parameter: "User.Read"), now: CacheStore.start) != nil)
+    #expect(
+      document.accessToken(people[7].query, scopes: try ScopeSet(parameter: "Mail.Read"), now: CacheStore.start) != nil)
   }
 
   @Test func `a cache that grows too large keeps what was asked for, and forgets the rest`() async throws {
     let redis = try await start()
     let store = try await open(redis, limit: 6)
-    for person in people.prefix(4) { try await add(person, to: store) }
+    for person in people.prefix(4) { try await store.add(person) }
     _ = await store.snapshot(of: interest(.called(name(people[0]))))
     let other = try await open(redis, limit: 1000)
-    for person in people.dropFirst(4) { try await add(person, to: other) }
+    for person in people.dropFirst(4) { try await other.add(person) }
     #expect(
       try await eventually {
         let held = held(await store.snapshot())
@@ -165,7 +158,7 @@ struct RedisPeopleTests {
     var listed: [String] = []
     try await SignedInAccounts(application, store: store).pages { page in
       listed += page.map(\.account.username)
-      do { try await add(people[0], 1, to: writer) } catch { Issue.record(error) }
+      do { try await writer.add(people[0], 1) } catch { Issue.record(error) }
       return true
     }
     #expect(listed.sorted() == people.map(name).sorted())
@@ -183,7 +176,7 @@ struct RedisPeopleTests {
     let first = try await open(redis)
     #expect(held(await first.snapshot(of: wanted).document) == [people[6].uid])
     // It follows what others write after that.
-    try await add(people[6], 1, to: try await open(redis))
+    try await (try await open(redis)).add(people[6], 1)
     #expect(try await eventually { people[6].generation(in: await first.snapshot()) == 1 })
     let keys = [Secret([UInt8](repeating: 1, count: 32)), Secret([UInt8](repeating: 2, count: 32))]
     let sealed = try await open(redis, seal: try CacheSeal([keys[0]]))
@@ -205,7 +198,7 @@ struct RedisPeopleTests {
     let keys = [Secret([UInt8](repeating: 1, count: 32)), Secret([UInt8](repeating: 2, count: 32))]
     let seals = [try CacheSeal(keys), try CacheSeal(keys.reversed())]
     let writer = try await open(redis, limit: 1000, seal: seals[0])
-    for person in people { try await add(person, to: writer) }
+    for person in people { try await writer.add(person) }
     var stores: [CacheStore] = []
     for seal in seals { stores.append(try await open(redis, seal: seal)) }
     for (index, store) in stores.enumerated() {
@@ -213,7 +206,7 @@ struct RedisPeopleTests {
       #expect(held(document) == [people[index].uid])
       // Writes of the other one are found by their numbers.
       let newcomer = SignedInPerson("newcomer\(index)")
-      try await add(newcomer, to: stores[1 - index])
+      try await stores[1 - index].add(newcomer)
       let found = await store.snapshot(of: interest(.called(name(newcomer)))).document
       #expect(newcomer.generation(in: found) == 0)
     }

@@ -11,14 +11,11 @@ import Tokens
 
 @Suite(.timeLimit(.minutes(5)))
 struct RedisSealTests {
-  static let now = UnixTime(1_700_000_000)
-  let directory: TemporaryDirectory
   let loop: EventLoop
   let alice = SignedInPerson("alice")
   let bob = SignedInPerson("bob")
 
   init() throws {
-    directory = try TemporaryDirectory()
     loop = try EventLoop()
   }
 
@@ -26,11 +23,6 @@ struct RedisSealTests {
     var server = try RedisServer("redis://127.0.0.1:\(redis.port)")
     server.keyPrefix = "bp:"
     return await CacheStore.redis(server, seal: seal, loop: loop, resolver: Resolver())
-  }
-
-  private func add(_ person: SignedInPerson, _ generation: Int = 0, to store: CacheStore) async throws {
-    let issued = try person.issued(generation: generation, now: Self.now)
-    try await store.modify { document in _ = document.add(issued, now: Self.now) }
   }
 
   private func seal(_ keys: UInt8...) throws -> CacheSeal {
@@ -47,16 +39,14 @@ struct RedisSealTests {
   private func has(_ redis: RedisPeer, _ seal: CacheSeal, _ person: SignedInPerson, _ generation: Int) async throws
     -> Bool
   {
-    let store = try await open(redis, seal)
-    let document = await store.snapshot()
-    return store.trouble == nil && person.generation(in: document) == generation
+    try await open(redis, seal).has(person, generation)
   }
 
   @Test func `encrypted entries show nothing, and belong to their keys`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let one = try await open(redis, seal(1))
-    try await add(alice, to: one)
-    try await add(bob, to: one)
+    try await one.add(alice)
+    try await one.add(bob)
     _ = await one.text(.challenges)?.change { _ in Array("alice must sign in".utf8) }
     let entries = try await redis.cli("hget", key(alice), "entries")
     #expect(entries.contains("bearer-proxy cache 1") && !entries.contains("at-alice") && !entries.contains("secret"))
@@ -68,7 +58,7 @@ struct RedisSealTests {
     #expect(failure(of: stranger) == .otherKey(Self.name))
     let sentence = stranger.trouble?.description(path: "redis://r") ?? ""
     #expect(sentence.hasPrefix("redis://r: account:") && sentence.contains(Self.name), "\(sentence)")
-    await #expect(throws: CacheStoreError.self) { try await add(alice, 1, to: stranger) }
+    await #expect(throws: CacheStoreError.self) { try await stranger.add(alice, 1) }
     #expect(try await redis.cli("hget", key(alice), "entries") == entries)
 
     // Bob's entries under Alice's name.
@@ -92,8 +82,8 @@ struct RedisSealTests {
   private static let name = "e211d99169b07a10"
 
   @Test func `entries in clear are taken over and encrypted, and do not become plain again`() async throws {
-    let redis = try await RedisPeer(in: directory)
-    try await add(alice, to: open(redis, .none))
+    let redis = try await RedisPeer()
+    try await (try await open(redis, .none)).add(alice)
     let plain = try await redis.cli("hget", key(alice), "entries")
     let store = try await open(redis, seal(1))
     #expect(alice.generation(in: await store.snapshot()) == 0)
@@ -113,10 +103,10 @@ struct RedisSealTests {
   }
 
   @Test func `a key is replaced under load in three steps, and no change is lost`() async throws {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     let people = (0..<40).map { SignedInPerson("p\($0)") }
     var stores = [try await open(redis, seal(1)), try await open(redis, seal(1))]
-    for (index, person) in people.enumerated() { try await add(person, to: stores[index % 2]) }
+    for (index, person) in people.enumerated() { try await stores[index % 2].add(person) }
     var generation = 0
     // Each process is restarted in turn, while the other one and the new one write.
     for keys in [[1, 2], [2, 1], [2]] as [[UInt8]] {
@@ -126,7 +116,7 @@ struct RedisSealTests {
         stores[index] = try await open(redis, next)
         try await withThrowingTaskGroup { [stores, generation] group in
           for (number, person) in people.enumerated() {
-            group.addTask { try await add(person, generation, to: stores[number % 2]) }
+            group.addTask { try await stores[number % 2].add(person, generation) }
           }
           try await group.waitForAll()
         }
@@ -141,8 +131,8 @@ struct RedisSealTests {
   }
 
   @Test func `entries of a former key are encrypted again with the newer one`() async throws {
-    let redis = try await RedisPeer(in: directory)
-    try await add(alice, to: open(redis, seal(1)))
+    let redis = try await RedisPeer()
+    try await (try await open(redis, seal(1))).add(alice)
     let store = try await open(redis, seal(2, 1))
     #expect(try await eventually { try await has(redis, seal(2), alice, 0) })
     #expect(store.trouble == nil)

@@ -14,8 +14,6 @@ import Tokens
 @Suite(.timeLimit(.minutes(5)))
 struct RedisTokenTests {
   static let object = "6b1f2c3d-0000-4000-8000-0000000000aa"
-  static let start = UnixTime(1_700_000_000)
-  let directory: TemporaryDirectory
   let loop: EventLoop
   let provider = TokenSource()
   let alice = SignedInPerson("alice")
@@ -23,13 +21,12 @@ struct RedisTokenTests {
   let refusals = Locked<[String]>([])
 
   init() throws {
-    directory = try TemporaryDirectory()
     loop = try EventLoop()
   }
 
   /// A server whose one useful user is the application, with no password yet.
   private func server() async throws -> RedisPeer {
-    let redis = try await RedisPeer(in: directory)
+    let redis = try await RedisPeer()
     _ = try await redis.cli(["acl", "setuser", Self.object, "on", "~bp:*", "resetchannels"] + Self.commands)
     return redis
   }
@@ -60,11 +57,6 @@ struct RedisTokenTests {
     }
   }
 
-  private func add(_ person: SignedInPerson, to store: CacheStore) async throws {
-    let issued = try person.issued(generation: 0, now: Self.start)
-    try await store.modify { document in _ = document.add(issued, now: Self.start) }
-  }
-
   /// The number of AUTH commands that the server got, and of those it refused.
   private func entries(_ redis: RedisPeer) async throws -> (calls: Int, refused: Int) {
     let lines = try await redis.cli("info", "commandstats").split(whereSeparator: \.isNewline)
@@ -80,7 +72,7 @@ struct RedisTokenTests {
     let redis = try await server()
     try await take(1, redis)
     let store = try await open(redis)
-    try await add(alice, to: store)
+    try await store.add(alice)
     #expect(store.trouble == nil, "\(String(describing: store.trouble))")
     #expect(provider.forms.withLock { $0 }.allSatisfy { $0.contains("scope=https%3A%2F%2Fredis.azure.com%2F.default") })
     #expect(try await redis.cli("--raw", "keys", "*").contains("bp:account:"))
@@ -106,12 +98,12 @@ struct RedisTokenTests {
     let redis = try await server()
     try await take(1, redis)
     let store = try await open(redis)
-    try await add(alice, to: store)
+    try await store.add(alice)
     try await take(2, redis)
     // Five minutes before its end.
-    provider.clock.withLock { $0 = Self.start + 3300 }
+    provider.clock.withLock { $0 = CacheStore.start + 3300 }
     #expect(try await eventually { try await entries(redis) == (2, 0) })
-    try await add(bob, to: store)
+    try await store.add(bob)
     #expect(store.trouble == nil && refusals.withLock { $0.isEmpty })
     let clients = try await redis.cli("client", "list").split(whereSeparator: \.isNewline)
     #expect(clients.count { $0.contains("user=\(Self.object)") } == 1)
@@ -123,18 +115,18 @@ struct RedisTokenTests {
     let redis = try await server()
     try await take(1, redis)
     let store = try await open(redis)
-    try await add(alice, to: store)
+    try await store.add(alice)
     // The server does not take the next token.
     try await take(9, redis)
-    provider.clock.withLock { $0 = Self.start + 3300 }
+    provider.clock.withLock { $0 = CacheStore.start + 3300 }
     #expect(try await eventually { try await entries(redis) == (2, 1) })
-    try await add(bob, to: store)
+    try await store.add(bob)
     #expect(store.trouble == nil && refusals.withLock { $0 } == ["WRONGPASS"])
     // Cut, and refused.
     try await redis.cli("client", "kill", "user", Self.object)
     #expect(try await eventually { store.trouble == .server(.credentials(code: "WRONGPASS")) })
     let carol = SignedInPerson("carol")
-    await #expect(throws: CacheStoreError.self) { try await add(carol, to: store) }
+    await #expect(throws: CacheStoreError.self) { try await store.add(carol) }
     #expect(carol.generation(in: await store.snapshot()) == 0)
     // Taken again.
     try await take(2, redis)
@@ -148,8 +140,8 @@ struct RedisTokenTests {
     try await take(1, redis)
     let store = try await open(redis)
     provider.isAway.withLock { $0 = true }
-    provider.clock.withLock { $0 = Self.start + 4000 }
-    try await add(alice, to: store)
+    provider.clock.withLock { $0 = CacheStore.start + 4000 }
+    try await store.add(alice)
     #expect(store.trouble == nil)
     try await redis.cli("client", "kill", "user", Self.object)
     #expect(
@@ -157,10 +149,10 @@ struct RedisTokenTests {
         guard case .server(.token("cache", _)) = store.trouble else { return false }
         return true
       }, "\(String(describing: store.trouble))")
-    await #expect(throws: CacheStoreError.self) { try await add(bob, to: store) }
+    await #expect(throws: CacheStoreError.self) { try await store.add(bob) }
     try await take(2, redis)
     provider.isAway.withLock { $0 = false }
-    provider.clock.withLock { $0 = Self.start + 4100 }
+    provider.clock.withLock { $0 = CacheStore.start + 4100 }
     #expect(try await eventually { store.trouble == nil })
     #expect(try await redis.cli("--raw", "keys", "*").contains(bob.home))
   }
@@ -168,7 +160,7 @@ struct RedisTokenTests {
 
 /// Entra as far as a cache needs it: tokens that name an object, each with a number.
 final class TokenSource: Sendable {
-  let clock = Locked(RedisTokenTests.start)
+  let clock = Locked(CacheStore.start)
   let forms = Locked<[String]>([])
   let isAway = Locked(false)
   let isNameless = Locked(false)

@@ -22,9 +22,8 @@ struct SharedCacheTests {
     try ChildProcess(name, [binary("cache-writer")] + arguments, in: directory)
   }
 
-  private func peer(_ arguments: [String]) async throws -> String {
-    try await succeed([pinnedPython(), testsDirectory + "/peers/cache_peer.py"] + arguments)
-      .split(separator: "\n").joined(separator: "\n")
+  private func msal(_ arguments: [String]) async throws -> String {
+    try await succeed(peer("cache_peer.py", arguments)).split(separator: "\n").joined(separator: "\n")
   }
 
   /// The accounts, and the number of tokens of each kind.
@@ -108,19 +107,19 @@ struct SharedCacheTests {
 
   @Test("what msal-extensions writes is found here, and what is written here, there")
   func bothWays() async throws {
-    _ = try await peer(["add", path, "python", "2"])
+    _ = try await msal(["add", path, "python", "2"])
     let store = await CacheStore.file(path: path) { _ in }
     let python = SignedInPerson("python1")
     #expect(python.generation(in: await store.snapshot()) == 0)
     try await add(SignedInPerson("swift"), 4, to: store)
-    #expect(try await peer(["generation", path, "swift"]) == "rt-swift-4-")
-    #expect(try await peer(["silent", path, "swift"]) == "at-swift-4-")
-    #expect(try await peer(["silent", path, "python1"]) == "at-python1")
+    #expect(try await msal(["generation", path, "swift"]) == "rt-swift-4-")
+    #expect(try await msal(["silent", path, "swift"]) == "at-swift-4-")
+    #expect(try await msal(["silent", path, "python1"]) == "at-python1")
     // Renewed under msal's key: no second entry, and msal finds the new one.
     let now = UnixTime(WallClock.now.seconds + 1)
     let held = try #require(await store.snapshot().refreshTokens(python.query).first)
     try await store.modify { $0.rotate(held, to: Secret("rt-python1-1-"), obtainedAt: now) }
-    #expect(try await peer(["generation", path, "python1"]) == "rt-python1-1-")
+    #expect(try await msal(["generation", path, "python1"]) == "rt-python1-1-")
     #expect(try people() == ["python0", "python1", "swift"])
   }
 
@@ -128,7 +127,7 @@ struct SharedCacheTests {
   func externalSignIn() async throws {
     let store = await CacheStore.file(path: path) { _ in }
     try await add(SignedInPerson("swift"), 0, to: store)
-    _ = try await peer(["--plain", "add", path, "late", "1"])
+    _ = try await msal(["--plain", "add", path, "late", "1"])
     #expect(
       try await eventually {
         SignedInPerson("late0").generation(in: await store.snapshot()) == 0
@@ -143,8 +142,7 @@ struct SharedCacheTests {
     try await add(alice, 0, to: store)
     // Past the moment for which the file is dated ahead.
     try await Task.sleep(for: .milliseconds(300))
-    let reader = try ChildProcess(
-      "reader", [pinnedPython(), testsDirectory + "/peers/cache_peer.py", "overtaken", path, "alice"], in: directory)
+    let reader = try ChildProcess("reader", peer("cache_peer.py", ["overtaken", path, "alice"]), in: directory)
     #expect(try await eventually { reader.output.contains("loaded") })
     try await add(alice, round, to: store)
     #expect(try await reader.wait() == 0, "\(reader.errors)")

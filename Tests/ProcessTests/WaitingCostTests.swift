@@ -9,75 +9,58 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct WaitingCostTests {
-  /// Something that a caller, or an upstream asked for by its path, does before both do nothing.
-  struct Scene: Sendable, CustomTestStringConvertible {
-    var name: String
-    var isTLS = false
-    var request = ""
-    /// Raw bytes behind the request, past TLS.
-    var raw: [UInt8] = []
-    /// The length of the content of 'x' that follows, as far as it is taken.
-    var content = 0
-    var endsSending = false
-    var testDescription: String { name }
-  }
-
   private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" }
   private static func post(_ path: String, _ fields: String = "") -> String {
     "POST \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000000\r\n\(fields)\r\n"
   }
 
-  private static let scenes = [
-    Scene(name: "nothing"),
-    Scene(name: "nothing, TLS", isTLS: true),
-    Scene(name: "half a head", request: "GET / HT"),
-    Scene(name: "half a head, TLS", isTLS: true, request: "GET / HT"),
-    Scene(name: "a part of a TLS record", isTLS: true, raw: [0x17, 0x03, 0x03]),
-    Scene(
-      name: "a part of a TLS record behind half a head", isTLS: true, request: "GET / HT", raw: [0x17, 0x03, 0x03]),
-    Scene(name: "a silent upstream", request: get("/silent")),
-    Scene(name: "a silent upstream, TLS", isTLS: true, request: get("/silent")),
-    Scene(name: "a silent upstream, half-closed", request: get("/silent"), endsSending: true),
-    Scene(name: "a silent upstream, half-closed, TLS", isTLS: true, request: get("/silent"), endsSending: true),
-    Scene(name: "a silent upstream, the next request behind", request: get("/silent") + get("/silent")),
-    Scene(
-      name: "a silent upstream, the next request behind, TLS", isTLS: true, request: get("/silent") + get("/silent")),
-    Scene(
-      name: "a silent upstream, a part of a record behind", isTLS: true, request: get("/silent"), raw: [0x17, 0x03]),
-    Scene(name: "half an answer", request: get("/half")),
-    Scene(name: "half an answer, half-closed", request: get("/half"), endsSending: true),
-    Scene(name: "half an answer without end, TLS", isTLS: true, request: get("/half")),
-    Scene(name: "an answer that is not read", request: get("/flood")),
-    Scene(name: "an answer that is not read, TLS", isTLS: true, request: get("/flood")),
-    Scene(name: "an answer that is not read, half-closed", request: get("/flood"), endsSending: true),
-    Scene(name: "content that is not read", request: post("/silent"), content: 100_000_000),
-    Scene(name: "content that is not read, TLS", isTLS: true, request: post("/silent"), content: 100_000_000),
-    Scene(name: "content that does not come", request: post("/silent"), content: 10),
-    Scene(name: "content that does not come, TLS", isTLS: true, request: post("/silent"), content: 10),
-    Scene(name: "content nobody asked for yet", request: post("/silent", "Expect: 100-continue\r\n")),
-    Scene(name: "an early half of an answer", request: post("/half"), content: 100_000_000),
-    Scene(name: "an early half of an answer, half-closed", request: post("/half"), content: 10, endsSending: true),
-    Scene(
-      name: "an early half of an answer, half-closed, TLS", isTLS: true, request: post("/half"), content: 10,
-      endsSending: true),
-    Scene(name: "an upstream that stops reading", request: post("/deaf"), content: 100_000_000),
+  /// Something that a caller, or an upstream asked for by its path, does before both do nothing: a request, the length
+  /// of the content of 'x' that follows as far as it is taken, and whether the caller ends sending.
+  private static let scenes: [(name: String, request: String, content: Int, endsSending: Bool)] = [
+    ("nothing", "", 0, false), ("half a head", "GET / HT", 0, false), ("a silent upstream", get("/silent"), 0, false),
+    ("a silent upstream, half-closed", get("/silent"), 0, true),
+    ("a silent upstream, the next request behind", get("/silent") + get("/silent"), 0, false),
+    ("half an answer", get("/half"), 0, false), ("half an answer, half-closed", get("/half"), 0, true),
+    ("an answer that is not read", get("/flood"), 0, false),
+    ("an answer that is not read, half-closed", get("/flood"), 0, true),
+    ("content that is not read", post("/silent"), 100_000_000, false),
+    ("content that does not come", post("/silent"), 10, false),
+    ("content nobody asked for yet", post("/silent", "Expect: 100-continue\r\n"), 0, false),
+    ("an early half of an answer", post("/half"), 100_000_000, false),
+    ("an early half of an answer, half-closed", post("/half"), 10, true),
+    ("an upstream that stops reading", post("/deaf"), 100_000_000, false),
   ]
 
-  @Test(arguments: scenes) func `waiting costs next to nothing`(scene: Scene) async throws {
-    let directory = try TemporaryDirectory()
-    let authority = try await TestSupport.CertificateAuthority(in: directory)
+  @Test(arguments: scenes, [false, true])
+  func `waiting costs next to nothing`(
+    _ scene: (name: String, request: String, content: Int, endsSending: Bool), isTLS: Bool
+  ) async throws {
+    try await wait(scene.request, content: scene.content, endsSending: scene.endsSending, isTLS: isTLS)
+  }
+
+  /// A part of a record, alone, behind half a head and behind a whole one.
+  @Test(arguments: [("", [0x17, 0x03, 0x03]), ("GET / HT", [0x17, 0x03, 0x03]), (get("/silent"), [0x17, 0x03])])
+  func `waiting for the rest of a TLS record costs next to nothing`(request: String, raw: [UInt8]) async throws {
+    try await wait(request, raw: raw, isTLS: true)
+  }
+
+  /// Has a caller send a request, then raw bytes past TLS, then content; and nothing after that.
+  private func wait(
+    _ request: String, raw: [UInt8] = [], content: Int = 0, endsSending: Bool = false, isTLS: Bool
+  ) async throws {
+    let authority = try await TestSupport.CertificateAuthority()
     let certificate = try await authority.issue("server")
     let upstreamLoop = try EventLoop()
     let upstream = try LoopServer(on: upstreamLoop) { stream, _ in await Self.act(stream) }
     let (port, tlsPort) = (try freePort(), try freePort())
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      port: port,
       """
       loops: 1
       listeners:
         - address: 127.0.0.1:\(port)
         - address: 127.0.0.1:\(tlsPort)
-          tls: { certificate_file: \(certificate.certificateFile), key_file: \(certificate.keyFile) }
+          tls: { \(certificate.tls) }
       routes:
         - name: all
           path: /
@@ -87,15 +70,15 @@ struct WaitingCostTests {
     let context = try TLSContext.client(trustPath: authority.file)
     let spent = try await onLoop { loop in
       let waiter = Waiter(loop)
-      let address = SocketAddress(.ipv4(0x7F00_0001, port: UInt16(scene.isTLS ? tlsPort : port)))
+      let address = SocketAddress(.ipv4(0x7F00_0001, port: UInt16(isTLS ? tlsPort : port)))
       let channel = try await Connector.connect(to: [address], waiter: waiter, until: .now + .seconds(5))
       let caller = try ByteStream(
-        channel, tls: scene.isTLS ? context : nil, serverName: scene.isTLS ? "localhost" : nil)
+        channel, tls: isTLS ? context : nil, serverName: isTLS ? "localhost" : nil)
       try await caller.shakeHands()
-      await caller.sendAll(scene.request)
-      if !scene.raw.isEmpty { send(channel.descriptor, scene.raw, scene.raw.count, 0) }
-      await Self.sendContent(scene.content, on: caller, waiter)
-      if scene.endsSending { caller.closeWrite() }
+      await caller.sendAll(request)
+      if !raw.isEmpty { send(channel.descriptor, raw, raw.count, 0) }
+      await Self.sendContent(content, on: caller, waiter)
+      if endsSending { caller.closeWrite() }
       // The bytes that were sent are processed first, which takes time on a busy machine.
       var before = Duration.zero
       for _ in 0..<100 where proxy.process.processorTime != before {

@@ -2,23 +2,16 @@
 // `organizations`.
 
 import Bytes
-import Tokens
 
 /// A document as the CLI leaves it in `~/.azure/msal_token_cache.json` after `az login`.
 package struct AzureCLICache: Sendable {
-  /// The CLI's client id.
   package static let client = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
-  /// The person.
   package static let home = "aaaaaaaa-0001-4001-8001-aaaaaaaaaaaa.\(tenant)"
-  /// The person's tenant.
   package static let tenant = "11111111-aaaa-4aaa-8aaa-111111111111"
   /// The access token, for Azure's management API.
   package static let accessToken = "AT-azcli"
-  /// The refresh token, of family 1.
   package static let refreshToken = "FRT-1"
-  /// The scope of the access token.
   package static let scope = "https://management.core.windows.net//.default"
-  /// The document's text.
   package let text: String
 
   /// A document written at `now`, seconds since 1970, with an access token for another hour.

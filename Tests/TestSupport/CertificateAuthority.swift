@@ -14,10 +14,23 @@ package enum StandingCertificate {
 package struct CertificateAuthority: Sendable {
   /// PEM files of one certificate.
   package struct Certificate: Sendable {
-    /// The certificate.
     package let certificateFile: String
-    /// Its private key.
     package let keyFile: String
+    /// Has the files, unless they are fixtures.
+    fileprivate var directory: TemporaryDirectory?
+
+    /// Both as keys of a configuration's `tls`.
+    package var tls: String { "certificate_file: \(certificateFile), key_file: \(keyFile)" }
+    /// Both as options of a peer.
+    package var options: [String] { ["--certificate", certificateFile, "--key", keyFile] }
+    /// Both as options of a curl that shows them.
+    package var shown: [String] { ["--cert", certificateFile, "--key", keyFile] }
+
+    /// Its digest, `sha1` or `sha256`, in upper-case hexadecimal digits.
+    package func fingerprint(_ digest: String) async throws -> String {
+      let line = try await succeed(["openssl", "x509", "-in", certificateFile, "-noout", "-fingerprint", "-\(digest)"])
+      return (line.split(separator: "=").last ?? "").filter(\.isHexDigit)
+    }
   }
 
   /// The authority's own certificate: what a party that trusts it is given.
@@ -30,7 +43,8 @@ package struct CertificateAuthority: Sendable {
   }
 
   /// Makes the authority `name` in `directory`.
-  package init(_ name: String = "ca", in directory: TemporaryDirectory) async throws {
+  package init(_ name: String = "ca", in directory: TemporaryDirectory? = nil) async throws {
+    let directory = try directory ?? TemporaryDirectory()
     self.directory = directory
     file = directory.file("\(name).pem")
     keyFile = directory.file("\(name).key")
@@ -49,7 +63,7 @@ package struct CertificateAuthority: Sendable {
     key: String = "P-256", days: Int = 2
   ) async throws -> Certificate {
     let certificate = Certificate(
-      certificateFile: directory.file("\(name).pem"), keyFile: directory.file("\(name).key"))
+      certificateFile: directory.file("\(name).pem"), keyFile: directory.file("\(name).key"), directory: directory)
     let request = directory.file("\(name).csr")
     let names = names.isEmpty ? "" : "subjectAltName=\(names.joined(separator: ","))\n"
     let extensions = try directory.write(names + "basicConstraints=CA:FALSE\n", to: "\(name).ext")

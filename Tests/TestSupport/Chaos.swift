@@ -16,28 +16,7 @@ package struct Chaos: Decodable, Sendable {
     _ count: Int, port: Int, _ arguments: [String] = [], peer: String = "chaos.py"
   ) async throws -> Chaos {
     let text = try await succeed(
-      [pinnedPython(), testsDirectory + "/peers/\(peer)", "callers", "\(port)", "\(count)"] + arguments,
-      within: .seconds(120))
+      TestSupport.peer(peer, ["callers", "\(port)", "\(count)"] + arguments), within: .seconds(120))
     return try JSONDecoder().decode(Chaos.self, from: Data(text.utf8))
-  }
-}
-
-/// The upstream of such exchanges.
-package struct ChaosUpstream: Sendable {
-  /// The port of 127.0.0.1 it listens on.
-  package let port: Int
-  /// The process.
-  package let process: ChildProcess
-
-  /// Starts it, with TLS if there is a certificate; if there are `callers`, it asks for a certificate of theirs.
-  package init(
-    _ name: String = "chaos", in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate? = nil,
-    callers: CertificateAuthority? = nil, peer: String = "chaos.py"
-  ) async throws {
-    let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
-    let demand = callers.map { ["--callers-ca", $0.file] } ?? []
-    process = try ChildProcess(
-      name, [pinnedPython(), testsDirectory + "/peers/\(peer)", "upstream"] + tls + demand, in: directory)
-    port = try await announcedPort(of: process)
   }
 }

@@ -26,30 +26,28 @@ private enum Children {
 
 /// A running program. Its standard output and standard error go to files, so that it never blocks on a full pipe.
 package final class ChildProcess: Sendable {
-  /// Its name in errors.
   package let name: String
-  /// The process id.
   package let identifier: pid_t
-  private let outputPath: String
-  private let errorPath: String
+  /// With the files of its output.
+  private let directory: TemporaryDirectory
   private let ended = Locked<Int32?>(nil)
 
   /// Starts `arguments` (the first is the program, looked up in PATH), with its output in NAME.out and NAME.err of
-  /// `directory`, its input from `input` or /dev/null, and `environment` over our own.
+  /// `directory`, or of one of its own, its input from `input` or /dev/null, and `environment` over our own.
   package init(
-    _ name: String, _ arguments: [String], in directory: TemporaryDirectory, environment: [String: String] = [:],
+    _ name: String, _ arguments: [String], in directory: TemporaryDirectory? = nil, environment: [String: String] = [:],
     input: String = "/dev/null"
   ) throws {
     self.name = name
-    outputPath = directory.file("\(name).out")
-    errorPath = directory.file("\(name).err")
+    let directory = try directory ?? TemporaryDirectory()
+    self.directory = directory
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
     // Appended: a peer that is started again keeps what it said before.
-    posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
-    posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+    posix_spawn_file_actions_addopen(&actions, 1, directory.file("\(name).out"), O_WRONLY | O_CREAT | O_APPEND, 0o644)
+    posix_spawn_file_actions_addopen(&actions, 2, directory.file("\(name).err"), O_WRONLY | O_CREAT | O_APPEND, 0o644)
 
     var merged = Self.inherited()
     merged["PATH", default: "/usr/bin:/bin"] += ":/usr/sbin:/sbin"
@@ -76,10 +74,10 @@ package final class ChildProcess: Sendable {
   }
 
   /// Everything it wrote to standard output so far.
-  package var output: String { textOfFile(outputPath) }
+  package var output: String { directory.read("\(name).out") }
 
   /// Everything it wrote to standard error so far.
-  package var errors: String { textOfFile(errorPath) }
+  package var errors: String { directory.read("\(name).err") }
 
   /// Its exit status once it has ended (128 plus the signal that ended it, as a shell says it), else nil.
   package func poll() -> Int32? {

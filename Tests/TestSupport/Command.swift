@@ -4,9 +4,7 @@
 package struct CommandResult: Sendable {
   /// Its exit status; 128 plus the signal if one ended it.
   package let status: Int32
-  /// Its standard output.
   package let output: String
-  /// Its standard error.
   package let errors: String
 }
 
@@ -15,8 +13,7 @@ package func run(
   _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null",
   within limit: Duration = .seconds(60)
 ) async throws -> CommandResult {
-  let directory = try TemporaryDirectory()
-  let child = try ChildProcess("command", arguments, in: directory, environment: environment, input: input)
+  let child = try ChildProcess("command", arguments, environment: environment, input: input)
   let status = try await child.wait(within: limit)
   let result = CommandResult(status: status, output: child.output, errors: child.errors)
   // These options are there to show a token.

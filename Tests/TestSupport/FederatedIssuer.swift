@@ -6,15 +6,12 @@ package import Tokens
 
 /// An issuer of assertions with a key of its own.
 package struct FederatedIssuer: Sendable {
-  /// Its name.
   package let name: String
   /// The one it vouches for.
   package let subject = "system:serviceaccount:orders:legacy-app"
-  /// Its public keys.
   package let keys: JWKSet
   private let key: RSAKey
 
-  /// An issuer with a fresh key.
   package init(_ name: String = "https://oidc.cluster.example") throws {
     self.name = name
     key = try RSAKey.generate()

@@ -6,7 +6,6 @@ import FoundationEssentials
 package struct Flood: Decodable, Sendable {
   /// The number of connections by their first status; `none` is an end without an answer.
   package let answers: [String: Int]
-  /// Connections that the proxy ended.
   package let ended: Int
   /// Seconds until the last of them was ended.
   package let longest: Double
@@ -24,10 +23,8 @@ package struct Flood: Decodable, Sendable {
   package static func run(
     _ kind: String, count: Int, port: Int, path: String = "/", hold: Double = 15
   ) async throws -> Flood {
-    let text = try await succeed([
-      pinnedPython(), testsDirectory + "/peers/flood.py", "\(port)", kind, "\(count)", "--path", path, "--hold",
-      "\(hold)",
-    ])
+    let text = try await succeed(
+      peer("flood.py", ["\(port)", kind, "\(count)", "--path", path, "--hold", "\(hold)"]))
     return try JSONDecoder().decode(Flood.self, from: Data(text.utf8))
   }
 }

@@ -8,7 +8,6 @@ package final class Gate: Sendable {
   private let ends: (reader: Int32, writer: Int32)
   private let isOpen = Locked(false)
 
-  /// A closed gate.
   package init() {
     var ends: [Int32] = [-1, -1]
     _ = pipe(&ends)
@@ -29,7 +28,6 @@ package final class Gate: Sendable {
     while poll(&question, 1, -1) < 0, errno == EINTR {}
   }
 
-  /// Lets everyone pass, from now on.
   package func open() {
     isOpen.withLock { isOpen in
       if !isOpen { close(ends.writer) }
@@ -47,13 +45,10 @@ package final class Tally: Sendable {
 
   private let state = Locked(State())
 
-  /// Nothing has happened yet.
   package init() {}
 
-  /// The number of times that it has happened.
   package var count: Int { state.withLock { $0.count } }
 
-  /// It has happened once more.
   package func signal() {
     let due = state.withLock { state in
       state.count += 1
@@ -64,7 +59,6 @@ package final class Tally: Sendable {
     for each in due { each.continuation.resume() }
   }
 
-  /// Waits until it has happened so often.
   package func wait(for count: Int) async {
     await withCheckedContinuation { continuation in
       let isDue = state.withLock { state in

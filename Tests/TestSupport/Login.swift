@@ -4,25 +4,22 @@ import Platform
 
 /// A sign-in under way: the command waits for the person.
 package final class Login: Sendable {
-  /// The process.
   package let process: ChildProcess
   private let provider = Locked<String?>(nil)
 
   /// Starts the command; `options` say for what.
-  package init(
-    _ configuration: String, _ options: [String], in directory: TemporaryDirectory, environment: [String: String] = [:]
-  ) throws {
+  package init(_ configuration: String, _ options: [String], environment: [String: String] = [:]) throws {
     process = try ChildProcess(
-      "login-\(FreshName.next())", [binary(), "login", "-c", configuration] + options, in: directory,
+      "login", [binary(), "login", "-c", configuration] + options,
       environment: ["BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""].merging(environment) { $1 })
   }
 
   /// Signs `person` in at the address or with the code that the command shows, waits for its end, and returns what it
   /// left.
   package static func run(
-    _ configuration: String, _ options: [String], person: SigningInPerson, in directory: TemporaryDirectory
+    _ configuration: String, _ options: [String], person: SigningInPerson
   ) async throws -> CommandResult {
-    let login = try Login(configuration, options, in: directory)
+    let login = try Login(configuration, options)
     if options.contains("--device-code") {
       let (address, code) = try await login.deviceCode()
       try await person.signInDevice(at: address, code: code)
@@ -33,7 +30,7 @@ package final class Login: Sendable {
   }
 
   /// The address of this machine that the command wants a browser to go to. It works once.
-  package func start() async throws -> String { try await word(thatBegins: "http") }
+  package func start() async throws -> String { try await word { $0.hasPrefix("http") ? String($0) : nil } }
 
   /// The provider's address, to which that one leads.
   package func address() async throws -> String {
@@ -48,7 +45,10 @@ package final class Login: Sendable {
 
   /// The address and the code that the command wants a person to bring together.
   package func deviceCode() async throws -> (address: String, code: String) {
-    (try await word(behind: "address:"), try await word(behind: "code:"))
+    func lastWord(behind name: String) async throws -> String {
+      try await word { line in line.hasPrefix(name) ? line.split(separator: " ").last.map(String.init) : nil }
+    }
+    return (try await lastWord(behind: "address:"), try await lastWord(behind: "code:"))
   }
 
   /// The result of the command, after its end.
@@ -56,14 +56,6 @@ package final class Login: Sendable {
     let status = try await process.wait(within: limit)
     ProxyLedger.current?.add(process.output + process.errors, from: "login")
     return CommandResult(status: status, output: process.output, errors: process.errors)
-  }
-
-  private func word(behind name: String) async throws -> String {
-    try await word { line in line.hasPrefix(name) ? line.split(separator: " ").last.map(String.init) : nil }
-  }
-
-  private func word(thatBegins start: String) async throws -> String {
-    try await word { line in line.hasPrefix(start) ? String(line) : nil }
   }
 
   /// The result of `read` for the first line of the command's for which it has one, without indentation.
@@ -78,9 +70,4 @@ package final class Login: Sendable {
     guard let found else { throw TestSupportError("login says nothing of the kind: \(process.errors)") }
     return found
   }
-}
-
-/// Names for the files of processes that run beside one another.
-private enum FreshName {
-  static func next() -> String { String(UInt32.random(in: 0 ... .max), radix: 36) }
 }

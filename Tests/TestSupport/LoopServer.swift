@@ -11,7 +11,6 @@ package final class LoopServer: Sendable {
   }
 
   package let address: SocketAddress
-  /// The port of that address.
   package var port: Int { Int(address.port) }
   /// Connections accepted so far.
   package let accepted = Tally()

@@ -69,7 +69,6 @@ package enum ReceivedEnd: Sendable, Equatable {
   case enough
   /// The peer ended its direction in good order.
   case endOfStream
-  /// The stream broke.
   case failed(StreamError)
   /// A minute without a byte.
   case timedOut

@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 
-/// The library of a peer.
 package enum MCPLibrary: String, Sendable, CaseIterable {
   case mcp, fastmcp
 }
@@ -11,7 +10,6 @@ package enum MCPLibrary: String, Sendable, CaseIterable {
 package struct MCPServer: Sendable {
   /// The port of 127.0.0.1 it listens on.
   package let port: Int
-  /// The process.
   package let process: ChildProcess
   /// Its own name, which is the audience of its tokens.
   package var resource: String { "http://127.0.0.1:\(port)/mcp" }
@@ -21,26 +19,24 @@ package struct MCPServer: Sendable {
     package var method: String
     package var session: String
     package var subject: String
-    /// The digest of the token.
     package var token: String
   }
 
   /// Starts it; with an issuer it demands tokens with all of the scopes.
   /// - Parameter demands: the time at which it demands claims: `before` an answer, or `within` a stream.
   package init(
-    _ library: MCPLibrary, in directory: TemporaryDirectory, port: Int? = nil, issuer: String? = nil,
+    _ library: MCPLibrary, in directory: TemporaryDirectory? = nil, port: Int? = nil, issuer: String? = nil,
     scopes: [String] = [], demands: String? = nil
   ) async throws {
     self.port = try port ?? freePort()
+    let options =
+      (issuer.map { ["--issuer", $0] } ?? []) + scopes.flatMap { ["--scope", $0] }
+      + (demands.map { ["--demands", $0] } ?? [])
     process = try ChildProcess(
-      "mcp-server",
-      [pinnedPython(), testsDirectory + "/peers/mcp_server.py", library.rawValue, "--port", "\(self.port)"]
-        + (issuer.map { ["--issuer", $0] } ?? []) + scopes.flatMap { ["--scope", $0] }
-        + (demands.map { ["--demands", $0] } ?? []), in: directory)
+      "mcp-server", peer("mcp_server.py", [library.rawValue, "--port", "\(self.port)"] + options), in: directory)
     try await waitForPort(self.port, of: process)
   }
 
-  /// The requests so far.
   package var requests: [Request] {
     process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { line in
       let words = line.split(separator: " ").map(String.init)
@@ -52,13 +48,9 @@ package struct MCPServer: Sendable {
 /// An MCP client's report.
 package struct MCPReport: Decodable, Sendable {
   /// A request of a person's sign-in.
-  package struct SignIn: Decodable, Sendable, Equatable {
+  package struct SignIn: Decodable, Sendable {
     package var scope: String?
     package var resource: String?
-
-    package init(scope: String?, resource: String?) {
-      (self.scope, self.resource) = (scope, resource)
-    }
   }
 
   package var sum: Int?
@@ -79,9 +71,7 @@ package struct MCPReport: Decodable, Sendable {
 package func mcpClient(
   _ library: MCPLibrary, _ url: String, _ arguments: [String] = []
 ) async throws -> MCPReport {
-  let result = try await run(
-    [pinnedPython(), testsDirectory + "/peers/mcp_client.py", library.rawValue, url] + arguments,
-    within: .seconds(180))
+  let result = try await run(peer("mcp_client.py", [library.rawValue, url] + arguments), within: .seconds(180))
   guard let line = result.output.split(separator: "\n").last,
     let report = try? JSONDecoder().decode(MCPReport.self, from: Data(line.utf8))
   else { throw TestSupportError("the client printed no report: \(result.output)\(result.errors)") }

@@ -5,32 +5,35 @@ import Glibc
 /// nginx on a plain and a TLS port of 127.0.0.1. `/echo…` answers with what it received, one `name=value` line per
 /// field; `/files/1k`, `/files/64k` and `/files/1m` are files; `PUT /store/NAME` keeps a body; `/nothing` is a 204.
 package struct NginxUpstream: Sendable {
-  /// The port for plain HTTP.
   package let port: Int
-  /// The port for TLS.
   package let tlsPort: Int
   /// The port for TLS on which callers may choose HTTP/2; 0 if there is none.
   package let http2Port: Int
-  /// The process.
   package let process: ChildProcess
   private let directory: TemporaryDirectory
 
-  /// Starts it with `certificate` on its TLS port and, if `clientAuthority` is given, only for those with a
-  /// certificate of that authority.
+  /// Starts it with `certificate` (if none is given, one of its own that nobody trusts) on its TLS port and, if
+  /// `clientAuthority` is given, only for those with a certificate of that authority.
   package init(
-    in directory: TemporaryDirectory, certificate: CertificateAuthority.Certificate, clientAuthority: String? = nil,
+    in directory: TemporaryDirectory? = nil, certificate: CertificateAuthority.Certificate? = nil,
+    clientAuthority: String? = nil,
     speaksHTTP2: Bool = false
   ) async throws {
+    let directory = try directory ?? TemporaryDirectory()
     self.directory = directory
     (port, tlsPort, http2Port) = (try freePort(), try freePort(), speaksHTTP2 ? try freePort() : 0)
     for name in ["files", "store", "nginx-temporary"] { mkdir(directory.file(name), 0o777) }
     for (name, size) in [("1k", 1 << 10), ("64k", 64 << 10), ("1m", 1 << 20)] {
       try directory.write(String(repeating: "0123456789abcdef", count: size / 16), to: "files/\(name)")
     }
+    let shown =
+      if let certificate { certificate } else {
+        try await CertificateAuthority("nginx-ca", in: directory).issue("nginx")
+      }
     let verify = clientAuthority.map { "ssl_verify_client on; ssl_client_certificate \($0);" } ?? ""
     let file = try directory.write(
       Self.configuration(
-        directory: directory.path, ports: (port, tlsPort, http2Port), certificate: certificate, verify: verify),
+        directory: directory.path, ports: (port, tlsPort, http2Port), certificate: shown, verify: verify),
       to: "nginx.conf")
     process = try ChildProcess(
       "nginx", ["nginx", "-p", directory.path, "-e", directory.file("nginx-error.log"), "-c", file], in: directory)

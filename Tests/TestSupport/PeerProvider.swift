@@ -15,13 +15,9 @@ package struct PeerProvider: Sendable {
   }
 
   package let kind: Kind
-  /// The issuer, as configuration names it.
   package let issuer: String
-  /// The process.
-  package let process: ChildProcess
-  private let directory: TemporaryDirectory
+  private let peer: PythonPeer
 
-  /// The application that it knows.
   package static let client = "desk"
   /// Its secret. A test searches everything the proxy wrote for it.
   package static let secret = "s3cret-of-the-desk"
@@ -36,15 +32,14 @@ package struct PeerProvider: Sendable {
   ///   - lifetime: seconds that its access tokens live.
   ///   - arguments: further options of its script.
   package init(
-    _ kind: Kind, in directory: TemporaryDirectory, https certificate: CertificateAuthority.Certificate? = nil,
+    _ kind: Kind, in directory: TemporaryDirectory? = nil, https certificate: CertificateAuthority.Certificate? = nil,
     method: String = "client_secret_basic", lifetime: Int, _ arguments: [String] = []
   ) async throws {
     self.kind = kind
-    self.directory = directory
+    let directory = try directory ?? TemporaryDirectory()
     let scopes = Self.scopes.flatMap { ["--scope", $0] }
     let known = ["--client", "\(Self.client):\(Self.secret)", "--auth-method", method] + scopes
     let person = ["--password", Self.password]
-    let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
     let words =
       switch kind {
       case .canaille: ["canaille_provider.py"] + known + person
@@ -53,23 +48,18 @@ package struct PeerProvider: Sendable {
         ["openid_provider.py"] + known + ["--signs-in", Self.client, "--person", "ann:\(Self.password)"]
       case .mock: ["mock_provider.py"]
       }
-    process = try ChildProcess(
-      kind.rawValue,
-      [pinnedPython(), testsDirectory + "/peers/" + words[0]] + words.dropFirst()
-        + ["--expires-in", "\(lifetime)"] + tls + arguments, in: directory)
-    let port = try await announcedPort(of: process)
-    issuer = "http\(certificate == nil ? "" : "s")://127.0.0.1:\(port)" + (kind == .glewlwyd ? "/api/oidc" : "")
+    let options = words.dropFirst() + ["--expires-in", "\(lifetime)"] + (certificate?.options ?? []) + arguments
+    peer = try await PythonPeer(words[0], Array(options), in: directory)
+    issuer = "http\(certificate == nil ? "" : "s")://127.0.0.1:\(peer.port)" + (kind == .glewlwyd ? "/api/oidc" : "")
   }
 
   /// Has the person sign in for a route, through the provider's own pages; what the command left.
   package func signIn(_ configuration: String, route: String) async throws -> CommandResult {
     // glewlwyd compares redirect URIs with their port, so its people type a code.
     let options = ["--route", route] + (kind == .glewlwyd ? ["--device-code"] : [])
-    let login = try Login(configuration, options, in: directory)
-    let person = try [
-      pinnedPython(), testsDirectory + "/peers/peer_person.py", kind.rawValue, "--user", "ann", "--password",
-      Self.password,
-    ]
+    let login = try Login(configuration, options)
+    let person = try TestSupport.peer(
+      "peer_person.py", [kind.rawValue, "--user", "ann", "--password", Self.password])
     if kind == .glewlwyd {
       let (address, code) = try await login.deviceCode()
       try await succeed(person + ["device", address, code])

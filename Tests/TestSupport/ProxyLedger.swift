@@ -9,15 +9,8 @@ package final class ProxyLedger: Sendable {
   /// The ledger of the test that runs in this task.
   @TaskLocal package static var current: ProxyLedger?
 
-  private struct Run: Sendable {
-    let process: ChildProcess
-    let adminPort: Int
-    /// Holds the files of the process's output.
-    let directory: TemporaryDirectory
-  }
-
   private struct Contents: Sendable {
-    var runs: [Run] = []
+    var runs: [(process: ChildProcess, adminPort: Int)] = []
     var texts: [(origin: String, text: String)] = []
     var secrets: Set<String> = []
   }
@@ -38,8 +31,8 @@ package final class ProxyLedger: Sendable {
     contents.withLock { $0.texts.append((origin: origin, text: text)) }
   }
 
-  func add(_ process: ChildProcess, adminPort: Int, in directory: TemporaryDirectory) {
-    contents.withLock { $0.runs.append(Run(process: process, adminPort: adminPort, directory: directory)) }
+  func add(_ process: ChildProcess, adminPort: Int) {
+    contents.withLock { $0.runs.append((process, adminPort)) }
   }
 
   /// A sentence for each secret in each place. The secret itself is not repeated.

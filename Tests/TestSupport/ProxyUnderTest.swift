@@ -25,21 +25,22 @@ package func publicBinary(in directory: TemporaryDirectory) async throws -> Stri
 package struct ProxyUnderTest: Sendable {
   /// The port of 127.0.0.1 it serves callers on.
   package let port: Int
-  /// The port of its admin endpoints.
   package let adminPort: Int
-  /// The process.
   package let process: ChildProcess
-  /// Its configuration file.
   package let configuration: String
+  private let environment: [String: String]
 
   /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
   /// left out if `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name;
   /// `place` writes the text to the configuration's path, and `launcher` starts the program.
   package init(
-    in directory: TemporaryDirectory, port: Int? = nil, options: [String] = [], environment: [String: String] = [:],
+    in directory: TemporaryDirectory? = nil, port: Int? = nil, options: [String] = [],
+    environment: [String: String] = [:],
     place: (TemporaryDirectory, String) throws -> String = { try $0.write($1, to: "proxy.yaml") },
     launcher: [String] = [], _ body: String
   ) async throws {
+    let directory = try directory ?? TemporaryDirectory()
+    self.environment = environment
     self.port = try port ?? freePort()
     adminPort = try freePort()
     var text = body
@@ -50,7 +51,7 @@ package struct ProxyUnderTest: Sendable {
     process = try ChildProcess(
       "bearer-proxy", launcher + [binary(), "run", "-c", configuration] + options, in: directory,
       environment: environment)
-    ProxyLedger.current?.add(process, adminPort: adminPort, in: directory)
+    ProxyLedger.current?.add(process, adminPort: adminPort)
     try await waitForPort(adminPort, of: process)
     if body.contains("listeners:") == false || port != nil { try await waitForPort(self.port, of: process) }
   }
@@ -65,7 +66,6 @@ package struct ProxyUnderTest: Sendable {
 
   /// The field that lets a caller of the admin endpoints control, and what it holds.
   package static let controlField = "X-Admin-Key"
-  /// Its value.
   package static let controlSecret = "control-of-the-proxy-under-test"
 
   /// The answer of the admin endpoint `path` to a caller who may control, through curl, with further `arguments` of
@@ -75,6 +75,17 @@ package struct ProxyUnderTest: Sendable {
       arguments + [
         "-H", "\(Self.controlField): \(Self.controlSecret)", "http://127.0.0.1:\(adminPort)\(path)",
       ])
+  }
+
+  /// The result of a command, such as `["token", "--route", "orders"]`, about its configuration and in its environment.
+  package func command(_ words: [String]) async throws -> CommandResult {
+    try await run([binary(), words[0], "-c", configuration] + words.dropFirst(), environment: environment)
+  }
+
+  /// Signs `person` in for what the options say; throws what `login` said if it fails.
+  package func signIn(_ options: [String], _ person: SigningInPerson) async throws {
+    let result = try await Login.run(configuration, options, person: person)
+    if result.status != 0 { throw TestSupportError("login ended with \(result.status): \(result.errors)") }
   }
 
   /// A raw connection to it.
@@ -117,7 +128,6 @@ package struct ProxyUnderTest: Sendable {
   }
 }
 
-/// A value of a log record.
 package enum LogValue: Decodable, Sendable, Equatable {
   case text(String)
   case number(Double)

@@ -1,4 +1,4 @@
-// The peers written in Python: the OpenID provider (Authlib) and the upstream that misbehaves to order (http.server).
+// The peers written in Python, below Tests/peers.
 
 import FoundationEssentials
 
@@ -16,6 +16,43 @@ package func pinnedPython() throws -> String {
     throw TestSupportError("no Python environment in .venv: Tests/run makes it")
   }
   return path
+}
+
+/// The command that runs a script of Tests/peers with these arguments.
+package func peer(_ script: String, _ arguments: [String] = []) throws -> [String] {
+  [try pinnedPython(), "\(testsDirectory)/peers/\(script)"] + arguments
+}
+
+/// The command that runs a script for connections of `http2_cases.py`, of which everything is imported.
+package func http2Script(_ script: String, _ arguments: [String]) throws -> [String] {
+  let imports = "import sys, time\nsys.path.insert(0, '\(testsDirectory)/peers')\nfrom http2_cases import *\n"
+  return [try pinnedPython(), "-c", imports + script] + arguments
+}
+
+/// A process of Tests/peers that listens: `scripted_upstream.py` is an upstream that does to order what nginx cannot be
+/// made to do.
+package struct PythonPeer: Sendable {
+  /// The port of 127.0.0.1 it listens on.
+  package let port: Int
+  /// The process; what it gets is on its output.
+  package let process: ChildProcess
+
+  /// Starts `script` with `arguments`.
+  package init(_ script: String, _ arguments: [String] = [], in directory: TemporaryDirectory? = nil) async throws {
+    process = try ChildProcess(
+      "\(script)-\(UUID().uuidString.prefix(4))", peer(script, arguments), in: directory)
+    port = try await announcedPort(of: process)
+  }
+
+  /// The rest of each line of its output that begins with this word.
+  package func lines(_ word: String) -> [String] {
+    process.output.split(separator: "\n").filter { $0.hasPrefix(word + " ") }.map {
+      String($0.dropFirst(word.count + 1))
+    }
+  }
+
+  /// The requests so far, oldest first, as the script tells them.
+  package var requests: [String] { lines("request") }
 }
 
 /// The port of the line `listening PORT` that a peer of ours prints when it is ready.
@@ -37,30 +74,30 @@ package func announcedPort(of process: ChildProcess) async throws -> Int {
 package struct OpenIDProvider: Sendable {
   /// The port of 127.0.0.1 it listens on.
   package let port: Int
-  /// The process.
   package let process: ChildProcess
-  /// The issuer, as configuration names it.
   package let issuer: String
-  /// The client id it knows.
   package static let client = "orders-app"
   /// The client's secret. A test searches everything the proxy wrote for it.
   package static let secret = "s3cret+with/odd=characters&more"
+  package static let person = "ann@id.example"
+  package static let password = "kettle-harbour-7"
+  /// Options for a public client `desk` of the person's.
+  package static let desk = ["--client", "desk:", "--person", "\(person):\(password)"]
+
+  /// The person, who trusts the authority in a file.
+  package static func ann(trust: String? = nil) -> SigningInPerson {
+    SigningInPerson(user: person, password: password, trust: trust)
+  }
 
   /// Starts it; `arguments` are further options of Tests/peers/openid_provider.py.
   package init(
-    in directory: TemporaryDirectory, port: Int = 0, https certificate: CertificateAuthority.Certificate? = nil,
+    in directory: TemporaryDirectory? = nil, port: Int = 0, https certificate: CertificateAuthority.Certificate? = nil,
     name: String = "127.0.0.1", _ arguments: [String] = []
-  )
-    async throws
-  {
-    let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
-    process = try ChildProcess(
-      "provider-\(UUID().uuidString.prefix(4))",
-      [
-        pinnedPython(), testsDirectory + "/peers/openid_provider.py", "--port", "\(port)", "--name", name,
-        "--client", "\(Self.client):\(Self.secret)",
-      ] + tls + arguments, in: directory)
-    self.port = try await announcedPort(of: process)
+  ) async throws {
+    let own = ["--port", "\(port)", "--name", name, "--client", "\(Self.client):\(Self.secret)"]
+    let peer = try await PythonPeer(
+      "openid_provider.py", own + (certificate?.options ?? []) + arguments, in: directory)
+    (self.port, process) = (peer.port, peer.process)
     issuer = "http\(certificate == nil ? "" : "s")://\(name):\(self.port)"
   }
 
@@ -71,7 +108,6 @@ package struct OpenIDProvider: Sendable {
     return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0
   }
 
-  /// The issuer of one of its realms.
   package func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
 
   /// The received values that it has repeated so far, in each spelling.
@@ -90,135 +126,23 @@ package struct OpenIDProvider: Sendable {
   }
 }
 
-/// An upstream that does to order what nginx cannot be made to do; see Tests/peers/scripted_upstream.py.
-package struct ScriptedUpstream: Sendable {
-  /// The port of 127.0.0.1 it listens on.
-  package let port: Int
-  /// The process; each request it reads is a line of its output.
-  package let process: ChildProcess
-
-  /// Starts it.
-  package init(in directory: TemporaryDirectory) async throws {
-    process = try ChildProcess(
-      "scripted-upstream", [pinnedPython(), testsDirectory + "/peers/scripted_upstream.py"], in: directory)
-    port = try await announcedPort(of: process)
-  }
-
-  /// The request lines it has read so far, oldest first.
-  package var requests: [String] {
-    process.output.split(separator: "\n").filter { $0.hasPrefix("request ") }.map { String($0.dropFirst(8)) }
-  }
-}
-
-/// A provider that repeats what it is sent; see Tests/peers/echoing_provider.py.
-package struct EchoingProvider: Sendable {
-  /// The port of 127.0.0.1 it listens on.
-  package let port: Int
-  /// The process.
-  package let process: ChildProcess
-
-  /// Starts it.
-  package init(in directory: TemporaryDirectory) async throws {
-    process = try ChildProcess(
-      "echoing-provider", [pinnedPython(), testsDirectory + "/peers/echoing_provider.py"], in: directory)
-    port = try await announcedPort(of: process)
-  }
-
-  /// The names of the spellings that it knows.
-  package func forms() async throws -> [String] { try await texts("/testing/forms") }
-
-  /// The spellings of received values that it has repeated so far.
-  package func repeated() async throws -> [String] { try await texts("/testing/repeated") }
-
-  private func texts(_ path: String) async throws -> [String] {
-    let answer = try await curl(["http://127.0.0.1:\(port)\(path)"])
-    return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
-  }
-}
-
-/// An upstream that authenticates connections instead of requests; see Tests/peers/connection_upstream.py.
-package struct ConnectionUpstream: Sendable {
-  /// The port of 127.0.0.1 it listens on.
-  package let port: Int
-  /// The process.
-  package let process: ChildProcess
-
-  /// Starts it.
-  package init(in directory: TemporaryDirectory) async throws {
-    process = try ChildProcess(
-      "connection-upstream", [pinnedPython(), testsDirectory + "/peers/connection_upstream.py"], in: directory)
-    port = try await announcedPort(of: process)
-  }
-
-  /// A line for each request: the number of its connection, whom that was authenticated for before, and the request's
-  /// line.
-  package var requests: [String] {
-    process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
-  }
-}
-
-/// A server of WebSockets; see Tests/peers/websocket_peer.py.
-package struct WebSocketServer: Sendable {
-  /// The port of 127.0.0.1 it listens on.
-  package let port: Int
-  /// The process; each connection that ends is a line of its output.
-  package let process: ChildProcess
-
-  /// Starts it in a mode.
-  package init(_ mode: String, in directory: TemporaryDirectory) async throws {
-    process = try ChildProcess(
-      "websocket-server", [pinnedPython(), testsDirectory + "/peers/websocket_peer.py", mode], in: directory)
-    port = try await announcedPort(of: process)
-  }
-}
-
-/// An outbound proxy that alone knows names; see Tests/peers/connect_proxy.py.
-package struct OutboundProxy: Sendable {
-  /// The port of 127.0.0.1 it listens on.
-  package let port: Int
-  /// The process.
-  package let process: ChildProcess
-
-  /// Starts it.
-  package init(in directory: TemporaryDirectory, _ arguments: [String] = []) async throws {
-    process = try ChildProcess(
-      "outbound-proxy-\(UUID().uuidString.prefix(4))",
-      [pinnedPython(), testsDirectory + "/peers/connect_proxy.py"] + arguments, in: directory)
-    port = try await announcedPort(of: process)
-  }
-
-  /// The requests so far: method, authority, and the credential it was shown.
-  package var requests: [String] {
-    process.output.split(separator: "\n").filter { !$0.hasPrefix("listening ") }.map(String.init)
-  }
-}
-
 /// Two authorization servers, of which one exchanges tokens; see Tests/peers/exchange_provider.py.
 package struct ExchangeProvider: Sendable {
-  /// The process.
-  package let process: ChildProcess
-  private let port: Int
-  /// The application that may exchange.
+  private let peer: PythonPeer
   package static let client = "orders-app"
-  /// Its secret.
   package static let secret = "s3cret-of-the-exchange"
   /// The one that calls it.
   package static let caller = "front"
   private static let callerSecret = "s3cret-of-the-front"
 
-  /// Starts it.
-  package init(in directory: TemporaryDirectory) async throws {
-    process = try ChildProcess(
-      "exchange-provider",
-      [
-        pinnedPython(), testsDirectory + "/peers/exchange_provider.py", "--client", "\(Self.client):\(Self.secret)",
-        "--caller", "\(Self.caller):\(Self.callerSecret)",
-      ], in: directory)
-    port = try await announcedPort(of: process)
+  package init(in directory: TemporaryDirectory? = nil) async throws {
+    peer = try await PythonPeer(
+      "exchange_provider.py",
+      ["--client", "\(Self.client):\(Self.secret)", "--caller", "\(Self.caller):\(Self.callerSecret)"], in: directory)
   }
 
   /// The issuer of a realm: `enterprise` or `resource`.
-  package func issuer(_ realm: String) -> String { "http://127.0.0.1:\(port)/realms/\(realm)" }
+  package func issuer(_ realm: String) -> String { "http://127.0.0.1:\(peer.port)/realms/\(realm)" }
 
   /// A token with which the caller may call the application.
   package func callersToken() async throws -> String {

@@ -1,35 +1,8 @@
 // Redis servers in the forms in which clouds run them: one, a primary with a replica and sentinels, or a cluster.
 
-import Glibc
-
 /// The servers of one form.
 package struct RedisGroup: Sendable {
   package enum Form: String, Sendable, CaseIterable { case single, sentinels, cluster }
-
-  /// The certificates of servers and sentinels that speak TLS.
-  package struct TLS: Sendable {
-    package let authority: String
-    package let certificate: String
-    package let key: String
-
-    package init(authority: String, certificate: String, key: String) {
-      (self.authority, self.certificate, self.key) = (authority, certificate, key)
-    }
-
-    fileprivate var options: [String] {
-      [
-        "--tls-port", "PORT", "--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", authority,
-        "--tls-auth-clients", "no", "--tls-replication", "yes", "--tls-cluster", "yes",
-      ]
-    }
-  }
-
-  private struct Sentinel {
-    let port: Int
-    let process: ChildProcess
-    /// With the file in which it records what it learns.
-    let directory: TemporaryDirectory
-  }
 
   package static let primary = "main"
   package static let user = "proxy"
@@ -42,15 +15,17 @@ package struct RedisGroup: Sendable {
   package let form: Form
   /// The servers. A test that ends one restarts it here.
   package var servers: [RedisPeer] = []
-  private let sentinels: [Sentinel]
+  private let sentinels: [(port: Int, process: ChildProcess)]
   private let isSecure: Bool
   /// The command that lets the user in.
   private let user: [String]
 
   /// Starts the servers and waits until they know each other.
-  package init(_ form: Form, prefix: String = "bp:", tls: TLS? = nil) async throws {
-    (self.form, isSecure) = (form, tls != nil)
-    var options = tls?.options ?? []
+  /// - Parameter tls: `RedisPeer.tls`, for servers and sentinels that speak TLS.
+  package init(_ form: Form, prefix: String = "bp:", tls: [String] = []) async throws {
+    (self.form, isSecure) = (form, !tls.isEmpty)
+    let tls = tls.isEmpty ? [] : tls + ["--tls-replication", "yes", "--tls-cluster", "yes"]
+    var options = tls
     user =
       ["acl", "setuser", Self.user, "on", ">" + Self.password, "~\(prefix)*", "resetchannels"]
       + Self.commands.split(separator: " ").map(String.init)
@@ -75,7 +50,7 @@ package struct RedisGroup: Sendable {
       _ = try await servers[0].cli(
         ["--cluster", "create"] + addresses + ["--cluster-replicas", "1", "--cluster-yes"])
     }
-    var sentinels: [Sentinel] = []
+    var sentinels: [(port: Int, process: ChildProcess)] = []
     if form == .sentinels {
       for _ in 0..<3 { sentinels.append(try await Self.sentinel(of: servers[0].port, tls)) }
     }
@@ -84,22 +59,23 @@ package struct RedisGroup: Sendable {
     if !isReady { throw TestSupportError("the Redis servers do not find each other") }
   }
 
-  private static func sentinel(of port: Int, _ tls: TLS?) async throws -> Sentinel {
+  private static func sentinel(of port: Int, _ tls: [String]) async throws -> (port: Int, process: ChildProcess) {
     let directory = try TemporaryDirectory()
     let own = try freePort()
     var lines = [
-      tls == nil ? "port \(own)" : "port 0", "dir \(directory.path)", "sentinel monitor \(primary) 127.0.0.1 \(port) 2",
+      tls.isEmpty ? "port \(own)" : "port 0", "dir \(directory.path)",
+      "sentinel monitor \(primary) 127.0.0.1 \(port) 2",
       "sentinel down-after-milliseconds \(primary) 3000", "sentinel failover-timeout \(primary) 6000",
       "user \(sentinelUser) on >\(sentinelPassword) resetchannels -@all +sentinel|get-master-addr-by-name",
     ]
-    let secure = (tls?.options ?? []).map { $0 == "PORT" ? "\(own)" : $0 }
+    let secure = tls.map { $0 == "PORT" ? "\(own)" : $0 }
     for index in stride(from: 0, to: secure.count, by: 2) where secure[index] != "--tls-cluster" {
       lines.append("\(secure[index].dropFirst(2)) \(secure[index + 1])")
     }
     let file = try directory.write(lines.joined(separator: "\n") + "\n", to: "sentinel.conf")
     let process = try ChildProcess("sentinel-\(own)", ["redis-sentinel", file], in: directory)
     try await waitForPort(own, of: process)
-    return Sentinel(port: own, process: process, directory: directory)
+    return (own, process)
   }
 
   /// True if each part has a primary and a replica, and the servers that replace one know it.

@@ -124,7 +124,6 @@ package final class RedisPartition: Sendable {
   /// Cuts the two networks from each other. This process still reaches both.
   package func cut() async throws { try await route("add") }
 
-  /// Ends the cut.
   package func heal() async throws { try await route("del") }
 
   private func route(_ verb: String) async throws {

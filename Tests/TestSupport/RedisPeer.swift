@@ -7,21 +7,30 @@ package struct RedisPeer: Sendable {
   package let port: Int
   private let directory: TemporaryDirectory
   private let options: [String]
-  /// Options of redis-cli.
   private let client: [String]
-  /// The process.
   package private(set) var process: ChildProcess
 
   /// The commands that a user's rules have to allow, as config/cache.md lists them.
   package static let commands =
     "+select +get +mget +set +del +hget +hset +hmget +zadd +zrem +zrangebyscore +pexpire +eval"
 
+  /// The options of one that speaks TLS alone, and asks for no certificate unless told.
+  package static func tls(
+    _ certificate: CertificateAuthority.Certificate, of authority: CertificateAuthority, asks: Bool = false
+  ) -> [String] {
+    [
+      "--tls-port", "PORT", "--tls-cert-file", certificate.certificateFile, "--tls-key-file", certificate.keyFile,
+      "--tls-ca-cert-file", authority.file, "--tls-auth-clients", asks ? "yes" : "no",
+    ]
+  }
+
   /// Starts it with further `options` of its command line, and with `user` as the only one who may enter (an access
   /// control list's line, without `user`); every write is on the disk before it is answered.
   package init(
-    in directory: TemporaryDirectory, _ options: [String] = [], user: String? = nil, client: [String] = []
+    in directory: TemporaryDirectory? = nil, _ options: [String] = [], user: String? = nil, client: [String] = []
   ) async throws {
     port = try freePort()
+    let directory = try directory ?? TemporaryDirectory()
     self.directory = directory
     self.client = client
     var options = options
@@ -57,13 +66,11 @@ package struct RedisPeer: Sendable {
     try await waitForPort(port, of: process)
   }
 
-  /// The answer of redis-cli to a command.
   @discardableResult
   package func cli(_ arguments: String...) async throws -> String {
     try await cli(arguments)
   }
 
-  /// The answer of redis-cli to a command.
   package func cli(_ arguments: [String]) async throws -> String {
     try await succeed(["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + client + arguments)
   }

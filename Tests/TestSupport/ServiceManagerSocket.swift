@@ -8,7 +8,6 @@ package final class ServiceManagerSocket: Sendable {
   package let name: String
   private let descriptor: Int32
 
-  /// Binds it.
   package init(_ name: String) throws {
     self.name = name
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -5,19 +5,14 @@ package import Tokens
 
 /// A person who is signed in with the tests' application.
 package struct SignedInPerson: Sendable {
-  /// A tenant.
   package static let tenant = "c0a7050d-0000-4000-8000-000000000001"
-  /// An application.
   package static let client = "c0a7050d-0000-4000-8000-0000000000a3"
-  /// The host of its authority.
   package static let environment = "login.microsoftonline.com"
   /// The `uid` of the reply.
   package let uid: String
 
-  /// A person.
   package init(_ uid: String) { self.uid = uid }
 
-  /// The person's id in the cache.
   package var home: String { "\(uid).\(Self.tenant)" }
 
   /// A token reply and its circumstances; `generation` tells the tokens of one from those of the next, and `padding`

@@ -6,15 +6,16 @@ package struct SigningInPerson: Sendable {
   private let words: [String]
 
   /// A user, of the sample directory unless told. `trust` is the certificate file of the provider's authority;
-  /// `declines` refuses consent, and `discards` does not keep a sign-in if the last page asks.
+  /// `declines` refuses consent, and `discards` does not keep a sign-in if the last page asks. Cookies of the provider
+  /// are kept in `jar`.
   package init(
     user: String = "alice@contoso.example", password: String? = nil, trust: String? = nil, declines: Bool = false,
-    discards: Bool = false
+    discards: Bool = false, jar: String? = nil
   ) {
     words =
       ["/usr/bin/python3", testsDirectory + "/peers/person.py", "--user", user]
       + (trust.map { ["--ca", $0] } ?? []) + (password.map { ["--password", $0] } ?? [])
-      + (declines ? ["--decline"] : []) + (discards ? ["--discard"] : [])
+      + (declines ? ["--decline"] : []) + (discards ? ["--discard"] : []) + (jar.map { ["--jar", $0] } ?? [])
   }
 
   /// Types the code that a device shows, signs in, and answers for consent. The headings of the pages on the way.

@@ -5,6 +5,5 @@ package struct TestSupportError: Error, CustomStringConvertible {
   /// The sentence a reader of the test's output sees.
   package let description: String
 
-  /// Says `sentence`.
   package init(_ sentence: String) { description = sentence }
 }

@@ -3,45 +3,32 @@
 
 import FoundationEssentials
 
-/// A running collector.
 package struct TraceCollector: Sendable {
-  /// A span as it arrived.
   package struct Span: Decodable, Sendable {
-    /// Its name.
     package let name: String
     /// 1 internal, 2 server, 3 client.
     package let kind: Int
     /// The trace it belongs to, in hexadecimal.
     package let trace: String
-    /// Its own id.
     package let id: String
     /// Empty if there is none.
     package let parent: String
     /// The flags, OTLP's bits included.
     package let flags: Int
-    /// The `tracestate`.
     package let state: String
     /// When it began, in nanoseconds since 1970.
     package let start: UInt64
-    /// When it ended.
     package let end: UInt64
-    /// True if its status is an error.
     package let failed: Bool
-    /// Every attribute, as text.
     package let attributes: [String: String]
   }
 
-  /// A request as it arrived.
   package struct Request: Decodable, Sendable {
-    /// The path it went to.
     package let path: String
     /// Its fields, names in lower case.
     package let headers: [String: String]
-    /// The status of the answer.
     package let status: Int
-    /// The attributes of the process.
     package let resource: [String: String]
-    /// The spans in it.
     package let spans: [Span]
     /// Its mistake; nil if there is none.
     package let problem: String?
@@ -54,15 +41,12 @@ package struct TraceCollector: Sendable {
 
   /// Starts it; `answers` are the first answers, as collector.py has them.
   package init(
-    in directory: TemporaryDirectory, port: Int = 0, https certificate: CertificateAuthority.Certificate? = nil,
+    in directory: TemporaryDirectory? = nil, port: Int = 0, https certificate: CertificateAuthority.Certificate? = nil,
     answers: String = "[]"
   ) async throws {
-    let tls = certificate.map { ["--certificate", $0.certificateFile, "--key", $0.keyFile] } ?? []
-    process = try ChildProcess(
-      "collector-\(UUID().uuidString.prefix(4))",
-      [pinnedPython(), testsDirectory + "/peers/collector.py", "--port", "\(port)", "--answers", answers] + tls,
-      in: directory)
-    self.port = try await announcedPort(of: process)
+    let peer = try await PythonPeer(
+      "collector.py", ["--port", "\(port)", "--answers", answers] + (certificate?.options ?? []), in: directory)
+    (self.port, process) = (peer.port, peer.process)
   }
 
   /// The requests so far, oldest first.

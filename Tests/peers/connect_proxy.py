@@ -30,7 +30,7 @@ async def serve(reader, writer, arguments):
     lines = head.split("\r\n")
     method, target, _ = lines[0].split(" ")
     fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)}
-    print(method, target, fields.get("proxy-authorization", "-"), flush=True)
+    print("request", method, target, fields.get("proxy-authorization", "-"), flush=True)
     wanted = "Basic " + base64.b64encode((arguments.credential or "").encode()).decode()
     if arguments.credential and fields.get("proxy-authorization") != wanted:
         writer.write(

@@ -69,7 +69,7 @@ class Connection(socketserver.StreamRequestHandler):
             lines.append(line.decode("latin-1").strip())
         if not lines:
             return False
-        say(number, self.user, lines[0])
+        say("request", number, self.user, lines[0])
         fields = dict((name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:]))
         self.rfile.read(int(fields.get("content-length", 0)))
         scheme, _, text = fields.get("authorization", "").partition(" ")

@@ -1,34 +1,39 @@
-// The base of tests of `login` and `logout`: the sample provider, a configuration with routes of people, and the
-// people.
+// The base of tests with the sample provider, its APIs and its people.
 
 import DemoProvider
 import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The sample provider and its APIs, for proxies with the application `desk`.
-struct LoginScene {
+/// The sample provider and its APIs, which end with the last reference.
+final class DemoScene: Sendable {
+  typealias Sample = DemoDirectory.Sample
   let directory: TemporaryDirectory
   let settings: DemoSettings
   let services: DemoServices
-  typealias Sample = DemoDirectory.Sample
+  /// Trust in the certificates of provider and APIs, as a key of configurations.
+  var tls: String { "tls: {ca_file: \"\(settings.authorityPath)\"}" }
 
-  init() throws {
+  init(_ change: (inout DemoSettings) throws -> Void = { _ in }) throws {
     directory = try TemporaryDirectory()
     var settings = DemoSettings(directory: directory.path)
     settings.behaviour.deviceInterval = 1
+    try change(&settings)
     self.settings = settings
     services = try DemoServices(settings)
   }
 
+  deinit { Task { [services] in await services.stop() } }
+
   /// A route `NAME` for the scope of an API, of an account or of the only one.
   func route(
-    _ name: String, account: String? = nil, api: String = "api", scope: String = "api://orders/Orders.Read"
+    _ name: String, account: String? = nil, api: String = "api", scope: String = "api://orders/Orders.Read",
+    more: String = ""
   ) -> String {
     let who = account.map { "account: \($0), " } ?? ""
     return """
         - {name: \(name), path: /\(name)/, upstream: "\(services.apiOrigin)/\(api)/", application: desk,
-           token: {\(who)scopes: ["\(scope)"]}}
+           token: {\(who)scopes: ["\(scope)"]\(more)}}
 
       """
   }
@@ -43,10 +48,9 @@ struct LoginScene {
       """
       cache: {file: \(cache)}
       applications:
-        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk),
-          tls: {ca_file: "\(settings.authorityPath)"}\(application)}
+        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk), \(tls)\(application)}
       \(applications)
-      defaults: {tls: {ca_file: "\(settings.authorityPath)"}}
+      defaults: {\(tls)}
       routes:
       \(routes.joined())
       """)
@@ -57,6 +61,7 @@ struct LoginScene {
   }
 
   /// Asks the provider's test endpoint.
+  @discardableResult
   func testing(_ path: String, _ body: String? = nil) async throws -> String {
     let answer = try await curl(
       ["--cacert", settings.authorityPath] + (body.map { ["-d", $0] } ?? [])
@@ -65,8 +70,14 @@ struct LoginScene {
     return answer.body
   }
 
-  /// Runs a command with a proxy's configuration.
-  func command(_ proxy: ProxyUnderTest, _ words: [String]) async throws -> CommandResult {
-    try await run([try binary(), words[0], "-c", proxy.configuration] + words.dropFirst())
+  /// Has access tokens live so long from now on. Who presents a refresh token that was replaced loses everything.
+  func lifetime(_ seconds: Int) async throws {
+    try await testing(
+      "behaviour", #"{"access_token_lifetime": \#(seconds), "refuse_replaced": true, "device_interval": 1}"#)
+  }
+
+  /// The number of requests to an endpoint of the provider: `token`, `discovery`.
+  func requests(to endpoint: String) async throws -> Int {
+    try JSONDecoder().decode([String: Int].self, from: Data(try await testing("requests").utf8))[endpoint] ?? 0
   }
 }
