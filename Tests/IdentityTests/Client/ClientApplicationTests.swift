@@ -22,15 +22,9 @@ import Tokens
       loop: try EventLoop())
   }
 
-  private func error(
-    _ body: () async throws(ClientApplicationError) -> AuthenticationResult
-  ) async -> ClientApplicationError? {
-    do throws(ClientApplicationError) {
-      _ = try await body()
-      return nil
-    } catch {
-      return error
-    }
+  private func error(_ body: () async throws -> AuthenticationResult) async -> ClientApplicationError? {
+    do { _ = try await body() } catch { return error as? ClientApplicationError }
+    return nil
   }
 
   @Test func `silence is served from the cache, with whose, for what and until when`() async throws {
@@ -81,17 +75,13 @@ import Tokens
   @Test func `no account, several accounts and a provider that wants more are interaction required`() async throws {
     let empty = AccountBench()
     let nobody = try application(empty)
-    let none = await error { () async throws(ClientApplicationError) in
-      try await nobody.acquireTokenSilent(scopes: ["A"], account: nil)
-    }
+    let none = await error { try await nobody.acquireTokenSilent(scopes: ["A"], account: nil) }
     #expect(none?.isInteractionRequired == true && none?.interactionRequired?.reason == .noAccount)
 
     let bench = try AccountBench.signedIn()
     let application = try application(bench)
     try await bench.signIn(AccountBench.bob, scopes: "A", token: "AT-bob", refreshToken: "RT-bob")
-    let several = await error { () async throws(ClientApplicationError) in
-      try await application.acquireTokenSilent(scopes: ["A"], account: nil)
-    }
+    let several = await error { try await application.acquireTokenSilent(scopes: ["A"], account: nil) }
     #expect(several?.interactionRequired?.reason == .accountAmbiguous)
     let bob = try #require(await application.accounts().first { $0.name == "bob@contoso.example" })
     #expect(try await application.acquireTokenSilent(scopes: ["A"], account: bob).accessToken == Secret("AT-bob"))
@@ -99,9 +89,7 @@ import Tokens
     await bench.provider.script(tokens: [
       AccountBench.refusal("interaction_required", suberror: "basic_action", claims: #"{"access_token":{"p":null}}"#)
     ])
-    let more = await error { () async throws(ClientApplicationError) in
-      try await application.acquireTokenSilent(scopes: ["B"], account: bob)
-    }
+    let more = await error { try await application.acquireTokenSilent(scopes: ["B"], account: bob) }
     #expect(more?.interactionRequired?.reason == .basicAction)
     #expect(more?.interactionRequired?.claims?.text == #"{"access_token":{"p":null}}"#)
   }
@@ -112,13 +100,11 @@ import Tokens
     await bench.provider.script(tokens: [
       .json(503, "", retryAfter: "30"), .failure(.closed(host: "login.microsoftonline.com")),
     ])
-    let down = await error { () async throws(ClientApplicationError) in
-      try await application.acquireTokenSilent(scopes: ["A"], account: nil, forceRefresh: true)
-    }
+    let down = await error { try await application.acquireTokenSilent(scopes: ["A"], account: nil, forceRefresh: true) }
     #expect(down?.isInteractionRequired == false)
     #expect(down?.description.contains("identity-provider-unavailable") == true)
     // The provider said when to come back, and force does not overrule that.
-    let again = await error { () async throws(ClientApplicationError) in
+    let again = await error {
       try await application.acquireTokenSilent(scopes: ["A"], account: nil, forceRefresh: true)
     }
     #expect(again?.isInteractionRequired == false)
@@ -134,9 +120,7 @@ import Tokens
     _ = try await application.acquireTokenSilent(scopes: ["A"], account: alice)
     try await application.remove(account: alice)
     #expect(await application.accounts().isEmpty)
-    let gone = await error { () async throws(ClientApplicationError) in
-      try await application.acquireTokenSilent(scopes: ["A"], account: alice)
-    }
+    let gone = await error { try await application.acquireTokenSilent(scopes: ["A"], account: alice) }
     #expect(gone?.interactionRequired?.reason == .noAccount)
     #expect(await bench.provider.forms.isEmpty)
   }
@@ -163,18 +147,10 @@ import Tokens
     let application = try application(bench)
     let confidential = ConfidentialClientApplication(try base(bench, secret: "s3cret"))
     let errors = [
-      await error { () async throws(ClientApplicationError) in
-        try await application.acquireTokenSilent(scopes: ["openid"], account: nil)
-      },
-      await error { () async throws(ClientApplicationError) in
-        try await application.acquireTokenSilent(scopes: ["a b"], account: nil)
-      },
-      await error { () async throws(ClientApplicationError) in
-        try await application.acquireTokenByDeviceCode(scopes: []) { _ in }
-      },
-      await error { () async throws(ClientApplicationError) in
-        try await confidential.acquireTokenForClient(scopes: ["A"])
-      },
+      await error { try await application.acquireTokenSilent(scopes: ["openid"], account: nil) },
+      await error { try await application.acquireTokenSilent(scopes: ["a b"], account: nil) },
+      await error { try await application.acquireTokenByDeviceCode(scopes: []) { _ in } },
+      await error { try await confidential.acquireTokenForClient(scopes: ["A"]) },
     ]
     #expect(
       errors == [
@@ -229,9 +205,7 @@ import Tokens
     #expect(try await application.acquireTokenSilent(scopes: scopes, account: nil).tokenSource == .cache)
 
     await provider.change { $0.tokens = [(400, #"{"error":"authorization_declined"}"#)] }
-    let declined = await error { () async throws(ClientApplicationError) in
-      try await application.acquireTokenByDeviceCode(scopes: scopes) { _ in }
-    }
+    let declined = await error { try await application.acquireTokenByDeviceCode(scopes: scopes) { _ in } }
     #expect(declined?.isInteractionRequired == true)
     #expect(declined?.description.hasPrefix("the sign-in was declined") == true)
   }
@@ -250,7 +224,7 @@ import Tokens
     #expect(
       try await application.acquireTokenOnBehalfOf(assertion: Secret("caller-1"), scopes: ["A"]).accessToken
         == first.accessToken)
-    let refused = await error { () async throws(ClientApplicationError) in
+    let refused = await error {
       try await application.acquireTokenByTokenExchange(
         subjectToken: Secret("caller-2"), audiences: ["ledger"], scopes: ["A"])
     }
