@@ -18,8 +18,8 @@ import Tokens
     var tokens: [ScriptedProvider.Answer] = []
     /// nil if the repetition succeeds.
     var expected: AcquisitionError?
-    var tokenRequests: Int
     var naps: [Int64] = []
+    var tokenRequests: Int { tokens.count + (expected == nil ? 1 : 0) }
     var testDescription: String { name }
   }
 
@@ -62,96 +62,75 @@ import Tokens
   }
 
   static let rows: [Row] = [
-    Row(name: "metadata unreachable", metadata: [.failure(refused)], expected: .unreached(refused), tokenRequests: 0),
-    Row(name: "metadata not trusted", metadata: [.failure(tls)], expected: .unreached(tls), tokenRequests: 0),
-    Row(name: "metadata late", metadata: [.failure(late)], expected: .unreached(late), tokenRequests: 0),
-    Row(name: "metadata connection died once", metadata: [.failure(closed)], tokenRequests: 1),
+    Row(name: "metadata unreachable", metadata: [.failure(refused)], expected: .unreached(refused)),
+    Row(name: "metadata not trusted", metadata: [.failure(tls)], expected: .unreached(tls)),
+    Row(name: "metadata late", metadata: [.failure(late)], expected: .unreached(late)),
+    Row(name: "metadata connection died once", metadata: [.failure(closed)]),
     Row(
       name: "metadata connection died twice", metadata: [.failure(closed), .failure(closed)],
-      expected: .unreached(closed),
-      tokenRequests: 0),
-    Row(name: "metadata 503 once", metadata: [.json(503, "")], tokenRequests: 1, naps: [1]),
+      expected: .unreached(closed)),
+    Row(name: "metadata 503 once", metadata: [.json(503, "")], naps: [1]),
     Row(
       name: "metadata 503 with Retry-After", metadata: [.json(503, "", retryAfter: "9")],
-      expected: .down(503, retryAfter: 9),
-      tokenRequests: 0),
-    Row(name: "metadata 429", metadata: [.json(429, "")], expected: .down(429), tokenRequests: 0),
+      expected: .down(503, retryAfter: 9)),
+    Row(name: "metadata 429", metadata: [.json(429, "")], expected: .down(429)),
     Row(
       name: "metadata 404", metadata: [notFound, notFound],
-      expected: AcquisitionError(.metadata(status: 404), retryAfter: 60), tokenRequests: 0),
+      expected: AcquisitionError(.metadata(status: 404), retryAfter: 60)),
     Row(
       name: "metadata of a tenant that is not there",
       metadata: [
         .json(
           400,
           #"{"error": "invalid_tenant", "error_description": "AADSTS90002: Tenant 'x' not found.", "error_codes": "#
-            + #"[90002]}"#
-        )
-      ],
-      expected: AcquisitionError(.metadata(status: 400, unknownTenant), retryAfter: 60), tokenRequests: 0),
+            + #"[90002]}"#)
+      ], expected: AcquisitionError(.metadata(status: 400, unknownTenant), retryAfter: 60)),
     Row(
       name: "metadata moved", metadata: [.json(302, "")],
-      expected: AcquisitionError(.metadata(status: 302), retryAfter: 60),
-      tokenRequests: 0),
+      expected: AcquisitionError(.metadata(status: 302), retryAfter: 60)),
     Row(
       name: "metadata of a stranger", metadata: [stranger],
-      expected: AcquisitionError(.document(.issuer(found: "https://evil.example")), retryAfter: 60), tokenRequests: 0),
+      expected: AcquisitionError(.document(.issuer(found: "https://evil.example")), retryAfter: 60)),
     Row(
       name: "metadata is a page", metadata: [.json(200, "<html>")],
-      expected: AcquisitionError(.document(.notJSON), retryAfter: 60), tokenRequests: 0),
-    Row(name: "token unreachable", tokens: [.failure(refused)], expected: .unreached(refused), tokenRequests: 1),
-    Row(name: "token late", tokens: [.failure(late)], expected: .unreached(late), tokenRequests: 1),
-    Row(name: "token connection died once", tokens: [.failure(closed)], tokenRequests: 2),
+      expected: AcquisitionError(.document(.notJSON), retryAfter: 60)),
+    Row(name: "token unreachable", tokens: [.failure(refused)], expected: .unreached(refused)),
+    Row(name: "token late", tokens: [.failure(late)], expected: .unreached(late)),
+    Row(name: "token connection died once", tokens: [.failure(closed)]),
     Row(
-      name: "token connection died twice", tokens: [.failure(closed), .failure(closed)], expected: .unreached(closed),
-      tokenRequests: 2),
-    Row(name: "token 503 once", tokens: [.json(503, "busy")], tokenRequests: 2, naps: [1]),
-    Row(
-      name: "token 500 twice", tokens: [.json(500, ""), .json(502, "")], expected: .down(502), tokenRequests: 2,
-      naps: [1]),
+      name: "token connection died twice", tokens: [.failure(closed), .failure(closed)], expected: .unreached(closed)),
+    Row(name: "token 503 once", tokens: [.json(503, "busy")], naps: [1]),
+    Row(name: "token 500 twice", tokens: [.json(500, ""), .json(502, "")], expected: .down(502), naps: [1]),
     Row(
       name: "token 503 with Retry-After", tokens: [.json(503, "", retryAfter: "120")],
-      expected: .down(503, retryAfter: 120),
-      tokenRequests: 1),
+      expected: .down(503, retryAfter: 120)),
     Row(
       name: "token 429 with a day", tokens: [.json(429, "", retryAfter: "86400")],
-      expected: .down(429, retryAfter: 3600),
-      tokenRequests: 1),
+      expected: .down(429, retryAfter: 3600)),
     Row(
       name: "token 403 page", tokens: [.json(403, "<html>Stop</html>")],
-      expected: .rejected(
-        plain(403, "an answer without a content type without an OAuth error: 'Stop'"), retryAfter: 60),
-      tokenRequests: 1),
+      expected: .rejected(plain(403, "an answer without a content type without an OAuth error: 'Stop'"), retryAfter: 60)
+    ),
     Row(
       name: "token 404 page with Retry-After", tokens: [.json(404, "", retryAfter: "5")],
-      expected: .rejected(plain(404, "an empty answer without an OAuth error"), retryAfter: 5), tokenRequests: 1),
-    Row(name: "token 429 page", tokens: [.json(429, "<html>")], expected: .down(429), tokenRequests: 1),
-    Row(name: "token 200 without token", tokens: [.json(200, "{}")], expected: .down(200), tokenRequests: 1),
+      expected: .rejected(plain(404, "an empty answer without an OAuth error"), retryAfter: 5)),
+    Row(name: "token 429 page", tokens: [.json(429, "<html>")], expected: .down(429)),
+    Row(name: "token 200 without token", tokens: [.json(200, "{}")], expected: .down(200)),
     Row(
       name: "invalid_client", tokens: [oauth("invalid_client", 401)],
-      expected: .rejected("invalid_client", retryAfter: 60),
-      tokenRequests: 1),
+      expected: .rejected("invalid_client", retryAfter: 60)),
     Row(
       name: "invalid_client with Retry-After", tokens: [.json(400, #"{"error": "invalid_client"}"#, retryAfter: "5")],
-      expected: .rejected("invalid_client", retryAfter: 5), tokenRequests: 1),
+      expected: .rejected("invalid_client", retryAfter: 5)),
     Row(
       name: "unauthorized_client", tokens: [oauth("unauthorized_client")],
-      expected: .rejected("unauthorized_client", retryAfter: 60),
-      tokenRequests: 1),
-    Row(
-      name: "invalid_scope", tokens: [oauth("invalid_scope")], expected: .rejected("invalid_scope", retryAfter: 60),
-      tokenRequests: 1
-    ),
-    Row(
-      name: "invalid_grant", tokens: [oauth("invalid_grant")], expected: .rejected("invalid_grant", retryAfter: 120),
-      tokenRequests: 1),
+      expected: .rejected("unauthorized_client", retryAfter: 60)),
+    Row(name: "invalid_scope", tokens: [oauth("invalid_scope")], expected: .rejected("invalid_scope", retryAfter: 60)),
+    Row(name: "invalid_grant", tokens: [oauth("invalid_grant")], expected: .rejected("invalid_grant", retryAfter: 120)),
     Row(
       name: "an error with status 200", tokens: [oauth("invalid_resource", 200)],
-      expected: .rejected("invalid_resource", retryAfter: 60), tokenRequests: 1),
-    Row(
-      name: "temporarily_unavailable", tokens: [oauth("temporarily_unavailable")], expected: .down(400),
-      tokenRequests: 1
-    ),
+      expected: .rejected("invalid_resource", retryAfter: 60)),
+    Row(name: "temporarily_unavailable", tokens: [oauth("temporarily_unavailable")], expected: .down(400)),
   ]
 
   @Test(arguments: rows)
