@@ -12,9 +12,7 @@ import Tokens
   private static let user = "helper@contoso.example"
 
   private func blueprint(_ bench: Bench, secret: String = "s3cret", version: UInt64 = 0) throws -> Application {
-    Application(
-      name: "demo", authority: try Authority(ScriptedProvider.issuer), clientID: "blueprint",
-      credential: .secret(Secret(secret)), credentialVersion: CredentialVersion(version), fetch: bench.provider.fetch)
+    try bench.provider.application(.secret(Secret(secret)), clientID: "blueprint", version: version)
   }
 
   private func subscription(_ application: Application, user: String? = nil) throws -> TokenSubscription {
@@ -46,8 +44,7 @@ import Tokens
         "grant_type=client_credentials&client_id=\(Self.other)&scope=orders.read" + Self.proof("token-3"),
       ])
     // The proof serves what else the agent asks for.
-    _ = try await bench.broker.bearer(
-      for: TokenSubscription(application: blueprint.agent(Self.helper), scopes: try ScopeSet(["ledger.read"])))
+    _ = try await bench.broker.bearer(for: blueprint.agent(Self.helper).wish("ledger.read"))
     #expect(await bench.provider.forms.count == 5)
     #expect(await bench.provider.forms.last?.hasSuffix(Self.proof("token-1")) == true)
   }

@@ -128,13 +128,6 @@ import Tokens
     return application
   }
 
-  private static func broker(_ store: CacheStore) -> TokenBroker {
-    TokenBroker(
-      TokenBroker.Surroundings(
-        now: { UnixTime(1_700_000_000) }, jitter: { 0 }, sleep: { _ in }, patience: TokenBroker.endlessPatience),
-      store: store)
-  }
-
   private static func tokens(_ store: CacheStore) async -> [[String: String]] {
     let text = await store.snapshot().text()
     let section = JSONValue(json: text)?.members?["AccessToken"]?.members ?? [:]
@@ -147,9 +140,8 @@ import Tokens
   {
     let provider = Provider(), store = CacheStore.memory()
     let scope = row.authority.contains("adfs") ? "https://api.example/read" : "https://api.example/.default"
-    let subscription = TokenSubscription(
-      application: try Self.application(row, provider), scopes: try ScopeSet([scope]))
-    #expect(try await Self.broker(store).bearer(for: subscription).revealedToken() == "fresh")
+    let subscription = try Self.application(row, provider).wish(scope)
+    #expect(try await TokenBroker(at: ManualClock(), store: store).bearer(for: subscription).revealedToken() == "fresh")
     #expect(provider.asked.withLock { $0 } == [row.metadata, row.token])
     let filed = await Self.tokens(store)
     #expect(filed.count == 1)
@@ -157,8 +149,8 @@ import Tokens
     let isolation = row.isolation ?? (row.suffix.isEmpty ? nil : row.authority.lowercased())
     #expect(filed.first?["ext_cache_key"] == isolation)
     let later = Provider()
-    let again = TokenSubscription(application: try Self.application(row, later), scopes: try ScopeSet([scope]))
-    #expect(try await Self.broker(store).bearer(for: again).revealedToken() == "fresh")
+    let again = try Self.application(row, later).wish(scope)
+    #expect(try await TokenBroker(at: ManualClock(), store: store).bearer(for: again).revealedToken() == "fresh")
     #expect(later.forms.withLock { $0 }.isEmpty)
   }
 
@@ -184,7 +176,7 @@ import Tokens
     let subscription = TokenSubscription(
       application: try Self.application(row, provider), subject: .account("ann@x.example"),
       scopes: try ScopeSet(["https://api.example/read"]))
-    let value = try await Self.broker(CacheStore.memory(document)).bearer(for: subscription)
+    let value = try await TokenBroker(at: ManualClock(), store: .memory(document)).bearer(for: subscription)
     #expect(value.revealedToken() == "fresh")
     #expect(value.origin.account?.homeAccountID == "\(Self.uid)\(row.suffix).\(Self.guid)")
     #expect(provider.asked.withLock { $0 } == [row.metadata, row.token])
@@ -196,12 +188,11 @@ import Tokens
     let rows = ["a.example", "b.example"].map {
       Self.entra("login.microsoftonline.com", "organizations", override: $0, filed: "login.windows.net")
     }
-    let store = CacheStore.memory(), broker = Self.broker(store)
+    let store = CacheStore.memory(), broker = TokenBroker(at: ManualClock(), store: store)
     let providers = rows.map { _ in Provider() }
     var keys: Set<AcquisitionKey> = []
     for (row, provider) in zip(rows, providers) {
-      let subscription = TokenSubscription(
-        application: try Self.application(row, provider), scopes: try ScopeSet(["api://x/.default"]))
+      let subscription = try Self.application(row, provider).wish("api://x/.default")
       keys.insert(subscription.key)
       _ = try await broker.bearer(for: subscription)
       #expect(provider.asked.withLock { $0 } == [row.metadata, row.token])
@@ -211,6 +202,6 @@ import Tokens
     // An application of the tenant itself, with the same id, has credentials of its own.
     var own = try Self.application(rows[0], providers[0])
     own.credentialVersion.home = nil
-    #expect(!keys.contains(TokenSubscription(application: own, scopes: try ScopeSet(["api://x/.default"])).key))
+    #expect(try !keys.contains(own.wish("api://x/.default").key))
   }
 }

@@ -53,8 +53,7 @@ import Tokens
 
     init(_ region: Result<FetchResponse, FetchError>) {
       cloud = Cloud(region)
-      broker = TokenBroker(
-        TokenBroker.Surroundings(now: { [clock] in clock.now }, jitter: { 0 }, sleep: { _ in }))
+      broker = TokenBroker(at: clock)
       memory = ClientAuthenticationMemory { [outcomes] outcome in outcomes.withLock { $0.append(outcome) } }
     }
 
@@ -64,8 +63,7 @@ import Tokens
         credential: .secret(Secret("s")), fetch: cloud.fetch)
       application.region = choice
       application.authentication = memory
-      _ = try await broker.bearer(
-        for: TokenSubscription(application: application, scopes: try ScopeSet(["api://\(api)/.default"])))
+      _ = try await broker.bearer(for: application.wish("api://\(api)/.default"))
     }
   }
 

@@ -34,7 +34,7 @@ import Tokens
       await CacheStore.file(path: directory.file("cache.json")) { _ in }
     )
     let bench = Bench()
-    let broker = TokenBroker(TokenBroker.Surroundings(now: { [clock = bench.clock] in clock.now }), store: ours)
+    let broker = TokenBroker(at: bench.clock, store: ours)
     let subscription = try bench.subscription()
     await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: subscription) }
     let document = try CacheDocument.ofAlice()
@@ -116,8 +116,7 @@ import Tokens
   {
     let bench = try Bench.signedIn()
     let application = try bench.application(secret: "s3cret")
-    let narrow = TokenSubscription(application: application, scopes: try ScopeSet(["A"]))
-    let wide = TokenSubscription(application: application, scopes: try ScopeSet(["A", "B"]))
+    let (narrow, wide) = (try application.wish("A"), try application.wish("A", "B"))
     await bench.provider.script(tokens: [
       Bench.tokens("AT-narrow", person: nil), Bench.tokens("AT-wide", scope: "A B", person: nil),
     ])
@@ -133,23 +132,20 @@ import Tokens
   @Test func `the second holder of the lock finds the first one's token`() async throws {
     let bench = try Bench.signedIn()
     let subscription = try bench.subscription()
-    let (provider, clock) = (bench.provider, bench.clock)
-    let other = TokenBroker(TokenBroker.Surroundings(now: { clock.now }, jitter: { 0 }), store: bench.store)
+    let other = TokenBroker(at: bench.clock, store: bench.store)
     bench.clock.advance(3600)
-    await provider.script(tokens: [Bench.tokens("AT-2", refreshToken: "RT-2")])
+    await bench.provider.script(tokens: [Bench.tokens("AT-2", refreshToken: "RT-2")])
     #expect(try await other.bearer(for: subscription).revealedToken() == "AT-2")
     #expect(try await bench.token(subscription) == "AT-2")
-    #expect(await provider.forms.count == 1)
+    #expect(await bench.provider.forms.count == 1)
   }
 
   @Test func `an application's token outlives the process and serves no other application`() async throws {
     let bench = try Bench.signedIn()
-    let subscription = TokenSubscription(
-      application: try bench.application(secret: "s3cret"), scopes: try ScopeSet(["A"]))
+    let subscription = try bench.application(secret: "s3cret").wish("A")
     await bench.provider.script(tokens: [Bench.tokens("AT-app", person: nil)])
     #expect(try await bench.token(subscription) == "AT-app")
-    let clock = bench.clock
-    let restarted = TokenBroker(TokenBroker.Surroundings(now: { clock.now }), store: bench.store)
+    let restarted = TokenBroker(at: bench.clock, store: bench.store)
     #expect(try await restarted.bearer(for: subscription).revealedToken() == "AT-app")
     #expect(try await restarted.bearer(for: try bench.subscription()).revealedToken() == "AT-alice")
     #expect(await bench.provider.forms.count == 1)

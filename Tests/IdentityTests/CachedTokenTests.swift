@@ -146,7 +146,7 @@ import Tokens
     await bench.provider.script(tokens: [Bench.tokens("AT-claims")])
     #expect(try await bench.token(try bench.subscription(challenge: Self.mfa)) == "AT-claims")
     #expect(await bench.provider.forms.first?.contains("claims=%7B%22access_token") == true)
-    let other = TokenBroker(TokenBroker.Surroundings(now: { [clock = bench.clock] in clock.now }), store: bench.store)
+    let other = TokenBroker(at: bench.clock, store: bench.store)
     #expect(try await other.bearer(for: try bench.subscription()).revealedToken() == "AT-claims")
   }
 }

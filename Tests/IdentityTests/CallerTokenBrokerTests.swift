@@ -18,21 +18,16 @@ import Tokens
   }
 
   private func route(
-    _ bench: Bench, grant: CallerGrant = .onBehalfOf, authority: String = ScriptedProvider.issuer, version: UInt64 = 0
+    _ bench: Bench, authority: String = ScriptedProvider.issuer, version: UInt64 = 0
   ) throws -> TokenSubscription {
     TokenSubscription(
-      application: Application(
-        name: "demo", authority: try Authority(authority), clientID: "client", credential: .secret(Secret("s3cret")),
-        credentialVersion: CredentialVersion(version), fetch: bench.provider.fetch),
-      subject: .caller(nil, grant), scopes: try ScopeSet(parameter: "orders.read"))
+      application: try bench.provider.application(at: authority, version: version), subject: .caller(nil, .onBehalfOf),
+      scopes: try ScopeSet(["orders.read"]))
   }
 
-  private func error(
-    _ bench: Bench, _ subscription: TokenSubscription
-  ) async -> AcquisitionError? {
-    var met: AcquisitionError?
-    do throws(AcquisitionError) { _ = try await bench.broker.bearer(for: subscription) } catch { met = error.told }
-    return met
+  private func error(_ bench: Bench, _ subscription: TokenSubscription) async -> AcquisitionError? {
+    guard case .failure(let error) = await bench.result(of: subscription) else { return nil }
+    return error
   }
 
   private func refusal(_ bench: Bench, _ subscription: TokenSubscription) async -> AssertionRefusal? {
@@ -192,11 +187,8 @@ import Tokens
       .json(400, #"{"error": "interaction_required", "claims": "{\"a\":1}"}"#)
     ])
     let other = try Claims(json: #"{"access_token":{"acrs":{"value":"c1"}}}"#)
-    var told: AcquisitionError?
-    do throws(AcquisitionError) {
-      _ = try await bench.broker.bearer(answering: .claims(other), about: refused, for: ann)
-    } catch {
-      told = error
+    let told = await #expect(throws: AcquisitionError.self) {
+      try await bench.broker.bearer(answering: .claims(other), about: refused, for: ann)
     }
     #expect(told?.refusal == .claims(try Claims(json: #"{"a":1}"#)))
   }

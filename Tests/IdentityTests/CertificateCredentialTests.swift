@@ -106,17 +106,6 @@ struct CertificateCredentialTests {
     #expect(try Authority(authority).assertionAlgorithm(among: possible) == expected)
   }
 
-  private func application(_ name: String, _ form: ClientAssertionForm, _ fetch: @escaping Fetch) throws -> Application
-  {
-    Application(
-      name: "proven", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .certificate(try Self.certificate(name), form), fetch: fetch)
-  }
-
-  private func broker() -> TokenBroker {
-    TokenBroker(TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
-  }
-
   static let keys: [(String, ClientAssertionAlgorithm)] = [
     ("rsa", ClientAssertionAlgorithm.ps256), ("rsa", .rs256), ("ec", .es256), ("p384", .es384),
     ("p521", .es512),
@@ -127,10 +116,10 @@ struct CertificateCredentialTests {
     name: String, algorithm: ClientAssertionAlgorithm
   ) async throws {
     let provider = ScriptedProvider()
-    let broker = broker()
-    let application = try application(name, ClientAssertionForm(algorithm), provider.fetch)
+    let broker = TokenBroker(at: ManualClock())
+    let application = try provider.application(.certificate(Self.certificate(name), ClientAssertionForm(algorithm)))
     for scope in ["a", "b", "a", "b"] {
-      _ = try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet([scope])))
+      _ = try await broker.bearer(for: application.wish(scope))
     }
     let forms = await provider.forms
     #expect(forms.count == 2)
@@ -165,9 +154,10 @@ struct CertificateCredentialTests {
       status: 401, fields: date.map { [("date", $0)] } ?? [],
       body: Array(#"{"error":"invalid_client","error_description":"AADSTS700027: not registered"}"#.utf8))
     await provider.script(tokens: [.response(refusal)])
-    let application = try application("ec", ClientAssertionForm(.es256), provider.fetch)
-    let subscription = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
-    let error = await #expect(throws: AcquisitionError.self) { try await broker().bearer(for: subscription) }
+    let wish = try provider.application(.certificate(Self.certificate("ec"), ClientAssertionForm(.es256))).wish("a")
+    let error = await #expect(throws: AcquisitionError.self) {
+      try await TokenBroker(at: ManualClock()).bearer(for: wish)
+    }
     let detail = error?.detail ?? ""
     #expect(detail.hasPrefix("invalid_client; AADSTS700027: not registered"))
     #expect(words.map { detail.hasSuffix($0) } ?? !detail.contains("clock"), "\(detail)")

@@ -18,14 +18,10 @@ struct ClientAssertionTests {
   init() throws { directory = try TemporaryDirectory() }
 
   private func application(_ path: String) throws -> Application {
-    Application(
-      name: "workload", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .assertionFile(path: path), fetch: provider.fetch)
+    try provider.application(.assertionFile(path: path))
   }
 
-  private func broker() -> TokenBroker {
-    TokenBroker(TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
-  }
+  private func broker() -> TokenBroker { TokenBroker(at: ManualClock()) }
 
   @Test func `assertion-callable: what the file holds at each request is sent, also where a link to it is turned`()
     async throws
@@ -44,7 +40,7 @@ struct ClientAssertionTests {
         #expect(symlink("v1", directory.file("next")) == 0)
         #expect(rename(directory.file("next"), directory.file("data")) == 0)
       }
-      let wish = TokenSubscription(application: application, scopes: try ScopeSet([scope]))
+      let wish = try application.wish(scope)
       let broker = broker()
       // The second is held, and needs no proof.
       for _ in 0..<2 { #expect(try await broker.bearer(for: wish).token == Secret("token-\(index + 1)")) }
@@ -66,7 +62,7 @@ struct ClientAssertionTests {
   func `a file that holds no proof is no request, and says so`(text: String?, words: String) async throws {
     let path = directory.file("token")
     if let text { try directory.write(text, to: "token") }
-    let wish = TokenSubscription(application: try application(path), scopes: try ScopeSet(["a"]))
+    let wish = try application(path).wish("a")
     let error = await #expect(throws: AcquisitionError.self) { try await broker().bearer(for: wish) }
     #expect(error?.reason == "identity-provider-unavailable")
     #expect(error?.detail == words.replacing("FILE", with: path))
@@ -81,7 +77,7 @@ struct ClientAssertionTests {
     let issuer = try FederatedIssuer()
     try directory.write(try issuer.token(lifetime: lifetime, now: ManualClock.start), to: "token")
     let path = directory.file("token")
-    let wish = TokenSubscription(application: try application(path), scopes: try ScopeSet(["a"]))
+    let wish = try application(path).wish("a")
     if isSent {
       #expect(try await broker().bearer(for: wish).token == Secret("token-1"))
       return
@@ -102,7 +98,7 @@ struct ClientAssertionTests {
     var application = try application("")
     application.credential = .assertion(
       Secret(try FederatedIssuer().token(lifetime: -1, now: ManualClock.start)), .jwtBearer)
-    let wish = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
+    let wish = try application.wish("a")
     await #expect(
       throws: AcquisitionError(.assertion(.expired(.program, at: ManualClock.start + -1)), retryAfter: 1)
     ) { try await broker().bearer(for: wish) }

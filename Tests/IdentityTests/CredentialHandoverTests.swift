@@ -177,13 +177,6 @@ import Tokens
     #expect(try await bench.token(wrong) == "AT-2")
   }
 
-  private static func named(_ name: String, _ version: UInt64, _ scopes: String = "a") throws -> TokenSubscription {
-    let application = Application(
-      name: name, authority: try Authority(ScriptedProvider.issuer), clientID: "client", credential: nil,
-      credentialVersion: CredentialVersion(version), fetch: ScriptedProvider().fetch)
-    return TokenSubscription(application: application, scopes: try ScopeSet(parameter: scopes))
-  }
-
   @Test(
     arguments: [
       // An application goes on with its own, even if another one keeps the same.
@@ -198,8 +191,10 @@ import Tokens
   func `each application goes on with the token of its own former credential`(
     former: [(String, UInt64)], next: [(String, UInt64)], expected: [UInt64: UInt64]
   ) throws {
-    let found = CredentialHandover.predecessors(
-      of: try next.map { try Self.named($0.0, $0.1) }, among: try former.map { try Self.named($0.0, $0.1) })
+    func wishes(_ applications: [(name: String, version: UInt64)]) throws -> [TokenSubscription] {
+      try applications.map { try ScriptedProvider().application(nil, name: $0.name, version: $0.version).wish("a") }
+    }
+    let found = CredentialHandover.predecessors(of: try wishes(next), among: try wishes(former))
     #expect(
       Dictionary(uniqueKeysWithValues: found.map { ($0.key.credential.number, $0.value.credential.number) }) == expected
     )

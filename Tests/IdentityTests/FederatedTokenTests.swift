@@ -45,9 +45,7 @@ struct FederatedTokenTests {
     ])
   }
 
-  private func broker() -> TokenBroker {
-    TokenBroker(TokenBroker.Surroundings(now: { [clock] in clock.now }, jitter: { 0 }, sleep: { _ in }))
-  }
+  private func broker() -> TokenBroker { TokenBroker(at: clock) }
 
   private func application(_ service: JobService) throws -> Application {
     let provider = provider
@@ -67,15 +65,15 @@ struct FederatedTokenTests {
     let (application, broker) = (try application(service), broker())
     try await withThrowingTaskGroup(of: Void.self) { group in
       for scope in ["a", "b", "c"] {
-        let subscription = TokenSubscription(application: application, scopes: try ScopeSet([scope]))
+        let subscription = try application.wish(scope)
         group.addTask { _ = try await broker.bearer(for: subscription) }
       }
       try await group.waitForAll()
     }
     clock.advance(540)
-    _ = try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet(["d"])))
+    _ = try await broker.bearer(for: application.wish("d"))
     clock.advance(1)
-    _ = try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet(["e"])))
+    _ = try await broker.bearer(for: application.wish("e"))
     let issued = await service.issued
     let forms = await provider.forms
     #expect(forms.map(Self.assertion) == [issued[0], issued[0], issued[0], issued[0], issued[1]])
@@ -84,7 +82,7 @@ struct FederatedTokenTests {
   @Test func `a token that the provider refuses is let go of, and it is asked again soon for minutes`() async throws {
     let service = try JobService(clock)
     let (application, broker) = (try application(service), broker())
-    let subscription = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
+    let subscription = try application.wish("a")
     let refusal = ScriptedProvider.Answer.json(
       401, #"{"error": "invalid_client", "error_description": "AADSTS70021: No matching record"}"#)
     await provider.script(tokens: [refusal, refusal])
@@ -100,7 +98,7 @@ struct FederatedTokenTests {
   @Test func `a service that is busy is asked again, and one that refuses is named`() async throws {
     let service = try JobService(clock)
     let (application, broker) = (try application(service), broker())
-    let subscription = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
+    let subscription = try application.wish("a")
     await service.fail(with: FetchResponse(status: 403, body: Array(#"{"message": "no id-token"}"#.utf8)))
     let error = await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: subscription) }
     #expect(
@@ -114,14 +112,9 @@ struct FederatedTokenTests {
     let hub = ScriptedProvider(
       metadata: #"{"issuer": "https://hub.example", "token_endpoint": "https://hub.example/t"}"#,
       endpoint: "https://hub.example/t")
-    let inner = Application(
-      name: "hub", authority: try Authority("https://hub.example"), clientID: "hub-client",
-      credential: .secret(Secret("hub-secret")), fetch: hub.fetch)
-    let application = Application(
-      name: "guest", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .federated(.application(inner), audience: "api://x"), fetch: provider.fetch)
-    let broker = broker()
-    _ = try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet(["a"])))
+    let inner = try hub.application(at: "https://hub.example", name: "hub")
+    let application = try provider.application(.federated(.application(inner), audience: "api://x"))
+    _ = try await broker().bearer(for: application.wish("a"))
     #expect(await hub.forms == ["grant_type=client_credentials&audience=api%3A%2F%2Fx"])
     #expect(await provider.forms.map(Self.assertion) == ["token-1"])
     // Another secret of the other application is another credential of this one.
@@ -134,28 +127,18 @@ struct FederatedTokenTests {
   @Test func `a missing token of the other application is told with its reason and name`() async throws {
     let hub = ScriptedProvider()
     await hub.script(tokens: [.json(401, #"{"error": "invalid_client"}"#), .json(401, #"{"error": "invalid_client"}"#)])
-    let inner = Application(
-      name: "hub", authority: try Authority(ScriptedProvider.issuer), clientID: "hub-client",
-      credential: .secret(Secret("hub-secret")), fetch: hub.fetch)
-    let application = Application(
-      name: "guest", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .federated(.application(inner), audience: "x"), fetch: provider.fetch)
-    let broker = broker()
-    let error = await #expect(throws: AcquisitionError.self) {
-      try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet(["a"])))
-    }
+    let inner = try hub.application(name: "hub")
+    let application = try provider.application(.federated(.application(inner), audience: "x"))
+    let error = await #expect(throws: AcquisitionError.self) { try await broker().bearer(for: application.wish("a")) }
     #expect(error?.detail == "application 'hub' gave no token that proves the application: invalid_client")
     #expect(await provider.forms.isEmpty)
   }
 
   @Test func `parameters are sent, tell tokens apart, and keep them out of the shared cache`() async throws {
     let store = CacheStore.memory()
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { [clock] in clock.now }, jitter: { 0 }, sleep: { _ in }), store: store)
-    let application = Application(
-      name: "a", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .secret(Secret("s3cret")), fetch: provider.fetch)
-    let plain = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
+    let broker = TokenBroker(at: clock, store: store)
+    let application = try provider.application()
+    let plain = try application.wish("a")
     let aimed = TokenSubscription(
       application: application, scopes: try ScopeSet(["a"]), parameters: try TokenParameters(audiences: ["api"]))
     #expect(try await broker.bearer(for: aimed).token == Secret("token-1"))
@@ -165,8 +148,7 @@ struct FederatedTokenTests {
     let forms = await provider.forms
     #expect(forms.map { $0.contains("&audience=api&") } == [true, false])
     // The other's token in the cache is not this one's, also after a restart.
-    let next = TokenBroker(
-      TokenBroker.Surroundings(now: { [clock] in clock.now }, jitter: { 0 }, sleep: { _ in }), store: store)
+    let next = TokenBroker(at: clock, store: store)
     #expect(try await next.bearer(for: plain).token == Secret("token-2"))
     #expect(try await next.bearer(for: aimed).token == Secret("token-3"))
   }

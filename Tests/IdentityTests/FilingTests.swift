@@ -44,8 +44,7 @@ import Tokens
     let store = await CacheStore.file(path: directory.file("cache.json"))
     let document = try CacheDocument.ofAlice()
     try await store.modify { $0 = document }
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { [clock = bench.clock] in clock.now }, jitter: { 0 }), store: store)
+    let broker = TokenBroker(at: bench.clock, store: store)
     bench.clock.advance(3600)
     await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2")])
     #expect(try await broker.bearer(for: bench.subscription()).revealedToken() == "AT-2")

@@ -25,9 +25,7 @@ import Tokens
       scopes: try ScopeSet(["api://orders/.default"]))
   }
 
-  private func broker(_ store: CacheStore) -> TokenBroker {
-    TokenBroker(TokenBroker.Surroundings(now: { [clock] in clock.now }, jitter: { 0 }), store: store)
-  }
+  private func broker(_ store: CacheStore) -> TokenBroker { TokenBroker(at: clock, store: store) }
 
   private static func provider(of authority: Authority) -> ScriptedProvider {
     let endpoint = "\(authority.url.origin)/\(tenant)/oauth2/v2.0/token"

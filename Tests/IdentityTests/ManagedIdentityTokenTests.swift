@@ -36,14 +36,13 @@ extension ManagedIdentityTests {
     let application = Application(
       name: "machine", authority: .managedIdentity(source), clientID: "system-assigned",
       credential: .managedIdentity(try ManagedIdentity(.systemAssigned, at: Self.host(source))), fetch: service.fetch)
-    return TokenSubscription(application: application, scopes: try ScopeSet(["https://o.example/.default"]))
+    return try application.wish("https://o.example/.default")
   }
 
   @Test func `a token is had without a provider, held for all, and kept in memory alone`() async throws {
     let service = Service([Self.token("t-1")])
     let store = CacheStore.memory()
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }), store: store)
+    let broker = TokenBroker(at: ManualClock(), store: store)
     let subscription = try subscription(service, .imds)
     for _ in 0..<3 { #expect(try await broker.bearer(for: subscription).token == Secret("t-1")) }
     let requests = await service.requests
@@ -100,10 +99,10 @@ extension ManagedIdentityTests {
     let application = Application(
       name: "federated", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
       credential: .federated(.managedIdentity(identity), audience: "api://AzureADTokenExchange"), fetch: fetch)
-    let broker = TokenBroker(TokenBroker.Surroundings(now: { clock.now }, jitter: { 0 }, sleep: { _ in }))
+    let broker = TokenBroker(at: clock)
     for (scope, later) in [("a", 0), ("b", 3540), ("c", 1)] as [(String, Int64)] {
       clock.advance(later)
-      _ = try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet([scope])))
+      _ = try await broker.bearer(for: application.wish(scope))
     }
     let forms = await provider.forms
     #expect(forms.map { $0.split(separator: "=").last } == ["proof-1", "proof-1", "proof-2"])
@@ -126,11 +125,8 @@ extension ManagedIdentityTests {
       name: "federated", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
       credential: .federated(
         .managedIdentity(try ManagedIdentity(.clientID("i"), at: Self.host(.imds))), audience: "a"), fetch: fetch)
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
-    let error = await #expect(throws: AcquisitionError.self) {
-      try await broker.bearer(for: TokenSubscription(application: application, scopes: try ScopeSet(["a"])))
-    }
+    let broker = TokenBroker(at: ManualClock())
+    let error = await #expect(throws: AcquisitionError.self) { try await broker.bearer(for: application.wish("a")) }
     #expect(
       error?.detail
         == "the managed identity service (imds) gave no token that proves the application: 169.254.169.254 did not "
@@ -143,7 +139,7 @@ extension ManagedIdentityTests {
   {
     let clock = ManualClock()
     let service = Service([Self.token("t-1")])
-    let broker = TokenBroker(TokenBroker.Surroundings(now: { clock.now }, jitter: { 0 }, sleep: { _ in }))
+    let broker = TokenBroker(at: clock)
     let subscription = try subscription(service, .imds)
     let first = try await broker.bearer(for: subscription)
     clock.advance(3400)
@@ -157,13 +153,12 @@ extension ManagedIdentityTests {
 
   @Test func `Service Fabric is told what the application can handle, and which token was refused`() async throws {
     let service = Service([Self.token("t-1"), Self.token("t-2")])
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { ManualClock.start }, jitter: { 0 }, sleep: { _ in }))
+    let broker = TokenBroker(at: ManualClock())
     let application = Application(
       name: "machine", authority: .managedIdentity(.serviceFabric), clientID: "system-assigned",
       credential: .managedIdentity(try ManagedIdentity(.systemAssigned, at: Self.host(.serviceFabric))),
       capabilities: ["cp1", "cp2"], fetch: service.fetch)
-    let subscription = TokenSubscription(application: application, scopes: try ScopeSet(["r/.default"]))
+    let subscription = try application.wish("r/.default")
     let first = try await broker.bearer(for: subscription)
     let next = try await broker.bearer(
       answering: .claims(try Claims(json: #"{"a":1}"#)), about: first, for: subscription)

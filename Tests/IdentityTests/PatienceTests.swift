@@ -9,29 +9,6 @@ import Tokens
 
 @testable import Identity
 
-/// A wait that a test ends.
-private final class Gate: Sendable {
-  private let state = Locked<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
-
-  func wait() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
-    }
-  }
-
-  func open() {
-    let waiting = state.withLock { state in
-      defer { state = (true, []) }
-      return state.waiting
-    }
-    for each in waiting { each.resume() }
-  }
-}
-
 @Suite(.timeLimit(.minutes(1)))
 struct PatienceTests {
   private static let slow = AcquisitionError.unreached(.timedOut(host: "login.microsoftonline.com"))
@@ -39,8 +16,8 @@ struct PatienceTests {
   @Test func `callers of a slow provider are told so in time, and the refresh token that comes later is kept`()
     async throws
   {
-    let gate = Gate()
-    let bench = AccountBench(try .ofAlice()) { await gate.wait() }
+    let gate = Tally()
+    let bench = AccountBench(try .ofAlice()) { await gate.wait(for: 1) }
     let subscription = try bench.subscription()
     await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2")])
     await bench.provider.hold()
@@ -48,7 +25,7 @@ struct PatienceTests {
     async let first = bench.result(subscription)
     async let second = bench.result(subscription)
     await bench.provider.arrival()
-    gate.open()
+    gate.signal()
     #expect(await [first, second] == [.failure(Self.slow), .failure(Self.slow)])
     // A caller during the pause does not wait, and no request is sent.
     #expect(await bench.result(subscription) == .failure(Self.slow))
@@ -76,7 +53,7 @@ struct PatienceTests {
     async throws
   {
     let directory = try TemporaryDirectory()
-    let (gate, bench) = (Gate(), try AccountBench.signedIn())
+    let (gate, bench) = (Tally(), try AccountBench.signedIn())
     let (subscription, document) = (try bench.subscription(), try CacheDocument.ofAlice())
     func process(_ document: CacheDocument? = nil) async throws -> TokenBroker {
       let store = await CacheStore.file(path: directory.file("cache.json")) { _ in }
@@ -84,7 +61,7 @@ struct PatienceTests {
       return TokenBroker(
         TokenBroker.Surroundings(
           now: { [clock = bench.clock] in clock.now }, jitter: { 0 }, sleep: { _ in },
-          patience: { await gate.wait() }), store: store)
+          patience: { await gate.wait(for: 1) }), store: store)
     }
     let processes = [try await process(document), try await process()]
     await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2")])
@@ -92,7 +69,7 @@ struct PatienceTests {
     bench.clock.advance(3601)
     let first = Task { try await processes[0].bearer(for: subscription) }
     await bench.provider.arrival()
-    gate.open()
+    gate.signal()
     await #expect(throws: Self.slow) { _ = try await first.value }
     await #expect(throws: Self.slow) { _ = try await processes[1].bearer(for: subscription) }
     #expect(await bench.provider.forms.count == 1)
@@ -105,9 +82,9 @@ struct PatienceTests {
   }
 
   @Test func `a held token is served while its renewal takes longer than callers wait`() async throws {
-    let gate = Gate()
-    gate.open()
-    let bench = AccountBench(try .ofAlice()) { await gate.wait() }
+    let gate = Tally()
+    gate.signal()
+    let bench = AccountBench(try .ofAlice()) { await gate.wait(for: 1) }
     let subscription = try bench.subscription()
     await bench.provider.script(tokens: [AccountBench.tokens("AT-2", refreshToken: "RT-2")])
     await bench.provider.hold()
@@ -122,20 +99,17 @@ struct PatienceTests {
   }
 
   @Test func `an application's token that comes later than callers wait serves those who come then`() async throws {
-    let (gate, clock, published) = (Gate(), ManualClock(), Published())
+    let (gate, clock, published) = (Tally(), ManualClock(), Published())
     let provider = ScriptedProvider()
     let broker = TokenBroker(
       TokenBroker.Surroundings(
-        now: { clock.now }, jitter: { 0 }, sleep: { _ in }, patience: { await gate.wait() },
+        now: { clock.now }, jitter: { 0 }, sleep: { _ in }, patience: { await gate.wait(for: 1) },
         publish: { published.take($0, $1) }))
-    let application = Application(
-      name: "demo", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .secret(Secret("s3cret")), fetch: provider.fetch)
-    let subscription = TokenSubscription(application: application, scopes: try ScopeSet(["a"]))
+    let subscription = try provider.application().wish("a")
     await provider.hold()
     let first = Task { try await broker.bearer(for: subscription) }
     await provider.arrival()
-    gate.open()
+    gate.signal()
     let late = AcquisitionError.unreached(.timedOut(host: "id.example"))
     await #expect(throws: late) { _ = try await first.value }
     await provider.release()

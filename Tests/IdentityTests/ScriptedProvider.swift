@@ -109,6 +109,32 @@ actor ScriptedProvider {
   }
 }
 
+extension ScriptedProvider {
+  /// An application that is registered here.
+  nonisolated func application(
+    _ credential: CredentialSource? = .secret(Secret("s3cret")), at authority: String = issuer, name: String = "demo",
+    clientID: String = "client", version: UInt64 = 0, capabilities: [String] = []
+  ) throws -> Application {
+    Application(
+      name: name, authority: try Authority(authority), clientID: clientID, credential: credential,
+      credentialVersion: CredentialVersion(version), capabilities: capabilities, fetch: fetch)
+  }
+}
+
+extension Application {
+  /// A wish for a token of the application's own.
+  func wish(_ scopes: String...) throws -> TokenSubscription {
+    TokenSubscription(application: self, scopes: try ScopeSet(scopes))
+  }
+}
+
+extension TokenBroker {
+  /// A broker at a time that tests choose, which waits for nothing between its requests.
+  init(at clock: ManualClock, jitter: Double = 0, store: CacheStore = .memory()) {
+    self.init(Surroundings(now: { clock.now }, jitter: { jitter }, sleep: { _ in }), store: store)
+  }
+}
+
 /// A clock that tests move.
 final class ManualClock: Sendable {
   private let seconds = Atomic<Int64>(1_700_000_000)
@@ -149,11 +175,7 @@ struct Bench {
   func subscription(
     scopes: String = "orders.read", secret: String = "s3cret", version: UInt64 = 0, capabilities: [String] = []
   ) throws -> TokenSubscription {
-    let application = Application(
-      name: "demo", authority: try Authority(ScriptedProvider.issuer), clientID: "client",
-      credential: .secret(Secret(secret)), credentialVersion: CredentialVersion(version), capabilities: capabilities,
-      fetch: provider.fetch)
-    return TokenSubscription(application: application, scopes: try ScopeSet(parameter: scopes))
+    try provider.application(.secret(Secret(secret)), version: version, capabilities: capabilities).wish(scopes)
   }
 
   /// The next event; background acquisitions are over when it is there.

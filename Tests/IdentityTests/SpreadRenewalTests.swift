@@ -13,7 +13,7 @@ import Tokens
 
   @Test func `the renewals of a first token and of the first after a failure are spread, and no others`() async throws {
     let bench = Bench()
-    let broker = TokenBroker(TokenBroker.Surroundings(now: { [clock = bench.clock] in clock.now }, jitter: { 1 }))
+    let broker = TokenBroker(at: bench.clock, jitter: 1)
     let subscription = try bench.subscription()
     #expect(renewal(try await broker.bearer(for: subscription)) == 825)
     #expect(renewal(try await broker.renewedBearer(for: subscription)) == 3000)
@@ -31,8 +31,7 @@ import Tokens
   {
     let bench = Bench()
     let store = await CacheStore.open(PlainBackend(isProxiesOwn: isProxiesOwn)) { _ in }
-    let broker = TokenBroker(
-      TokenBroker.Surroundings(now: { [clock = bench.clock] in clock.now }, jitter: { 1 }), store: store)
+    let broker = TokenBroker(at: bench.clock, jitter: 1, store: store)
     let renewals = { await store.snapshot()[.accessToken].values.map { $0["refresh_on"] } }
     _ = try await broker.bearer(for: try bench.subscription())
     #expect(await renewals() == [isProxiesOwn ? "\((bench.clock.now + 825).seconds)" : nil])

@@ -10,6 +10,7 @@ import Tokens
 
 @Suite(.timeLimit(.minutes(5)))
 struct SignInRequirementsTests {
+  private let directory: TemporaryDirectory
   private let clock = ManualClock()
   /// Attempts to change the shared text.
   private let changes = Tally()
@@ -57,18 +58,19 @@ struct SignInRequirementsTests {
     }
   }
 
-  private func text(_ directory: TemporaryDirectory) -> CountedText {
+  init() throws { directory = try TemporaryDirectory() }
+
+  private var text: CountedText {
     CountedText(file: FileText(path: directory.file("cache.json.challenges")), changes: changes)
   }
 
   private func memory(
-    _ directory: TemporaryDirectory, client: String = "client", account: String? = nil, _ slow: SlowText? = nil
+    client: String = "client", account: String? = nil, in slow: SlowText? = nil
   ) throws -> SignInRequirements {
     let bench = AccountBench()
-    let wish = TokenSubscription(
-      application: try bench.application(clientID: client), subject: .account(account), scopes: try ScopeSet(["A"]))
+    let wish = try bench.subscription(account: account, of: bench.application(clientID: client))
     return SignInRequirements(
-      in: slow ?? text(directory), subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
+      in: slow ?? text, subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
   }
 
   private func need(_ number: Int = 1) throws -> SignInRequirement {
@@ -87,14 +89,13 @@ struct SignInRequirementsTests {
 
   @Test func `a route that is gone, or another person's, needs nothing any more, and the others do`() async throws {
     let bench = AccountBench()
-    func wish(_ account: String?) throws -> TokenSubscription {
-      TokenSubscription(
-        application: try bench.application(clientID: "client"), subject: .account(account), scopes: try ScopeSet(["A"]))
-    }
     let memory = SignInRequirements(now: { [clock] in clock.now })
-    memory.follow(["gone": try wish(nil), "others": try wish("alice"), "stays": try wish(nil)])
+    memory.follow([
+      "gone": try bench.subscription(), "others": try bench.subscription(account: "alice"),
+      "stays": try bench.subscription(),
+    ])
     for route in ["gone", "others", "stays"] { memory.remember(try need(), route: route) }
-    memory.follow(["others": try wish("bob"), "stays": try wish(nil)])
+    memory.follow(["others": try bench.subscription(account: "bob"), "stays": try bench.subscription()])
     #expect(memory.known.keys.sorted() == ["stays"])
   }
 
@@ -107,12 +108,8 @@ struct SignInRequirementsTests {
   }
 
   @Test func `a need ends with the token that anybody's sign-in leaves in the cache, msal's too`() async throws {
-    let directory = try TemporaryDirectory()
-    let memory = try memory(directory)
-    let key = TokenSubscription(
-      application: try AccountBench().application(clientID: "client"), subject: .account(nil),
-      scopes: try ScopeSet(["A"])
-    ).key
+    let memory = try memory()
+    let key = try AccountBench().subscription().key
     func value(
       _ source: TokenOrigin.Source, after seconds: Int64, _ token: String = "opaque"
     ) throws -> BearerValue {
@@ -135,9 +132,8 @@ struct SignInRequirementsTests {
   }
 
   @Test func `another process finds the need, and when it is met the first one knows`() async throws {
-    let directory = try TemporaryDirectory()
-    let first = try memory(directory)
-    let second = try memory(directory)
+    let first = try memory()
+    let second = try memory()
     first.remember(try need(), route: "r")
     await changes.wait { await second.requirement(of: "r") != nil }
     #expect(await second.requirement(of: "r") == (try need()))
@@ -150,9 +146,8 @@ struct SignInRequirementsTests {
 
   @Test func `a need that is recorded and written while the file is read is not lost with what was read`() async throws
   {
-    let directory = try TemporaryDirectory()
-    let slow = SlowText(text: text(directory))
-    let memory = try memory(directory, slow)
+    let slow = SlowText(text: text)
+    let memory = try memory(in: slow)
     slow.readings.begins.signal()
     async let found = memory.requirement(of: "r")
     await slow.readings.arrived.wait(for: 1)
@@ -167,9 +162,8 @@ struct SignInRequirementsTests {
   }
 
   @Test func `a need that is met while the file is read does not return with what was read`() async throws {
-    let directory = try TemporaryDirectory()
-    let slow = SlowText(text: text(directory))
-    let memory = try memory(directory, slow)
+    let slow = SlowText(text: text)
+    let memory = try memory(in: slow)
     memory.remember(try need(), route: "r")
     await changes.wait(for: 1)
     slow.readings.begins.signal()
@@ -184,10 +178,9 @@ struct SignInRequirementsTests {
   @Test func `a need that is recorded while an earlier one's end is written stays, without the earlier one`()
     async throws
   {
-    let directory = try TemporaryDirectory()
-    let slow = SlowText(text: text(directory))
-    let memory = try memory(directory, slow)
-    let other = try self.memory(directory)
+    let slow = SlowText(text: text)
+    let memory = try memory(in: slow)
+    let other = try self.memory()
     memory.remember(try need(1), route: "r")
     await changes.wait { await other.requirement(of: "r") != nil }
     slow.changes.begins.signal()
@@ -202,43 +195,37 @@ struct SignInRequirementsTests {
   }
 
   @Test func `other accounts and applications have needs of their own`() async throws {
-    let directory = try TemporaryDirectory()
-    let first = try memory(directory)
+    let first = try memory()
     first.remember(try need(), route: "r")
-    let same = try memory(directory)
+    let same = try memory()
     await changes.wait { await same.requirement(of: "r") != nil }
-    #expect(await (try memory(directory, client: "other")).requirement(of: "r") == nil)
-    #expect(await (try memory(directory, account: "bob")).requirement(of: "r") == nil)
+    #expect(await (try memory(client: "other")).requirement(of: "r") == nil)
+    #expect(await (try memory(account: "bob")).requirement(of: "r") == nil)
   }
 
   @Test(arguments: ["", "null", "{", #"{"needs":{"x":1}}"#, #"{"needs":[]}"#])
   func `a file that is something else is replaced with the next need`(text: String) async throws {
-    let directory = try TemporaryDirectory()
     let path = try directory.write(text, to: "cache.json.challenges")
     chmod(path, 0o600)
-    let memory = try memory(directory)
+    let memory = try memory()
     #expect(await memory.all().isEmpty)
     memory.remember(try need(), route: "r")
-    let other = try self.memory(directory)
+    let other = try self.memory()
     await changes.wait { await other.requirement(of: "r") != nil }
   }
 
   @Test func `without a writable store the process itself remembers`() async throws {
-    let bench = AccountBench()
-    let wish = TokenSubscription(
-      application: try bench.application(), subject: .account(nil), scopes: try ScopeSet(["A"]))
     let memory = SignInRequirements(
-      in: FileText(path: "/nowhere/at/all/cache.json.challenges"), subscriptions: ["r": wish],
-      now: { [clock] in clock.now })
+      in: FileText(path: "/nowhere/at/all/cache.json.challenges"),
+      subscriptions: ["r": try AccountBench().subscription()], now: { [clock] in clock.now })
     memory.remember(try need(), route: "r")
     #expect(await memory.requirement(of: "r") == (try need()))
   }
 
   @Test func `a file that must not be trusted is neither read nor the end of the memory`() async throws {
-    let directory = try TemporaryDirectory()
     let path = try directory.write(#"{"needs":{}}"#, to: "cache.json.challenges")
     chmod(path, 0o666)
-    let memory = try memory(directory)
+    let memory = try memory()
     memory.remember(try need(), route: "r")
     await changes.wait(for: 1)
     #expect(await memory.requirement(of: "r") == (try need()))
@@ -277,20 +264,18 @@ struct SignInRequirementsTests {
   @Test func `a flood of routes, accounts and claims leaves the newest of them in the file, which is read again`()
     async throws
   {
-    let directory = try TemporaryDirectory()
     let bench = AccountBench()
     let clock = clock
     var wishes: [String: TokenSubscription] = [:]
     for number in 0..<300 {
-      wishes["r\(number)"] = TokenSubscription(
-        application: try bench.application(), subject: .account("person\(number)"), scopes: try ScopeSet(["A"]))
+      wishes["r\(number)"] = try bench.subscription(account: "person\(number)")
     }
-    let memory = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
+    let memory = SignInRequirements(in: text, subscriptions: wishes, now: { clock.now })
     for number in 0..<300 {
       clock.advance(1)
       memory.remember(SignInRequirement(claims: try hostileClaims(number), since: clock.now), route: "r\(number)")
     }
-    let other = SignInRequirements(in: text(directory), subscriptions: wishes, now: { clock.now })
+    let other = SignInRequirements(in: text, subscriptions: wishes, now: { clock.now })
     await changes.wait { directory.read("cache.json.challenges").contains(" r299\"") }
     let kept = await other.all()
     #expect((200...SharedRequirements.entryLimit).contains(kept.count), "\(kept.count)")
