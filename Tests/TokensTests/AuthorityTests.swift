@@ -3,100 +3,77 @@ import Testing
 import Tokens
 
 @Suite struct AuthorityTests {
-  struct Accepted: Sendable, CustomTestStringConvertible {
-    var text: String
-    var kind: Authority.Kind
-    var metadata: String
-    var testDescription: String { text }
-  }
-
   private static let guid = "11111111-aaaa-4aaa-8aaa-111111111111"
 
-  static let accepted: [Accepted] = [
-    Accepted(
-      text: "https://login.microsoftonline.com/Contoso.onmicrosoft.com/",
-      kind: .entra(tenant: .specific("contoso.onmicrosoft.com"), cloud: .global),
-      metadata: "https://login.microsoftonline.com/contoso.onmicrosoft.com/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://LOGIN.microsoftonline.us/\(guid)/oauth2/v2.0/token",
-      kind: .entra(tenant: .specific(guid), cloud: .usGovernment),
-      metadata: "https://login.microsoftonline.us/\(guid)/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://sts.windows.net/organizations", kind: .entra(tenant: .organizations, cloud: .global),
-      metadata: "https://sts.windows.net/organizations/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://westus2.login.microsoft.com/common", kind: .entra(tenant: .common, cloud: .global),
-      metadata: "https://westus2.login.microsoft.com/common/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://login.microsoft.com/consumers", kind: .entra(tenant: .consumers, cloud: .global),
-      metadata: "https://login.microsoft.com/consumers/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://fs.contoso.example/adfs/", kind: .adfs,
-      metadata: "https://fs.contoso.example/adfs/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_SignIn",
-      kind: .b2c(tenant: "contoso.onmicrosoft.com", policy: "b2c_1_signin"),
-      metadata:
-        "https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_signin/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn",
-      kind: .b2c(tenant: "contoso.onmicrosoft.com", policy: "b2c_1_signin"),
-      metadata:
-        "https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_signin/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://login.partner.microsoftonline.cn/\(guid)",
-      kind: .entra(tenant: .specific(guid), cloud: .china),
-      metadata: "https://login.partner.microsoftonline.cn/\(guid)/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://login.sovcloud-identity.fr/\(guid)",
-      kind: .entra(tenant: .specific(guid), cloud: .sovereignFrance),
-      metadata: "https://login.sovcloud-identity.fr/\(guid)/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://fs.contoso.example/adfs/oauth2/token", kind: .adfs,
-      metadata: "https://fs.contoso.example/adfs/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://login.contoso.example/\(guid)/v2.0", kind: .issuer,
-      metadata: "https://login.contoso.example/\(guid)/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://login.contoso.example/contoso/b2c_1_x", kind: .b2c(tenant: "contoso", policy: "b2c_1_x"),
-      metadata: "https://login.contoso.example/contoso/b2c_1_x/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://contoso.ciamlogin.com", kind: .ciam(tenant: "contoso.onmicrosoft.com"),
-      metadata: "https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://contoso.ciamlogin.com/\(guid)", kind: .ciam(tenant: guid),
-      metadata: "https://contoso.ciamlogin.com/\(guid)/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://id.example/realms/Demo/", kind: .issuer,
-      metadata: "https://id.example/realms/Demo/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://id.example", kind: .issuer, metadata: "https://id.example/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://id.example/", kind: .issuer, metadata: "https://id.example/.well-known/openid-configuration"),
-    Accepted(
-      text: "http://127.0.0.1:9400/tenant/v2.0", kind: .issuer,
-      metadata: "http://127.0.0.1:9400/tenant/v2.0/.well-known/openid-configuration"),
-    Accepted(
-      text: "http://[::1]:9400", kind: .issuer, metadata: "http://[::1]:9400/.well-known/openid-configuration"),
-    Accepted(
-      text: "http://localhost:9400/x", kind: .issuer,
-      metadata: "http://localhost:9400/x/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://evilb2clogin.com/a/b", kind: .issuer,
-      metadata: "https://evilb2clogin.com/a/b/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://login.microsoftonline.com.evil.example/x", kind: .issuer,
-      metadata: "https://login.microsoftonline.com.evil.example/x/.well-known/openid-configuration"),
-    Accepted(
-      text: "https://a.b.login.microsoft.com/x", kind: .issuer,
-      metadata: "https://a.b.login.microsoft.com/x/.well-known/openid-configuration"),
+  /// A text, its kind, and the address below which the metadata are.
+  static let accepted: [(String, Authority.Kind, String)] = [
+    (
+      "https://login.microsoftonline.com/Contoso.onmicrosoft.com/",
+      .entra(tenant: .specific("contoso.onmicrosoft.com"), cloud: .global),
+      "https://login.microsoftonline.com/contoso.onmicrosoft.com/v2.0"
+    ),
+    (
+      "https://LOGIN.microsoftonline.us/\(guid)/oauth2/v2.0/token",
+      .entra(tenant: .specific(guid), cloud: .usGovernment), "https://login.microsoftonline.us/\(guid)/v2.0"
+    ),
+    (
+      "https://sts.windows.net/organizations", .entra(tenant: .organizations, cloud: .global),
+      "https://sts.windows.net/organizations/v2.0"
+    ),
+    (
+      "https://westus2.login.microsoft.com/common", .entra(tenant: .common, cloud: .global),
+      "https://westus2.login.microsoft.com/common/v2.0"
+    ),
+    (
+      "https://login.microsoft.com/consumers", .entra(tenant: .consumers, cloud: .global),
+      "https://login.microsoft.com/consumers/v2.0"
+    ),
+    ("https://fs.contoso.example/adfs/", .adfs, "https://fs.contoso.example/adfs"),
+    (
+      "https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_SignIn",
+      .b2c(tenant: "contoso.onmicrosoft.com", policy: "b2c_1_signin"),
+      "https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_signin/v2.0"
+    ),
+    (
+      "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn",
+      .b2c(tenant: "contoso.onmicrosoft.com", policy: "b2c_1_signin"),
+      "https://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_signin/v2.0"
+    ),
+    (
+      "https://login.partner.microsoftonline.cn/\(guid)", .entra(tenant: .specific(guid), cloud: .china),
+      "https://login.partner.microsoftonline.cn/\(guid)/v2.0"
+    ),
+    (
+      "https://login.sovcloud-identity.fr/\(guid)", .entra(tenant: .specific(guid), cloud: .sovereignFrance),
+      "https://login.sovcloud-identity.fr/\(guid)/v2.0"
+    ),
+    ("https://fs.contoso.example/adfs/oauth2/token", .adfs, "https://fs.contoso.example/adfs"),
+    ("https://login.contoso.example/\(guid)/v2.0", .issuer, "https://login.contoso.example/\(guid)/v2.0"),
+    (
+      "https://login.contoso.example/contoso/b2c_1_x", .b2c(tenant: "contoso", policy: "b2c_1_x"),
+      "https://login.contoso.example/contoso/b2c_1_x/v2.0"
+    ),
+    (
+      "https://contoso.ciamlogin.com", .ciam(tenant: "contoso.onmicrosoft.com"),
+      "https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0"
+    ),
+    ("https://contoso.ciamlogin.com/\(guid)", .ciam(tenant: guid), "https://contoso.ciamlogin.com/\(guid)/v2.0"),
+    ("https://id.example/realms/Demo/", .issuer, "https://id.example/realms/Demo"),
+    ("https://id.example", .issuer, "https://id.example"),
+    ("https://id.example/", .issuer, "https://id.example"),
+    ("http://127.0.0.1:9400/tenant/v2.0", .issuer, "http://127.0.0.1:9400/tenant/v2.0"),
+    ("http://[::1]:9400", .issuer, "http://[::1]:9400"),
+    ("http://localhost:9400/x", .issuer, "http://localhost:9400/x"),
+    ("https://evilb2clogin.com/a/b", .issuer, "https://evilb2clogin.com/a/b"),
+    ("https://login.microsoftonline.com.evil.example/x", .issuer, "https://login.microsoftonline.com.evil.example/x"),
+    ("https://a.b.login.microsoft.com/x", .issuer, "https://a.b.login.microsoft.com/x"),
   ]
 
   @Test(arguments: accepted)
-  func `an authority has a kind and a metadata address`(row: Accepted) throws {
-    let authority = try Authority(row.text)
-    #expect(authority.kind == row.kind)
-    #expect(authority.metadataURL.description == row.metadata)
+  func `an authority has a kind and a metadata address`(text: String, kind: Authority.Kind, base: String) throws {
+    let authority = try Authority(text)
+    #expect(authority.kind == kind)
+    #expect(authority.metadataURL.description == base + "/.well-known/openid-configuration")
   }
 
   static let refused: [(String, AuthorityError)] = [

@@ -61,12 +61,13 @@ import Tokens
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
-    var testDescription: String
+    var name: String
     var answers: [Answer]
     var waits: [Int64]
     var end: DevicePolling.End?
     var expiresIn: Int64 = 900
     var interval: Int64 = 5
+    var testDescription: String { name }
   }
 
   private static func refused(_ error: String, _ status: Int = 400) -> DevicePolling.End {
@@ -75,58 +76,49 @@ import Tokens
 
   static let rows: [Row] = [
     Row(
-      testDescription: "pending, then slower and slower",
+      name: "pending, then slower and slower",
       answers: [
         .error("authorization_pending"), .error("slow_down"), .error("authorization_pending"), .error("slow_down"),
-      ],
-      waits: [5, 5, 10, 10, 15]),
+      ], waits: [5, 5, 10, 10, 15]),
     Row(
-      testDescription: "the provider's interval", answers: [.error("authorization_pending"), .error("slow_down")],
+      name: "the provider's interval", answers: [.error("authorization_pending"), .error("slow_down")],
       waits: [7, 7, 12], interval: 7),
+    Row(name: "pending with status 200", answers: [.error("authorization_pending", status: 200)], waits: [5, 5]),
+    Row(name: "expired", answers: [.error("expired_token")], waits: [5], end: .expired),
+    Row(name: "expired, in another word", answers: [.error("code_expired")], waits: [5], end: .expired),
+    Row(name: "declined", answers: [.error("authorization_declined")], waits: [5], end: .declined),
+    Row(name: "denied, with status 200", answers: [.error("access_denied", status: 200)], waits: [5], end: .declined),
     Row(
-      testDescription: "pending with status 200", answers: [.error("authorization_pending", status: 200)],
-      waits: [5, 5]),
-    Row(testDescription: "expired", answers: [.error("expired_token")], waits: [5], end: .expired),
-    Row(testDescription: "expired, in another word", answers: [.error("code_expired")], waits: [5], end: .expired),
-    Row(testDescription: "declined", answers: [.error("authorization_declined")], waits: [5], end: .declined),
-    Row(
-      testDescription: "denied, with status 200", answers: [.error("access_denied", status: 200)], waits: [5],
-      end: .declined),
-    Row(
-      testDescription: "a code nobody gave out", answers: [.error("bad_verification_code")], waits: [5],
+      name: "a code nobody gave out", answers: [.error("bad_verification_code")], waits: [5],
       end: refused("bad_verification_code")),
     Row(
-      testDescription: "an application refused", answers: [.error("invalid_client", status: 401)], waits: [5],
+      name: "an application refused", answers: [.error("invalid_client", status: 401)], waits: [5],
       end: refused("invalid_client", 401)),
+    Row(name: "a device policy", answers: [.error("invalid_grant")], waits: [5], end: refused("invalid_grant")),
     Row(
-      testDescription: "a device policy", answers: [.error("invalid_grant")], waits: [5],
-      end: refused("invalid_grant")),
-    Row(
-      testDescription: "no answer: less often from then on", answers: [.none, .none, .error("authorization_pending")],
+      name: "no answer: less often from then on", answers: [.none, .none, .error("authorization_pending")],
       waits: [5, 10, 20, 20]),
     Row(
-      testDescription: "never rarer than a minute", answers: [.none, .none, .none, .none], waits: [20, 40, 60, 60, 60],
+      name: "never rarer than a minute", answers: [.none, .none, .none, .none], waits: [20, 40, 60, 60, 60],
       interval: 20),
-    Row(testDescription: "a rarer interval stays", answers: [.none], waits: [90, 90], interval: 90),
-    Row(testDescription: "a busy provider", answers: [.error("slow_down", status: 503)], waits: [5, 10]),
+    Row(name: "a rarer interval stays", answers: [.none], waits: [90, 90], interval: 90),
+    Row(name: "a busy provider", answers: [.error("slow_down", status: 503)], waits: [5, 10]),
     Row(
-      testDescription: "a busy provider that says how long",
-      answers: [.error("temporarily_unavailable", status: 429, retryAfter: 30)],
-      waits: [5, 30]),
+      name: "a busy provider that says how long",
+      answers: [.error("temporarily_unavailable", status: 429, retryAfter: 30)], waits: [5, 30]),
     Row(
-      testDescription: "a proxy's page",
-      answers: [.other(.unintelligible, status: 502), .error("authorization_pending")], waits: [5, 10, 10]),
+      name: "a proxy's page", answers: [.other(.unintelligible, status: 502), .error("authorization_pending")],
+      waits: [5, 10, 10]),
     Row(
-      testDescription: "a token that cannot be used: the code is spent", answers: [.other(.tokenType)], waits: [5],
+      name: "a token that cannot be used: the code is spent", answers: [.other(.tokenType)], waits: [5],
       end: .refused(TokenFailure(.tokenType, status: 200))),
     Row(
-      testDescription: "the codes end by the clock",
-      answers: [.error("authorization_pending"), .error("authorization_pending")],
+      name: "the codes end by the clock", answers: [.error("authorization_pending"), .error("authorization_pending")],
       waits: [5, 5], end: .expired, expiresIn: 15),
     Row(
-      testDescription: "a second longer", answers: [.error("authorization_pending"), .error("authorization_pending")],
+      name: "a second longer", answers: [.error("authorization_pending"), .error("authorization_pending")],
       waits: [5, 5, 5], expiresIn: 16),
-    Row(testDescription: "codes too short for one poll", answers: [], waits: [], end: .expired, expiresIn: 5),
+    Row(name: "codes too short for one poll", answers: [], waits: [], end: .expired, expiresIn: 5),
   ]
 
   @Test(arguments: rows) func `device-slow-down: each answer says when to ask again, or that it is over`(row: Row)

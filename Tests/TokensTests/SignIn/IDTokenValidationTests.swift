@@ -6,7 +6,7 @@ import Tokens
   static let good = #"{"iss":"https://i","aud":"c","exp":2000,"nonce":"n","auth_time":1400}"#
 
   struct Row: Sendable, CustomTestStringConvertible {
-    var testDescription: String
+    var name: String
     var claims = good
     var alg = "RS256"
     var authority = "https://i"
@@ -17,6 +17,7 @@ import Tokens
     var now: Int64 = 1500
     var verdict = SignatureVerdict.valid
     var rejection: JWTRefusal?
+    var testDescription: String { name }
   }
 
   private static let entra = "https://login.microsoftonline.com/common"
@@ -26,59 +27,50 @@ import Tokens
   }
 
   static let rows: [Row] = [
-    Row(testDescription: "all is well"), Row(testDescription: "PS256", alg: "PS256"),
-    Row(testDescription: "a device code has no nonce", claims: good.replacing(#","nonce":"n""#, with: ""), nonce: nil),
-    Row(testDescription: "unsigned", alg: "none", rejection: .algorithm("none")),
-    Row(testDescription: "forged", verdict: .invalid, rejection: .signature),
-    Row(testDescription: "unknown key", verdict: .unknownKey, rejection: .unknownKey(identifier: "k")),
+    Row(name: "all is well"), Row(name: "PS256", alg: "PS256"),
+    Row(name: "a device code has no nonce", claims: good.replacing(#","nonce":"n""#, with: ""), nonce: nil),
+    Row(name: "unsigned", alg: "none", rejection: .algorithm("none")),
+    Row(name: "forged", verdict: .invalid, rejection: .signature),
+    Row(name: "unknown key", verdict: .unknownKey, rejection: .unknownKey(identifier: "k")),
     // 81 nonce
-    Row(testDescription: "another nonce", claims: good.replacing(#""n""#, with: #""N""#), rejection: .nonce),
-    Row(testDescription: "no nonce", claims: good.replacing(#","nonce":"n""#, with: ""), rejection: .nonce),
+    Row(name: "another nonce", claims: good.replacing(#""n""#, with: #""N""#), rejection: .nonce),
+    Row(name: "no nonce", claims: good.replacing(#","nonce":"n""#, with: ""), rejection: .nonce),
+    Row(name: "no nonce, with PKCE", claims: good.replacing(#","nonce":"n""#, with: ""), mayLackNonce: true),
     Row(
-      testDescription: "no nonce, with PKCE", claims: good.replacing(#","nonce":"n""#, with: ""), mayLackNonce: true),
-    Row(
-      testDescription: "another nonce, with PKCE", claims: good.replacing(#""n""#, with: #""N""#), mayLackNonce: true,
+      name: "another nonce, with PKCE", claims: good.replacing(#""n""#, with: #""N""#), mayLackNonce: true,
       rejection: .nonce),
     Row(
-      testDescription: "Google without its scheme", claims: good.replacing("https://i", with: "accounts.google.com"),
+      name: "Google without its scheme", claims: good.replacing("https://i", with: "accounts.google.com"),
       authority: "https://accounts.google.com", issuer: "https://accounts.google.com"),
+    Row(name: "another without its scheme", claims: good.replacing("https://i", with: "i"), rejection: .issuer("i")),
     Row(
-      testDescription: "another without its scheme", claims: good.replacing("https://i", with: "i"),
-      rejection: .issuer("i")),
+      name: "another issuer", claims: good.replacing("https://i", with: "https://j"), rejection: .issuer("https://j")),
+    Row(name: "another application", claims: good.replacing(#""c""#, with: #""d""#), rejection: .audience(["d"])),
+    Row(name: "several applications, asked for by us", claims: good.replacing(#""c""#, with: #"["d","c"],"azp":"c""#)),
     Row(
-      testDescription: "another issuer", claims: good.replacing("https://i", with: "https://j"),
-      rejection: .issuer("https://j")),
-    Row(
-      testDescription: "another application", claims: good.replacing(#""c""#, with: #""d""#),
-      rejection: .audience(["d"])),
-    Row(
-      testDescription: "several applications, asked for by us",
-      claims: good.replacing(#""c""#, with: #"["d","c"],"azp":"c""#)),
-    Row(
-      testDescription: "several applications, asked for by another",
+      name: "several applications, asked for by another",
       claims: good.replacing(#""c""#, with: #"["d","c"],"azp":"d""#), rejection: .authorizedParty("d")),
     Row(
-      testDescription: "several applications, asked for by nobody",
-      claims: good.replacing(#""c""#, with: #"["d","c"]"#),
+      name: "several applications, asked for by nobody", claims: good.replacing(#""c""#, with: #"["d","c"]"#),
       rejection: .authorizedParty(nil)),
-    Row(testDescription: "two minutes late", now: 2119),
-    Row(testDescription: "a second later", now: 2120, rejection: .expired(at: UnixTime(2000))),
-    Row(testDescription: "young enough", maxAge: 0, now: 1520),
-    Row(testDescription: "too old", maxAge: 0, now: 1521, rejection: .age(authenticatedAt: UnixTime(1400))),
+    Row(name: "two minutes late", now: 2119),
+    Row(name: "a second later", now: 2120, rejection: .expired(at: UnixTime(2000))),
+    Row(name: "young enough", maxAge: 0, now: 1520),
+    Row(name: "too old", maxAge: 0, now: 1521, rejection: .age(authenticatedAt: UnixTime(1400))),
     Row(
-      testDescription: "of unknown age", claims: good.replacing(#","auth_time":1400"#, with: ""), maxAge: 3600,
+      name: "of unknown age", claims: good.replacing(#","auth_time":1400"#, with: ""), maxAge: 3600,
       rejection: .age(authenticatedAt: nil)),
     Row(
-      testDescription: "Entra's template is filled with the token's tenant", claims: entraClaims("t-1", tenant: "t-1"),
+      name: "Entra's template is filled with the token's tenant", claims: entraClaims("t-1", tenant: "t-1"),
       authority: entra, issuer: template),
     Row(
-      testDescription: "a tenant that is not the issuer's", claims: entraClaims("t-1", tenant: "t-2"), authority: entra,
+      name: "a tenant that is not the issuer's", claims: entraClaims("t-1", tenant: "t-2"), authority: entra,
       issuer: template, rejection: .issuer("https://login.microsoftonline.com/t-1/v2.0")),
     Row(
-      testDescription: "a tenant that is a path", claims: entraClaims("t/x", tenant: "t/x"), authority: entra,
-      issuer: template, rejection: .issuer("https://login.microsoftonline.com/t/x/v2.0")),
+      name: "a tenant that is a path", claims: entraClaims("t/x", tenant: "t/x"), authority: entra, issuer: template,
+      rejection: .issuer("https://login.microsoftonline.com/t/x/v2.0")),
     Row(
-      testDescription: "nobody else has templates", claims: entraClaims("t-1", tenant: "t-1"), authority: "https://i",
+      name: "nobody else has templates", claims: entraClaims("t-1", tenant: "t-1"), authority: "https://i",
       issuer: template, rejection: .issuer("https://login.microsoftonline.com/t-1/v2.0")),
   ]
 
