@@ -59,38 +59,31 @@ import Tokens
     return try DemoFixture.json(payload)
   }
 
-  struct Redemption: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var change: [String: String] = [:]
-    var refusal: [String]
-  }
-
-  static let redemptions: [Redemption] = [
-    Redemption(
-      testDescription: "another redirect URI", change: ["redirect_uri": "http://localhost:1"],
-      refusal: ["invalid_grant", "500112", ""]),
-    Redemption(
-      testDescription: "no verifier", change: ["code_verifier": ""], refusal: ["invalid_grant", "501481", ""]),
-    Redemption(
-      testDescription: "another verifier", change: ["code_verifier": String(repeating: "b", count: 43)],
-      refusal: ["invalid_grant", "501481", ""]),
-    Redemption(
-      testDescription: "another application", change: ["client_id": Sample.portal, "client_secret": "s3cret+&="],
-      refusal: ["invalid_grant", "70000", ""]),
-    Redemption(
-      testDescription: "two APIs at once",
-      change: ["scope": "api://orders/Orders.Read api://ledger/Ledger.Read"], refusal: ["invalid_scope", "28000", ""]),
-    Redemption(
-      testDescription: "more than was consented to", change: ["scope": "api://orders/Orders.Write"],
-      refusal: ["invalid_grant", "65001", "consent_required"]),
+  static let redemptions: [(String, change: [String: String], refusal: [String])] = [
+    ("another redirect URI", ["redirect_uri": "http://localhost:1"], ["invalid_grant", "500112", ""]),
+    ("no verifier", ["code_verifier": ""], ["invalid_grant", "501481", ""]),
+    ("another verifier", ["code_verifier": String(repeating: "b", count: 43)], ["invalid_grant", "501481", ""]),
+    (
+      "another application", ["client_id": Sample.portal, "client_secret": "s3cret+&="], ["invalid_grant", "70000", ""]
+    ),
+    (
+      "two APIs at once", ["scope": "api://orders/Orders.Read api://ledger/Ledger.Read"],
+      ["invalid_scope", "28000", ""]
+    ),
+    (
+      "more than was consented to", ["scope": "api://orders/Orders.Write"],
+      ["invalid_grant", "65001", "consent_required"]
+    ),
   ]
 
-  @Test(arguments: redemptions) func `a code is bound to who asked, where and how`(row: Redemption) throws {
+  @Test(arguments: redemptions) func `a code is bound to who asked, where and how`(
+    name: String, change: [String: String], refused: [String]
+  ) throws {
     let person = try PersonAtBrowser()
     let code = try person.code()
-    let (answer, document) = try person.redeem(code, row.change)
+    let (answer, document) = try person.redeem(code, change)
     #expect(answer.status >= 400)
-    #expect(refusal(document) == row.refusal)
+    #expect(refusal(document) == refused)
   }
 
   @Test func `a code is good once, and a second attempt ends what the first brought`() throws {

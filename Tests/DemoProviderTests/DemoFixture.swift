@@ -35,20 +35,22 @@ enum DemoFixture {
 
   /// A request to the token endpoint with a form body.
   static func tokenRequest(
-    _ form: String, tenant: String = Sample.tenant, fields: [(name: String, value: String)] = []
+    _ form: String = form(), tenant: String = Sample.tenant, fields: [(name: String, value: String)] = []
   ) -> DemoRequest {
     DemoRequest(
       method: "POST", path: "/\(tenant)/oauth2/v2.0/token", fields: fields, body: .whole(Array(form.utf8)))
   }
 
   /// The form that the sample application sends.
-  static func form(client: String = Sample.portal, secret: String = "s3cret%2B%26%3D", scope: String) -> String {
+  static func form(
+    client: String = Sample.portal, secret: String = "s3cret%2B%26%3D", scope: String = "api://orders/.default"
+  ) -> String {
     "grant_type=client_credentials&client_id=\(client)&client_secret=\(secret)&scope=\(scope)"
   }
 
   /// A good token for the sample API.
   static func token(client: String = Sample.portal) throws -> String {
-    let answer = try provider().answer(tokenRequest(form(client: client, scope: "api://orders/.default")), now: now)
+    let answer = try provider().answer(tokenRequest(form(client: client)), now: now)
     return try #require(json(answer)["access_token"] as? String)
   }
 

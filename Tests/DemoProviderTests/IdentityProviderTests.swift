@@ -9,95 +9,66 @@ import Tokens
 @testable import DemoProvider
 
 @Suite("Identity provider") struct IdentityProviderTests {
+  private typealias Fixture = DemoFixture
   typealias Sample = DemoFixture.Sample
 
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var request: DemoRequest
-    var status: Int
-    var error: String
-    var code: Int
-  }
-
-  static let refusals: [Refusal] = [
-    Refusal(
-      testDescription: "unknown tenant",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default"), tenant: "nowhere.example"),
-      status: 400, error: "invalid_request", code: 90002),
-    Refusal(
-      testDescription: "unknown tenant's metadata",
-      request: DemoRequest(method: "GET", path: "/nobody/v2.0/.well-known/openid-configuration"),
-      status: 400, error: "invalid_request", code: 90002),
-    Refusal(
-      testDescription: "no tenant in particular",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default"), tenant: "common"),
-      status: 400, error: "invalid_request", code: 50059),
-    Refusal(
-      testDescription: "unknown path", request: DemoRequest(method: "GET", path: "/favicon.ico"),
-      status: 404, error: "invalid_request", code: 90023),
-    Refusal(
-      testDescription: "GET", request: DemoRequest(method: "GET", path: "/\(Sample.tenant)/oauth2/v2.0/token"),
-      status: 400, error: "invalid_request", code: 900561),
-    Refusal(
-      testDescription: "no form", request: DemoFixture.tokenRequest("%"),
-      status: 400, error: "invalid_request", code: 9_002_313),
-    Refusal(
-      testDescription: "no grant type", request: DemoFixture.tokenRequest("client_id=\(Sample.portal)"),
-      status: 400, error: "invalid_request", code: 900144),
-    Refusal(
-      testDescription: "unknown grant type",
-      request: DemoFixture.tokenRequest("grant_type=magic&client_id=\(Sample.desk)"),
-      status: 400, error: "invalid_request", code: 90023),
-    Refusal(
-      testDescription: "no client", request: DemoFixture.tokenRequest("grant_type=client_credentials&scope=x"),
-      status: 400, error: "invalid_request", code: 900144),
-    Refusal(
-      testDescription: "no scope",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "")),
-      status: 400, error: "invalid_request", code: 900144),
-    Refusal(
-      testDescription: "unknown application",
-      request: DemoFixture.tokenRequest(
-        DemoFixture.form(client: "00000000-0000-0000-0000-000000000000", scope: "api://orders/.default")),
-      status: 400, error: "unauthorized_client", code: 700016),
-    Refusal(
-      testDescription: "no secret",
-      request: DemoFixture.tokenRequest(
-        "grant_type=client_credentials&client_id=\(Sample.portal)&scope=api://orders/.default"),
-      status: 401, error: "invalid_client", code: 7_000_218),
-    Refusal(
-      testDescription: "wrong secret",
-      request: DemoFixture.tokenRequest(DemoFixture.form(secret: "other", scope: "api://orders/.default")),
-      status: 401, error: "invalid_client", code: 7_000_215),
-    Refusal(
-      testDescription: "a scope of one permission",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/Orders.Read")),
-      status: 400, error: "invalid_scope", code: 1_002_012),
-    Refusal(
-      testDescription: "two resources",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default+api://other/.default")),
-      status: 400, error: "invalid_scope", code: 70011),
-    Refusal(
-      testDescription: "unknown resource",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://other/.default")),
-      status: 400, error: "invalid_resource", code: 500011),
-    Refusal(
-      testDescription: "Basic and body at once",
-      request: DemoFixture.tokenRequest(
-        DemoFixture.form(scope: "api://orders/.default"), fields: [("authorization", "Basic YTpi")]),
-      status: 400, error: "invalid_request", code: 9_002_313),
+  static let refusals: [(String, DemoRequest, status: Int, error: String, code: Int)] = [
+    ("unknown tenant", Fixture.tokenRequest(tenant: "nowhere.example"), 400, "invalid_request", 90002),
+    (
+      "unknown tenant's metadata", DemoRequest(method: "GET", path: "/nobody/v2.0/.well-known/openid-configuration"),
+      400, "invalid_request", 90002
+    ),
+    ("no tenant in particular", Fixture.tokenRequest(tenant: "common"), 400, "invalid_request", 50059),
+    ("unknown path", DemoRequest(method: "GET", path: "/favicon.ico"), 404, "invalid_request", 90023),
+    ("GET", DemoRequest(method: "GET", path: "/\(Sample.tenant)/oauth2/v2.0/token"), 400, "invalid_request", 900561),
+    ("no form", Fixture.tokenRequest("%"), 400, "invalid_request", 9_002_313),
+    ("no grant type", Fixture.tokenRequest("client_id=\(Sample.portal)"), 400, "invalid_request", 900144),
+    (
+      "unknown grant type", Fixture.tokenRequest("grant_type=magic&client_id=\(Sample.desk)"), 400, "invalid_request",
+      90023
+    ),
+    ("no client", Fixture.tokenRequest("grant_type=client_credentials&scope=x"), 400, "invalid_request", 900144),
+    ("no scope", Fixture.tokenRequest(Fixture.form(scope: "")), 400, "invalid_request", 900144),
+    (
+      "unknown application", Fixture.tokenRequest(Fixture.form(client: "00000000-0000-0000-0000-000000000000")), 400,
+      "unauthorized_client", 700016
+    ),
+    (
+      "no secret",
+      Fixture.tokenRequest("grant_type=client_credentials&client_id=\(Sample.portal)&scope=api://orders/.default"), 401,
+      "invalid_client", 7_000_218
+    ),
+    ("wrong secret", Fixture.tokenRequest(Fixture.form(secret: "other")), 401, "invalid_client", 7_000_215),
+    (
+      "a scope of one permission", Fixture.tokenRequest(Fixture.form(scope: "api://orders/Orders.Read")), 400,
+      "invalid_scope", 1_002_012
+    ),
+    (
+      "two resources", Fixture.tokenRequest(Fixture.form(scope: "api://orders/.default+api://other/.default")), 400,
+      "invalid_scope", 70011
+    ),
+    (
+      "unknown resource", Fixture.tokenRequest(Fixture.form(scope: "api://other/.default")), 400, "invalid_resource",
+      500011
+    ),
+    (
+      "Basic and body at once", Fixture.tokenRequest(fields: [("authorization", "Basic YTpi")]), 400, "invalid_request",
+      9_002_313
+    ),
   ]
 
-  @Test(arguments: refusals) func `a scope that cannot be granted is refused with Entra's code`(row: Refusal) throws {
-    let answer = try DemoFixture.provider().answer(row.request, now: DemoFixture.now)
-    #expect(answer.status == row.status)
+  @Test(arguments: refusals) func `a scope that cannot be granted is refused with Entra's code`(
+    name: String, request: DemoRequest, status: Int, error: String, code: Int
+  ) throws {
+    let answer = try DemoFixture.provider().answer(request, now: DemoFixture.now)
+    #expect(answer.status == status)
     #expect(answer.field("cache-control") == "no-store")
     let document = try DemoFixture.json(answer)
-    #expect(document["error"] as? String == row.error)
-    #expect(document["error_codes"] as? [Int] == [row.code])
+    #expect(document["error"] as? String == error)
+    #expect(document["error_codes"] as? [Int] == [code])
     #expect(document["timestamp"] as? String == "2023-11-14 22:13:20Z")
     let description = try #require(document["error_description"] as? String)
-    #expect(description.hasPrefix("AADSTS\(row.code): "))
+    #expect(description.hasPrefix("AADSTS\(code): "))
     #expect(description.contains("Trace ID: \(try #require(document["trace_id"] as? String)) "))
     #expect(description.hasSuffix("Timestamp: 2023-11-14 22:13:20Z"))
     #expect(!answer.text.contains("s3cret"))
@@ -122,44 +93,36 @@ import Tokens
     )
   }
 
-  struct Grant: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var request: DemoRequest
-    var roles = ["Orders.Read", "Orders.Write"]
-  }
+  private static let roles = ["Orders.Read", "Orders.Write"]
 
-  static let grants: [Grant] = [
-    Grant(
-      testDescription: "secret in the form",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders/.default"))),
-    Grant(
-      testDescription: "secret by Basic, form-encoded first",
-      request: DemoFixture.tokenRequest(
+  static let grants: [(String, DemoRequest, roles: [String])] = [
+    ("secret in the form", Fixture.tokenRequest(), roles),
+    (
+      "secret by Basic, form-encoded first",
+      Fixture.tokenRequest(
         "grant_type=client_credentials&scope=api%3A%2F%2Forders%2F.default",
-        fields: [
-          ("authorization", "Basic " + Data("\(Sample.portal):s3cret%2B%26%3D".utf8).base64EncodedString())
-        ])),
-    Grant(
-      testDescription: "the tenant's domain, the client in capitals",
-      request: DemoFixture.tokenRequest(
-        DemoFixture.form(client: Sample.portal.uppercased(), scope: "api://orders/.default"), tenant: "contoso.example")
+        fields: [("authorization", "Basic " + Data("\(Sample.portal):s3cret%2B%26%3D".utf8).base64EncodedString())]),
+      roles
     ),
-    Grant(
-      testDescription: "the resource by its client identifier",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "\(Sample.ordersAPI)/.default"))),
-    Grant(
-      testDescription: "the resource with a slash at its end",
-      request: DemoFixture.tokenRequest(DemoFixture.form(scope: "api://orders//.default"))),
-    Grant(
-      testDescription: "an application without roles",
-      request: DemoFixture.tokenRequest(DemoFixture.form(client: Sample.visitor, scope: "api://orders/.default")),
-      roles: []),
+    (
+      "the tenant's domain, the client in capitals",
+      Fixture.tokenRequest(Fixture.form(client: Sample.portal.uppercased()), tenant: "contoso.example"), roles
+    ),
+    (
+      "the resource by its client identifier",
+      Fixture.tokenRequest(Fixture.form(scope: "\(Sample.ordersAPI)/.default")), roles
+    ),
+    (
+      "the resource with a slash at its end", Fixture.tokenRequest(Fixture.form(scope: "api://orders//.default")), roles
+    ),
+    ("an application without roles", Fixture.tokenRequest(Fixture.form(client: Sample.visitor)), []),
   ]
 
-  @Test(arguments: grants) func `an application that proves itself gets a token that its keys verify`(row: Grant) throws
-  {
+  @Test(arguments: grants) func `an application that proves itself gets a token that its keys verify`(
+    name: String, request: DemoRequest, roles: [String]
+  ) throws {
     let provider = try DemoFixture.provider()
-    let answer = provider.answer(row.request, now: DemoFixture.now)
+    let answer = provider.answer(request, now: DemoFixture.now)
     #expect(answer.status == 200, "\(answer.text)")
     let reply = try DemoFixture.json(answer)
     #expect(reply["token_type"] as? String == "Bearer")
@@ -175,7 +138,7 @@ import Tokens
     #expect(claims.issuer == DemoFixture.issuer)
     #expect(claims.audiences == [Sample.ordersAPI])
     #expect(claims.tenant == Sample.tenant)
-    #expect(claims.roles == row.roles)
+    #expect(claims.roles == roles)
     #expect(claims.version == "2.0")
     #expect(claims.identityType == "app")
     #expect(claims.subject == claims.object)

@@ -28,14 +28,15 @@ import Tokens
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var authorization: @Sendable () throws -> String?
+    var name: String
+    var authorization: @Sendable () throws -> String? = { "Bearer \(try token())" }
     var status = 401
     /// The challenge's parameters besides realm and authorization_uri; nil: there is no challenge.
     var challenge: String?
     var method = "GET"
     var path = "/api/me"
     var now: Int64 = 0
+    var testDescription: String { name }
   }
 
   private static func invalid(_ reason: String) -> String {
@@ -43,61 +44,53 @@ import Tokens
   }
 
   static let rows: [Row] = [
-    Row(testDescription: "no field", authorization: { nil }, challenge: ""),
-    Row(testDescription: "another scheme", authorization: { "Basic YTpi" }, challenge: ""),
-    Row(testDescription: "scheme alone", authorization: { "Bearer" }, challenge: ""),
+    Row(name: "no field", authorization: { nil }, challenge: ""),
+    Row(name: "another scheme", authorization: { "Basic YTpi" }, challenge: ""),
+    Row(name: "scheme alone", authorization: { "Bearer" }, challenge: ""),
     Row(
-      testDescription: "no JWT", authorization: { "Bearer opaque" },
-      challenge: invalid("the token is no valid JWT of the issuer")),
-    Row(testDescription: "a good token", authorization: { "Bearer \(try token())" }, status: 200),
-    Row(testDescription: "the scheme in capitals", authorization: { "BEARER \(try token())" }, status: 200),
+      name: "no JWT", authorization: { "Bearer opaque" }, challenge: invalid("the token is no valid JWT of the issuer")),
+    Row(name: "a good token", status: 200),
+    Row(name: "the scheme in capitals", authorization: { "BEARER \(try token())" }, status: 200),
     Row(
-      testDescription: "the API by its URI",
-      authorization: { "Bearer \(try token { $0.audiences = ["api://orders"] })" },
+      name: "the API by its URI", authorization: { "Bearer \(try token { $0.audiences = ["api://orders"] })" },
       status: 200),
     Row(
-      testDescription: "another audience", authorization: { "Bearer \(try token { $0.audiences = ["api://graph"] })" },
+      name: "another audience", authorization: { "Bearer \(try token { $0.audiences = ["api://graph"] })" },
       challenge: invalid("the token is for another audience")),
+    Row(name: "expired beyond the leeway", challenge: invalid("the token expired 60 seconds ago"), now: 3660),
+    Row(name: "expired within the leeway", status: 200, now: 3659),
     Row(
-      testDescription: "expired beyond the leeway", authorization: { "Bearer \(try token())" },
-      challenge: invalid("the token expired 60 seconds ago"), now: 3660),
-    Row(
-      testDescription: "expired within the leeway", authorization: { "Bearer \(try token())" }, status: 200, now: 3659),
-    Row(
-      testDescription: "signed by another key under the issuer's name",
-      authorization: { "Bearer \(try token(key: .generate()))" },
+      name: "signed by another key under the issuer's name", authorization: { "Bearer \(try token(key: .generate()))" },
       challenge: invalid("the token is no valid JWT of the issuer")),
     Row(
-      testDescription: "a changed claim",
+      name: "a changed claim",
       authorization: {
         let parts = try token().split(separator: ".")
         let claims = try token { $0.roles = ["Orders.Approve"] }.split(separator: ".")[1]
         return "Bearer \(parts[0]).\(claims).\(parts[2])"
       },
       challenge: invalid("the token is no valid JWT of the issuer")),
-    Row(testDescription: "role granted", authorization: { "Bearer \(try token())" }, status: 200, path: "/api/list"),
+    Row(name: "role granted", status: 200, path: "/api/list"),
     Row(
-      testDescription: "delegated scope instead of a role",
-      authorization: {
-        "Bearer \(try token { claims in (claims.roles, claims.scopes) = ([], ["Orders.Read"]) })"
-      }, status: 200, path: "/api/list"),
+      name: "delegated scope instead of a role",
+      authorization: { "Bearer \(try token { claims in (claims.roles, claims.scopes) = ([], ["Orders.Read"]) })" },
+      status: 200, path: "/api/list"),
     Row(
-      testDescription: "role not granted", authorization: { "Bearer \(try token())" }, status: 403,
+      name: "role not granted", status: 403,
       challenge: ", error=\"insufficient_scope\", scope=\"api://orders/Orders.Approve\"", method: "POST",
       path: "/api/approvals"),
     Row(
-      testDescription: "no roles at all", authorization: { "Bearer \(try DemoFixture.token(client: Sample.visitor))" },
+      name: "no roles at all", authorization: { "Bearer \(try DemoFixture.token(client: Sample.visitor))" },
       status: 403, challenge: ", error=\"insufficient_scope\", scope=\"api://orders/Orders.Read\"", path: "/api/list"),
     Row(
-      testDescription: "the other API's token",
-      authorization: { "Bearer \(try token { $0.audiences = [Sample.ledgerAPI] })" },
+      name: "the other API's token", authorization: { "Bearer \(try token { $0.audiences = [Sample.ledgerAPI] })" },
       challenge: invalid("the token is for another audience")),
     Row(
-      testDescription: "another tenant of the same provider",
+      name: "another tenant of the same provider",
       authorization: { "Bearer \(try token { $0.issuer = "\(DemoFixture.origin)/\(Sample.fabrikam)/v2.0" })" },
       status: 200),
-    Row(testDescription: "no such path", authorization: { nil }, status: 404, path: "/api/you"),
-    Row(testDescription: "no such method", authorization: { nil }, status: 404, method: "DELETE"),
+    Row(name: "no such path", authorization: { nil }, status: 404, path: "/api/you"),
+    Row(name: "no such method", authorization: { nil }, status: 404, method: "DELETE"),
   ]
 
   @Test(arguments: rows) func `allowed callers are accepted, and refused ones learn why`(row: Row) throws {

@@ -30,8 +30,9 @@ import Tokens
     #expect(try PersonAtBrowser.Reply(person.authorize())?["code"]?.isEmpty == false)
   }
 
-  struct PromptRow: Sendable, CustomTestStringConvertible {
-    var testDescription: String
+  struct Row: Sendable, CustomTestStringConvertible {
+    var name: String
+    var testDescription: String { name }
     /// The people who are signed in before, all with consent.
     var signedIn: [String] = []
     var change: [String: String] = [:]
@@ -45,64 +46,59 @@ import Tokens
     var filledIn: String?
   }
 
-  static let rows: [PromptRow] = [
-    PromptRow(testDescription: "nobody", heading: "Sign in"),
-    PromptRow(testDescription: "one", signedIn: [Sample.alice]),
-    PromptRow(testDescription: "two", signedIn: [Sample.alice, Sample.bob], heading: "Choose an account"),
-    PromptRow(
-      testDescription: "two, one hinted at", signedIn: [Sample.alice, Sample.bob],
-      change: ["login_hint": "Bob@Contoso.example"]),
-    PromptRow(
-      testDescription: "somebody else hinted at", signedIn: [Sample.alice], change: ["login_hint": Sample.bob],
-      heading: "Sign in", filledIn: Sample.bob),
-    PromptRow(
-      testDescription: "login", signedIn: [Sample.alice],
-      change: ["prompt": "login", "login_hint": Sample.alice], heading: "Sign in", filledIn: Sample.alice),
-    PromptRow(
-      testDescription: "select_account", signedIn: [Sample.alice], change: ["prompt": "select_account"],
+  static let rows: [Row] = [
+    Row(name: "nobody", heading: "Sign in"),
+    Row(name: "one", signedIn: [Sample.alice]),
+    Row(name: "two", signedIn: [Sample.alice, Sample.bob], heading: "Choose an account"),
+    Row(
+      name: "two, one hinted at", signedIn: [Sample.alice, Sample.bob], change: ["login_hint": "Bob@Contoso.example"]),
+    Row(
+      name: "somebody else hinted at", signedIn: [Sample.alice], change: ["login_hint": Sample.bob], heading: "Sign in",
+      filledIn: Sample.bob),
+    Row(
+      name: "login", signedIn: [Sample.alice], change: ["prompt": "login", "login_hint": Sample.alice],
+      heading: "Sign in", filledIn: Sample.alice),
+    Row(
+      name: "select_account", signedIn: [Sample.alice], change: ["prompt": "select_account"],
       heading: "Choose an account"),
-    PromptRow(testDescription: "select_account, nobody", change: ["prompt": "select_account"], heading: "Sign in"),
-    PromptRow(
-      testDescription: "consent again", signedIn: [Sample.alice], change: ["prompt": "consent"],
+    Row(name: "select_account, nobody", change: ["prompt": "select_account"], heading: "Sign in"),
+    Row(
+      name: "consent again", signedIn: [Sample.alice], change: ["prompt": "consent"],
       heading: "Orders desk asks for your permission"),
-    PromptRow(testDescription: "none, nobody", change: ["prompt": "none"], error: "login_required"),
-    PromptRow(testDescription: "none, one", signedIn: [Sample.alice], change: ["prompt": "none"]),
-    PromptRow(
-      testDescription: "none, two", signedIn: [Sample.alice, Sample.bob], change: ["prompt": "none"],
-      error: "interaction_required"),
-    PromptRow(
-      testDescription: "none, another hinted at", signedIn: [Sample.alice],
-      change: ["prompt": "none", "login_hint": Sample.bob], error: "login_required"),
-    PromptRow(
-      testDescription: "none, no consent yet", signedIn: [Sample.alice],
+    Row(name: "none, nobody", change: ["prompt": "none"], error: "login_required"),
+    Row(name: "none, one", signedIn: [Sample.alice], change: ["prompt": "none"]),
+    Row(
+      name: "none, two", signedIn: [Sample.alice, Sample.bob], change: ["prompt": "none"], error: "interaction_required"
+    ),
+    Row(
+      name: "none, another hinted at", signedIn: [Sample.alice], change: ["prompt": "none", "login_hint": Sample.bob],
+      error: "login_required"),
+    Row(
+      name: "none, no consent yet", signedIn: [Sample.alice],
       change: ["prompt": "none", "scope": "openid api://ledger/Ledger.Read"], error: "consent_required"),
-    PromptRow(
-      testDescription: "none, signed in too long ago", signedIn: [Sample.alice],
-      change: ["prompt": "none", "max_age": "60"], error: "login_required", later: 61),
-    PromptRow(testDescription: "recently enough", signedIn: [Sample.alice], change: ["max_age": "60"], later: 60),
-    PromptRow(
-      testDescription: "too long ago", signedIn: [Sample.alice], change: ["max_age": "60"], heading: "Sign in",
-      later: 61, filledIn: Sample.alice),
-    PromptRow(
-      testDescription: "more scopes than consented to", signedIn: [Sample.alice],
+    Row(
+      name: "none, signed in too long ago", signedIn: [Sample.alice], change: ["prompt": "none", "max_age": "60"],
+      error: "login_required", later: 61),
+    Row(name: "recently enough", signedIn: [Sample.alice], change: ["max_age": "60"], later: 60),
+    Row(
+      name: "too long ago", signedIn: [Sample.alice], change: ["max_age": "60"], heading: "Sign in", later: 61,
+      filledIn: Sample.alice),
+    Row(
+      name: "more scopes than consented to", signedIn: [Sample.alice],
       change: ["scope": "openid api://orders/Orders.Write"], heading: "Orders desk asks for your permission"),
-    PromptRow(
-      testDescription: "an unknown scope", signedIn: [Sample.alice], change: ["scope": "api://orders/Orders.Burn"],
+    Row(
+      name: "an unknown scope", signedIn: [Sample.alice], change: ["scope": "api://orders/Orders.Burn"],
       error: "invalid_scope"),
-    PromptRow(
-      testDescription: "an unknown API", signedIn: [Sample.alice], change: ["scope": "api://void/A.B"],
-      error: "invalid_resource"),
-    PromptRow(testDescription: "no scope", change: ["scope": ""], error: "invalid_request"),
-    PromptRow(testDescription: "no PKCE", change: ["code_challenge": ""], error: "invalid_request"),
-    PromptRow(
-      testDescription: "PKCE that proves nothing", change: ["code_challenge_method": "plain"],
-      error: "invalid_request"),
-    PromptRow(
-      testDescription: "a token at once", change: ["response_type": "token"], error: "invalid_request"),
-    PromptRow(testDescription: "claims that are no JSON", change: ["claims": "a"], error: "invalid_request"),
+    Row(
+      name: "an unknown API", signedIn: [Sample.alice], change: ["scope": "api://void/A.B"], error: "invalid_resource"),
+    Row(name: "no scope", change: ["scope": ""], error: "invalid_request"),
+    Row(name: "no PKCE", change: ["code_challenge": ""], error: "invalid_request"),
+    Row(name: "PKCE that proves nothing", change: ["code_challenge_method": "plain"], error: "invalid_request"),
+    Row(name: "a token at once", change: ["response_type": "token"], error: "invalid_request"),
+    Row(name: "claims that are no JSON", change: ["claims": "a"], error: "invalid_request"),
   ]
 
-  @Test(arguments: rows) func `the next page depends on the accounts and on the prompt`(row: PromptRow) throws {
+  @Test(arguments: rows) func `the next page depends on the accounts and on the prompt`(row: Row) throws {
     let person = try PersonAtBrowser()
     for user in row.signedIn { _ = try person.code(user, ["prompt": "login"]) }
     person.now = person.now + row.later
