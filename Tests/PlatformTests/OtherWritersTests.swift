@@ -5,128 +5,68 @@ import Testing
 @testable import Platform
 
 @Suite struct `Other writers` {
-  typealias Step = OtherWriters.Step
-
-  private static func directory(
-    _ path: String, _ mode: UInt32 = 0o755, owner: UInt32 = 0, group: UInt32 = 0, isReadOnly: Bool = false
-  ) -> Step {
-    Step(path: path, mode: S_IFDIR | mode, owner: owner, group: group, isReadOnly: isReadOnly)
+  /// The way to a file, written as `PATH:MODE:OWNER:GROUP`, of which the last three are `755:0:0` if absent. A link ends
+  /// with `@`, the file's name is `f`, and what is mounted read-only has `!` behind it.
+  private static func steps(_ way: String) throws -> [OtherWriters.Step] {
+    try way.split(separator: " ").map { word in
+      let parts = word.split(separator: ":").map { String($0).replacing("!", with: "") }
+      let (path, isLink) = (parts[0].replacing("@", with: ""), parts[0].hasSuffix("@"))
+      let kind = isLink ? S_IFLNK : path == "f" ? S_IFREG : S_IFDIR
+      let mode = try #require(UInt32(parts.count > 1 ? parts[1] : isLink ? "777" : "755", radix: 8))
+      let ids = try parts.dropFirst(2).map { try #require(UInt32($0)) } + [0, 0]
+      return OtherWriters.Step(
+        path: path == "f" ? "/f" : path, mode: kind | mode, owner: ids[0], group: ids[1],
+        isReadOnly: word.hasSuffix("!"))
+    }
   }
-
-  private static func file(
-    _ mode: UInt32, owner: UInt32 = 0, group: UInt32 = 0, isReadOnly: Bool = false
-  ) -> Step {
-    Step(path: "/f", mode: S_IFREG | mode, owner: owner, group: group, isReadOnly: isReadOnly)
-  }
-
-  private static func link(_ path: String, owner: UInt32 = 0, isReadOnly: Bool = false) -> Step {
-    Step(path: path, mode: S_IFLNK | 0o777, owner: owner, group: 0, isReadOnly: isReadOnly)
-  }
-
-  private static let root = directory("/")
-  private static let etc = [root, directory("/etc"), directory("/etc/p")]
 
   /// Places without other writers, for a process of user 1000 and group 1000, or of root.
-  static let honest: [(String, [Step], UInt32)] = [
-    ("one's own file", [root, directory("/home/a", 0o700, owner: 1000), file(0o600, owner: 1000, group: 1000)], 1000),
-    (
-      "umask 002", [root, directory("/h", 0o775, owner: 1000, group: 1000), file(0o664, owner: 1000, group: 1000)], 1000
-    ),
-    (
-      "umask 002, a group of another number that is the process's own",
-      [root, directory("/h", 0o755, owner: 998), file(0o664, owner: 998, group: 1000)], 998
-    ),
-    ("root's file", etc + [file(0o644)], 1000),
-    ("root's file of the proxy's group", etc + [file(0o640, group: 1000)], 1000),
-    ("a file in /tmp", [root, directory("/tmp", 0o1777), file(0o600, owner: 1000)], 1000),
+  static let honest: [(String, way: String, user: UInt32)] = [
+    ("one's own file", "/ /home/a:700:1000 f:600:1000:1000", 1000),
+    ("umask 002", "/ /h:775:1000:1000 f:664:1000:1000", 1000),
+    ("umask 002, a group of another number that is the process's own", "/ /h:755:998 f:664:998:1000", 998),
+    ("root's file", "/ /etc /etc/p f:644", 1000),
+    ("root's file of the proxy's group", "/ /etc /etc/p f:640:0:1000", 1000),
+    ("a file in /tmp", "/ /tmp:1777 f:600:1000", 1000),
     (
       "a Kubernetes secret: sticky tmpfs, links, root's files",
-      [
-        root, directory("/var"), directory("/var/secrets", 0o1777), link("/var/secrets/key"),
-        link("/var/secrets/..data"), directory("/var/secrets/..2026"), file(0o444),
-      ], 65532
+      "/ /var /var/secrets:1777 /var/secrets/key@ /var/secrets/..data@ /var/secrets/..2026 f:444", 65532
     ),
-    (
-      "a Kubernetes secret with fsGroup",
-      [root, directory("/s", 0o3777, group: 65532), link("/s/..data"), file(0o640, group: 65532)], 65532
-    ),
+    ("a Kubernetes secret with fsGroup", "/ /s:3777:0:65532 /s/..data@ f:640:0:65532", 65532),
     (
       "a ConfigMap: a directory for everybody, mounted read-only",
-      [
-        root, directory("/etc/p", 0o777, isReadOnly: true), link("/etc/p/proxy.yaml", isReadOnly: true),
-        directory("/etc/p/..2026", isReadOnly: true), file(0o644, isReadOnly: true),
-      ], 65532
+      "/ /etc/p:777! /etc/p/proxy.yaml@! /etc/p/..2026! f:644!", 65532
     ),
-    (
-      "systemd's credentials",
-      [
-        root, directory("/run"), directory("/run/credentials"),
-        directory("/run/credentials/p.service", 0o500, owner: 998, isReadOnly: true),
-        file(0o440, owner: 998, isReadOnly: true),
-      ], 998
-    ),
-    ("a Docker secret", [root, directory("/run"), directory("/run/secrets"), file(0o444)], 65532),
-    (
-      "a directory that nobody else enters",
-      [root, directory("/root", 0o700), directory("/root/x", 0o777), file(0o666)], 0
-    ),
-    (
-      "a container's user namespace, in which root has another number",
-      [directory("/", owner: 65534), directory("/etc", owner: 65534), file(0o644, owner: 65534)], 1000
-    ),
+    ("systemd's credentials", "/ /run /run/credentials /run/credentials/p.service:500:998! f:440:998!", 998),
+    ("a Docker secret", "/ /run /run/secrets f:444", 65532),
+    ("a directory that nobody else enters", "/ /root:700 /root/x:777 f:666", 0),
+    ("a container's user namespace, in which root has another number", "/:755:65534 /etc:755:65534 f:644:65534", 1000),
   ]
 
   @Test(arguments: honest)
-  func `an honest place has none`(name: String, steps: [Step], user: UInt32) {
-    #expect(OtherWriters.find(steps, user: user, group: 1000) == nil)
+  func `an honest place has none`(name: String, way: String, user: UInt32) throws {
+    #expect(try OtherWriters.find(Self.steps(way), user: user, group: 1000) == nil)
   }
 
-  static let others: [(String, [Step], UInt32, OtherWriters)] = [
-    (
-      "everybody's file", etc + [file(0o666)], 1000,
-      OtherWriters(writer: .everybody(mode: 0o666), directory: nil)
-    ),
-    (
-      "everybody's directory", [root, directory("/data", 0o777), file(0o600, owner: 1000)], 1000,
-      OtherWriters(writer: .everybody(mode: 0o777), directory: "/data")
-    ),
-    (
-      "everybody's directory high above", [root, directory("/data", 0o777), directory("/data/x"), file(0o600)], 0,
-      OtherWriters(writer: .everybody(mode: 0o777), directory: "/data")
-    ),
-    (
-      "another's file under root", [root, directory("/srv"), file(0o600, owner: 1000)], 0,
-      OtherWriters(writer: .user(1000), directory: nil)
-    ),
-    (
-      "another's directory", [root, directory("/home/b", owner: 1001), file(0o600, owner: 1000)], 1000,
-      OtherWriters(writer: .user(1001), directory: "/home/b")
-    ),
-    (
-      "a group's file", etc + [file(0o660, group: 50)], 1000,
-      OtherWriters(writer: .group(50, mode: 0o660), directory: nil)
-    ),
-    (
-      "a group's directory", [root, directory("/srv", 0o775, group: 50), file(0o600)], 1000,
-      OtherWriters(writer: .group(50, mode: 0o775), directory: "/srv")
-    ),
-    (
-      "another's link in /tmp", [root, directory("/tmp", 0o1777), link("/tmp/p", owner: 1001), file(0o600)], 1000,
-      OtherWriters(writer: .user(1001), directory: nil)
-    ),
-    (
-      "another's directory in /tmp", [root, directory("/tmp", 0o1777), directory("/tmp/p", owner: 1001), file(0o600)],
-      0, OtherWriters(writer: .user(1001), directory: "/tmp/p")
-    ),
-    (
-      "everybody's file behind a group's door", [root, directory("/srv", 0o750, group: 50), file(0o666)], 1000,
-      OtherWriters(writer: .group(50, mode: 0o666), directory: nil)
-    ),
+  static let others: [(String, way: String, user: UInt32, OtherWriters.Writer, directory: String?)] = [
+    ("everybody's file", "/ /etc /etc/p f:666", 1000, .everybody(mode: 0o666), nil),
+    ("everybody's directory", "/ /data:777 f:600:1000", 1000, .everybody(mode: 0o777), "/data"),
+    ("everybody's directory high above", "/ /data:777 /data/x f:600", 0, .everybody(mode: 0o777), "/data"),
+    ("another's file under root", "/ /srv f:600:1000", 0, .user(1000), nil),
+    ("another's directory", "/ /home/b:755:1001 f:600:1000", 1000, .user(1001), "/home/b"),
+    ("a group's file", "/ /etc /etc/p f:660:0:50", 1000, .group(50, mode: 0o660), nil),
+    ("a group's directory", "/ /srv:775:0:50 f:600", 1000, .group(50, mode: 0o775), "/srv"),
+    ("another's link in /tmp", "/ /tmp:1777 /tmp/p@:777:1001 f:600", 1000, .user(1001), nil),
+    ("another's directory in /tmp", "/ /tmp:1777 /tmp/p:755:1001 f:600", 0, .user(1001), "/tmp/p"),
+    ("everybody's file behind a group's door", "/ /srv:750:0:50 f:666", 1000, .group(50, mode: 0o666), nil),
   ]
 
   @Test(arguments: others)
-  func `users that can write or replace a file`(name: String, steps: [Step], user: UInt32, expected: OtherWriters) {
-    #expect(OtherWriters.find(steps, user: user, group: 1000) == expected)
+  func `users that can write or replace a file`(
+    name: String, way: String, user: UInt32, writer: OtherWriters.Writer, directory: String?
+  ) throws {
+    let found = try OtherWriters.find(Self.steps(way), user: user, group: 1000)
+    #expect(found == OtherWriters(writer: writer, directory: directory))
   }
 
   @Test func `links are followed with every directory on the way`() throws {
