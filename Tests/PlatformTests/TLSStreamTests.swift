@@ -8,24 +8,18 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct TLSStreamTests {
   @Test func `megabytes go both ways at once, whole and in order`() async throws {
-    let contexts = try TLSContexts()
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await withTLSStreams { _, client, server in
       let up = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
       let down = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 13) }
       async let atServer = server.transfer(sending: down, receiving: up.count)
       async let atClient = client.transfer(sending: up, receiving: down.count)
       #expect(await atServer.bytes == up)
       #expect(await atClient.bytes == down)
-      client.close()
-      server.close()
     }
   }
 
   @Test func `after a half-close the other direction goes on, and both ends are in good order`() async throws {
-    let contexts = try TLSContexts()
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await withTLSStreams { _, client, server in
       await client.sendAll("question")
       client.closeWrite()
       let question = await server.receiveAll()
@@ -36,38 +30,28 @@ struct TLSStreamTests {
       let answer = await client.receiveAll()
       #expect(answer.bytes == Array("answer".utf8))
       #expect(answer.end == .endOfStream)
-      client.close()
     }
   }
 
   @Test func `an end without close_notify is a truncation`() async throws {
-    let contexts = try TLSContexts()
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await withTLSStreams { _, client, server in
       await server.sendAll("half of an ans")
       shutdown(server.channel.descriptor, Int32(SHUT_WR))
       let answer = await client.receiveAll()
       #expect(answer.bytes == Array("half of an ans".utf8))
       #expect(answer.end == .failed(.truncated))
-      client.close()
-      server.close()
     }
   }
 
   @Test func `a reset is a reset`() async throws {
-    let contexts = try TLSContexts()
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await withTLSStreams { _, client, server in
       server.reset()
       #expect(await client.receiveAll().end == .failed(.reset))
-      client.close()
     }
   }
 
   @Test func `a part of a record is not taken for something to receive`() async throws {
-    let contexts = try TLSContexts()
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await withTLSStreams { loop, client, server in
       // The first bytes of an application data record's header.
       let header: [UInt8] = [0x17, 0x03, 0x03]
       #expect(send(client.channel.descriptor, header, header.count, 0) == header.count)
@@ -88,8 +72,6 @@ struct TLSStreamTests {
       #expect(!server.mayReceive)
       #expect(server.isStale)
       waiter.close()
-      client.close()
-      server.close()
     }
   }
 
@@ -113,9 +95,7 @@ struct TLSStreamTests {
   }
 
   @Test func `an idle connection with another record behind the answer is stale`() async throws {
-    let contexts = try TLSContexts()
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await withTLSStreams { _, client, server in
       await server.sendAll("answer")
       await server.sendAll("unasked")
       // Both records are in the socket, so one system call takes both; one of them is received. A record adds its type
@@ -125,15 +105,11 @@ struct TLSStreamTests {
       }
       #expect(await client.receiveAll(6).bytes == Array("answer".utf8))
       #expect(client.isStale)
-      client.close()
-      server.close()
     }
   }
 
   @Test func `an idle connection is not stale, although tickets arrived behind the handshake`() async throws {
-    let contexts = try TLSContexts()
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await withTLSStreams { loop, client, server in
       let waiter = Waiter(loop)
       waiter.watch(client.channel, .read)
       #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
@@ -144,7 +120,6 @@ struct TLSStreamTests {
       #expect(await waiter.wait(until: .now + .seconds(60)) == .ready)
       waiter.close()
       #expect(client.isStale)
-      client.close()
     }
   }
 
@@ -179,6 +154,19 @@ struct TLSStreamTests {
     }
     #expect((verdict == nil) == isAccepted)
     if let verdict { #expect(verdict.verdict != 0) }
+  }
+}
+
+/// Runs `body` with the ends of a TLS connection, which are closed behind it.
+private func withTLSStreams(
+  _ body: @escaping @Sendable (EventLoop, _ client: ByteStream, _ server: ByteStream) async throws -> Void
+) async throws {
+  let contexts = try TLSContexts()
+  try await onLoop { loop in
+    let (client, server) = try await connectedStreams(on: loop, client: contexts.client, server: contexts.server)
+    try await body(loop, client, server)
+    client.close()
+    server.close()
   }
 }
 
