@@ -60,75 +60,46 @@ import Tokens
 
   private static func basic(_ pair: String) -> [String] { ["Authorization: Basic \(Base64.encode(Array(pair.utf8)))"] }
 
+  private static let own = "grant_type=client_credentials"
+  private static let exchange = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange"
+  private static let type = "urn:ietf:params:oauth:token-type:"
+
   @Test(
     arguments: [
-      ("grant_type=client_credentials", .success(0)),
-      ("grant_type=client_credentials&scope=", .success(0)),
-      ("grant_type=client_credentials&scope=orders.write+orders.read", .success(0)),
-      ("grant_type=client_credentials&scope=orders.read", .failure(.unknownScope)),
-      ("grant_type=client_credentials&scope=https%3A%2F%2Fvault.example%2F.default", .success(1)),
-      ("grant_type=client_credentials&scope=https://vault.example", .success(1)),
-      ("grant_type=client_credentials&resource=https://vault.example/", .success(1)),
-      ("grant_type=client_credentials&resource=https://else.example/", .failure(.unknownResource)),
-      ("grant_type=client_credentials&resource=a&resource=b", .failure(.form)),
-      ("grant_type=client_credentials&audience=https://vault.example", .success(1)),
-      ("grant_type=client_credentials&audience=https://else.example", .failure(.unknownResource)),
-      ("grant_type=client_credentials&audience=", .success(0)),
+      (own, .success(0)),
+      ("\(own)&scope=", .success(0)),
+      ("\(own)&scope=orders.write+orders.read", .success(0)),
+      ("\(own)&scope=orders.read", .failure(.unknownScope)),
+      ("\(own)&scope=https%3A%2F%2Fvault.example%2F.default", .success(1)),
+      ("\(own)&scope=https://vault.example", .success(1)),
+      ("\(own)&resource=https://vault.example/", .success(1)),
+      ("\(own)&resource=https://else.example/", .failure(.unknownResource)),
+      ("\(own)&resource=a&resource=b", .failure(.form)),
+      ("\(own)&audience=https://vault.example", .success(1)),
+      ("\(own)&audience=https://else.example", .failure(.unknownResource)),
+      ("\(own)&audience=", .success(0)),
       // RFC 8707 §2: a resource beside a scope must not be ignored.
-      (
-        "grant_type=client_credentials&scope=https://vault.example/.default&resource=https://vault.example/",
-        .success(1)
-      ),
-      (
-        "grant_type=client_credentials&scope=orders.read+orders.write&resource=https://vault.example",
-        .failure(.unknownResource)
-      ),
-      (
-        "grant_type=client_credentials&scope=https://vault.example&resource=https://else.example",
-        .failure(.unknownResource)
-      ),
-      (
-        "grant_type=client_credentials&scope=https://vault.example&audience=https://else.example",
-        .failure(.unknownResource)
-      ),
-      (
-        "grant_type=client_credentials&resource=https://vault.example&audience=https://vault.example/", .success(1)
-      ),
-      (
-        "grant_type=client_credentials&resource=https://vault.example&audience=https://else.example",
-        .failure(.unknownResource)
-      ),
-      ("grant_type=client_credentials&scope=else&resource=https://vault.example", .failure(.unknownScope)),
-      ("grant_type=client_credentials&scope=a%22b", .failure(.unknownScope)),
-      ("grant_type=client_credentials&scope=onward", .failure(.grant)),
-      ("grant_type=client_credentials&scope=a&scope=b", .failure(.form)),
+      ("\(own)&scope=https://vault.example/.default&resource=https://vault.example/", .success(1)),
+      ("\(own)&scope=orders.read+orders.write&resource=https://vault.example", .failure(.unknownResource)),
+      ("\(own)&scope=https://vault.example&resource=https://else.example", .failure(.unknownResource)),
+      ("\(own)&scope=https://vault.example&audience=https://else.example", .failure(.unknownResource)),
+      ("\(own)&resource=https://vault.example&audience=https://vault.example/", .success(1)),
+      ("\(own)&resource=https://vault.example&audience=https://else.example", .failure(.unknownResource)),
+      ("\(own)&scope=else&resource=https://vault.example", .failure(.unknownScope)),
+      ("\(own)&scope=a%22b", .failure(.unknownScope)),
+      ("\(own)&scope=onward", .failure(.grant)),
+      ("\(own)&scope=a&scope=b", .failure(.form)),
       ("grant_type=password&username=a&password=b", .failure(.grant)),
-      ("scope=onward", .failure(.form)), ("", .failure(.form)), ("grant_type=%zz", .failure(.form)),
-      (
-        "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&subject_token=t"
-          + "&subject_token_type=urn:ietf:params:oauth:token-type:jwt", .success(2)
-      ),
-      (
-        "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&subject_token=t&scope=onward"
-          + "&subject_token_type=urn:ietf:params:oauth:token-type:access_token", .success(2)
-      ),
-      ("grant_type=urn:ietf:params:oauth:grant-type:token-exchange&subject_token=t", .failure(.subjectToken)),
-      (
-        "grant_type=urn:ietf:params:oauth:grant-type:token-exchange"
-          + "&subject_token_type=urn:ietf:params:oauth:token-type:jwt", .failure(.subjectToken)
-      ),
-      (
-        "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&subject_token=t"
-          + "&subject_token_type=urn:ietf:params:oauth:token-type:id_token", .failure(.subjectToken)
-      ),
-      (
-        "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&subject_token=t&actor_token=a"
-          + "&subject_token_type=urn:ietf:params:oauth:token-type:jwt", .failure(.subjectToken)
-      ),
-      (
-        "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&subject_token=t&scope=https://vault.example"
-          + "&subject_token_type=urn:ietf:params:oauth:token-type:jwt", .failure(.grant)
-      ),
+      ("scope=onward", .failure(.form)),
+      ("", .failure(.form)),
+      ("grant_type=%zz", .failure(.form)),
+      ("\(exchange)&subject_token=t&subject_token_type=\(type)jwt", .success(2)),
+      ("\(exchange)&subject_token=t&scope=onward&subject_token_type=\(type)access_token", .success(2)),
+      ("\(exchange)&subject_token=t", .failure(.subjectToken)),
+      ("\(exchange)&subject_token_type=\(type)jwt", .failure(.subjectToken)),
+      ("\(exchange)&subject_token=t&subject_token_type=\(type)id_token", .failure(.subjectToken)),
+      ("\(exchange)&subject_token=t&actor_token=a&subject_token_type=\(type)jwt", .failure(.subjectToken)),
+      ("\(exchange)&subject_token=t&scope=https://vault.example&subject_token_type=\(type)jwt", .failure(.grant)),
     ] as [(String, Result<Int, ProgramRefusal>)])
   func `the token endpoint gives the tokens that are listed, by the grants that fit them`(
     form: String, expected: Result<Int, ProgramRefusal>
