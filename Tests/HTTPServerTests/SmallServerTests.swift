@@ -88,8 +88,11 @@ struct SmallServerTests {
     }
   }
 
+  private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
+
   struct Row: Sendable, CustomTestStringConvertible {
-    let testDescription: String
+    let name: String
+    var testDescription: String { name }
     let request: String
     /// The end of the answers.
     let end: String
@@ -98,55 +101,47 @@ struct SmallServerTests {
   }
 
   static let rows: [Row] = [
-    Row(testDescription: "GET", request: "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", end: "\r\n\r\nGET /a "),
+    Row(name: "GET", request: get("/a"), end: "\r\n\r\nGET /a "),
+    Row(name: "two on one connection", request: get("/a") + get("/b"), end: "GET /b ", statuses: [200, 200]),
+    Row(name: "HEAD has no content", request: "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n", end: "Content-Length: 8\r\n\r\n"),
     Row(
-      testDescription: "two on one connection",
-      request: "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n", end: "GET /b ",
-      statuses: [200, 200]),
+      name: "content of a known length", request: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc",
+      end: "POST /a abc"),
     Row(
-      testDescription: "HEAD has no content", request: "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n",
-      end: "Content-Length: 8\r\n\r\n"),
-    Row(
-      testDescription: "content of a known length",
-      request: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", end: "POST /a abc"),
-    Row(
-      testDescription: "content in chunks, then another request",
+      name: "content in chunks, then another request",
       request: "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
-        + "GET /b HTTP/1.1\r\nHost: h\r\n\r\n", end: "GET /b ", statuses: [200, 200]),
+        + get("/b"), end: "GET /b ", statuses: [200, 200]),
     Row(
-      testDescription: "100 is sent before the content",
+      name: "100 is sent before the content",
       request: "POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx", end: "POST /a x",
       statuses: [100, 200]),
     Row(
-      testDescription: "more content than is kept",
+      name: "more content than is kept",
       request: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\nabcdefghijk", end: "unreadable\n",
       statuses: [413]),
     Row(
-      testDescription: "content of any size is digested",
+      name: "content of any size is digested",
       request: "PUT /digest HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\nabcdefghijk",
       end: "PUT /digest 11 [202, 47]"),
     Row(
-      testDescription: "content that is not read ends the connection",
-      request: "POST /unread HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /b HTTP/1.1\r\nHost: h\r\n\r\n",
+      name: "content that is not read ends the connection",
+      request: "POST /unread HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc" + get("/b"),
       end: "Connection: close\r\n\r\nPOST /unread "),
     Row(
-      testDescription: "so does content whose end cannot be told, where none is read",
+      name: "so does content whose end cannot be told, where none is read",
       request: "POST /unread HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
       end: "Connection: close\r\n\r\nPOST /unread "),
     Row(
-      testDescription: "what the handler refuses ends the connection",
-      request: "GET /refused HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n",
+      name: "what the handler refuses ends the connection", request: get("/refused") + get("/b"),
       end: "Connection: close\r\n\r\nno\n", statuses: [403]),
-    Row(testDescription: "no HTTP", request: "nothing of the kind\r\n\r\n", end: "unreadable\n", statuses: [400]),
+    Row(name: "no HTTP", request: "nothing of the kind\r\n\r\n", end: "unreadable\n", statuses: [400]),
     Row(
-      testDescription: "two on one connection of HTTP/1.0, which is told that it goes on",
+      name: "two on one connection of HTTP/1.0, which is told that it goes on",
       request: "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\nHEAD /b HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
       end: "Connection: keep-alive\r\n\r\n", statuses: [200, 200]),
+    Row(name: "pieces in chunks", request: get("/paced"), end: "\r\n\r\n7\r\npiece 0\r\n7\r\npiece 1\r\n0\r\n\r\n"),
     Row(
-      testDescription: "pieces in chunks", request: "GET /paced HTTP/1.1\r\nHost: h\r\n\r\n",
-      end: "\r\n\r\n7\r\npiece 0\r\n7\r\npiece 1\r\n0\r\n\r\n"),
-    Row(
-      testDescription: "pieces until the end, to HTTP/1.0", request: "GET /paced HTTP/1.0\r\n\r\n",
+      name: "pieces until the end, to HTTP/1.0", request: "GET /paced HTTP/1.0\r\n\r\n",
       end: "Connection: close\r\n\r\npiece 0piece 1"),
   ]
 
@@ -160,7 +155,7 @@ struct SmallServerTests {
 
   @Test func `a server that keeps no connections closes each behind its answer`() async throws {
     let running = try Running { $0.keepsConnections = false }
-    let text = try await running.exchange("GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n")
+    let text = try await running.exchange(Self.get("/a") + Self.get("/b"))
     #expect(text.hasSuffix("Connection: close\r\n\r\nGET /a "), "\(text)")
     await running.stop()
   }
@@ -169,11 +164,11 @@ struct SmallServerTests {
     let running = try Running { $0.connections = 2 }
     let silent = try RawConnection(port: running.port)
     let heard = try RawConnection(port: running.port)
-    try await heard.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await heard.send(Self.get("/a"))
     #expect(try await heard.receive { $0.hasSuffix("GET /a ") }.hasSuffix("GET /a "))
-    #expect(try await running.exchange("GET /b HTTP/1.1\r\nHost: h\r\n\r\n").hasSuffix("GET /b "))
+    #expect(try await running.exchange(Self.get("/b")).hasSuffix("GET /b "))
     #expect(try await silent.isClosedByPeer())
-    try await heard.send("GET /c HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await heard.send(Self.get("/c"))
     #expect(try await heard.receive { $0.hasSuffix("GET /c ") }.hasSuffix("GET /c "))
     await running.stop()
     #expect(try await heard.isClosedByPeer())
@@ -182,9 +177,9 @@ struct SmallServerTests {
   @Test func `an answer that is to be the last one ends the server, and every other connection`() async throws {
     let running = try Running()
     let other = try RawConnection(port: running.port)
-    try await other.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await other.send(Self.get("/a"))
     #expect(try await other.receive { $0.hasSuffix("GET /a ") }.hasSuffix("GET /a "))
-    #expect(try await running.exchange("GET /last HTTP/1.1\r\nHost: h\r\n\r\n").hasSuffix("GET /last "))
+    #expect(try await running.exchange(Self.get("/last")).hasSuffix("GET /last "))
     #expect(await running.serving.value)
     #expect(try await other.isClosedByPeer())
   }
