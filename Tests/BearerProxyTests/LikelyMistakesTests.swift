@@ -138,18 +138,11 @@ struct Mistake: Sendable, CustomTestStringConvertible {
   /// Every line of what `check` says, without the file's name; the verdict aside.
   var messages: [String]
 
-  /// Mistakes in a table: name, part and wrong text, unless the part is missing; below them, indented, the messages. A
-  /// line that is indented twice continues the one before it; `⏎` is a line end.
+  /// Mistakes in the notation of `issueTable`: name, part and wrong text, unless the part is missing. `⏎` is a line end.
   static func table(_ text: String) -> [Mistake] {
-    var mistakes: [Mistake] = []
-    for line in text.replacing("\n    ", with: " ").split(separator: "\n") {
-      if line.hasPrefix("  ") {
-        mistakes[mistakes.count - 1].messages.append(String(line.dropFirst(2)))
-      } else {
-        let columns = line.split(separator: " | ").map { String($0).replacing("⏎", with: "\n") } + [""]
-        mistakes.append(Mistake(testDescription: columns[0], part: columns[1], wrong: columns[2], messages: []))
-      }
+    issueTable(text).map { row in
+      let columns = row.fragment.split(separator: " | ").map { String($0).replacing("⏎", with: "\n") } + [""]
+      return Mistake(testDescription: columns[0], part: columns[1], wrong: columns[2], messages: row.expected)
     }
-    return mistakes
   }
 }

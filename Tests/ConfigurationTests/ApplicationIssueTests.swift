@@ -1,5 +1,6 @@
 // The message for each mistake in an application.
 
+import TestSupport
 import Testing
 
 @testable import Configuration

@@ -2,6 +2,7 @@
 
 import Bytes
 import Routing
+import TestSupport
 import Testing
 
 @testable import Configuration

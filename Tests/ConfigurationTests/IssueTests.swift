@@ -1,5 +1,6 @@
 // The message for each mistake; one mistake does not hide another.
 
+import TestSupport
 import Testing
 
 @testable import Configuration

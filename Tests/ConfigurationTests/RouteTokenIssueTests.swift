@@ -1,5 +1,6 @@
 // The message for each mistake in a route's token.
 
+import TestSupport
 import Testing
 
 @testable import Configuration

@@ -1,8 +1,8 @@
-// The notation of this module's tables of mistakes.
+// The notation of tables of mistakes and what is said of them.
 
-/// Rows of a table: lines of a configuration and, indented below them, the message of each issue that they bring, or
-/// `no issue`. A line that is indented twice continues the one before it; one that begins with `#` is a comment.
-func issueTable(_ text: String) -> [(fragment: String, expected: [String])] {
+/// Rows of a table: lines of an input and, indented below them, each message that they bring, or `no issue`. A line that
+/// is indented twice continues the one before it; one that begins with `#` is a comment.
+package func issueTable(_ text: String) -> [(fragment: String, expected: [String])] {
   var rows: [(fragment: String, expected: [String])] = []
   var isComplete = true
   for line in text.replacing("\n    ", with: " ").split(separator: "\n") where !line.hasPrefix("#") {
