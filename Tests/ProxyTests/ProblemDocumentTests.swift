@@ -27,112 +27,93 @@ import Tokens
   private static let reply = TokenErrorReply(
     error: "invalid_client", codes: [7_000_215], description: private_, correlationID: private_)
 
+  /// Status and kind of an answer, and the failures that have it.
+  private static let answers: [(Int, String, [ExchangeFailure])] = [
+    (
+      400, "bad-request",
+      [
+        .head(.requestLine), .head(.hostMissing), .framing(.bothLengths), .targetRefused, .handOut(.content),
+        .handOut(.message), .handOut(.description), .handOut(.fields), .program(.shape(.imds)), .delivery(.content),
+        .delivery(.contentCut), .maxForwards, .callTimeout,
+      ]
+    ),
+    (414, "target-too-long", [.head(.targetTooLong)]),
+    (431, "head-too-large", [.head(.headTooLarge), .head(.field(.tooMany))]),
+    (505, "version-not-supported", [.head(.versionUnsupported)]),
+    (408, "request-timeout", [.headStalled, .delivery(.contentStalled), .delivery(.contentTooSlow)]),
+    (501, "bad-request", [.framing(.transferCodingUnknown)]),
+    (400, "bad-path", [.path(.climbsAboveRoot)]),
+    (501, "method-not-supported", [.methodRefused, .tunnelRefused]),
+    (421, "misdirected-request", [.schemeRefused]),
+    (417, "expectation-failed", [.expectation]),
+    (421, "unknown-host", [.caller(.unknownHost)]),
+    (403, "cross-site-request", [.caller(.crossSite), .caller(.unknownPage), .handOut(.browser), .program(.browser)]),
+    (403, "speculative-request", [.caller(.speculative)]),
+    (403, "service-worker-refused", [.caller(.serviceWorker)]),
+    (
+      403, "caller-refused",
+      [.caller(.unknownPeer), .caller(.unknownCertificate), .caller(.missingSecret), .handOut(.route)]
+    ),
+    (401, "caller-not-authenticated", [.caller(.untrustedToken), .program(.client), .program(.secret)]),
+    (403, "caller-scope-missing", [.caller(.missingScope)]),
+    (400, "authorization-refused", [.authorizationRefused]),
+    (400, "choice-refused", [.choiceRefused, .program(.unknownResource)]),
+    (403, "bad-path", [.handOut(.otherRoute)]),
+    (400, "caller-refused", [.program(.forwarded)]),
+    (404, "no-route", [.program(.nothingHere), .noRoute]),
+    (405, "method-not-allowed", [.program(.method), .methodNotAllowed]),
+    (403, "token-refused", [.refusedToken(status: 403)]),
+    (413, "content-too-large", [.delivery(.tooLarge)]),
+    (502, "token-request-rejected", [.token(AcquisitionError(TokenFailure(.refused(reply), status: 401)))]),
+    (
+      502, "authority-unusable",
+      [
+        .token(AcquisitionError(.document(.issuer(found: private_)), retryAfter: 60)),
+        .token(AcquisitionError(.metadata(status: 404), retryAfter: 60)),
+      ]
+    ),
+    (504, "upstream-timeout", [.unreachable(.timedOut), .delivery(.upstreamStalled)]),
+    (
+      502, "upstream-unreachable",
+      [
+        .unreachable(.connect(.unresolved(unresolved))), .unreachable(.connect(.refused(SystemError("connect", 111)))),
+        .unreachable(.connect(.forbiddenAddress)), .unreachable(.tls(.truncated)),
+        .unreachable(.proxyUnreachable(.timedOut)), .unreachable(.proxy(.credentials)), .unreachable(.withoutHTTP2),
+        .unreachable(.withoutWebSockets),
+      ]
+    ),
+    (502, "upstream-closed", [.delivery(.upstreamClosed)]),
+    (508, "loop-detected", [.loop, .suspectedLoop]),
+    (502, "upstream-malformed", [.delivery(.upstreamMalformed(.fieldLine))]),
+    (504, "exchange-timeout", [.delivery(.exchangeTimedOut)]),
+  ]
+
+  /// Those that say when to come back.
+  private static let delays: [(Int, String, Int64, ExchangeFailure)] = [
+    (503, "caller-issuer-unavailable", 5, .callerIssuerUnavailable),
+    (503, "identity-provider-unavailable", 1, .handOut(.overtaken)),
+    (
+      503, "identity-provider-unavailable", 7,
+      .token(AcquisitionError(.unreached(.closed(host: private_)), retryAfter: 7))
+    ),
+    (503, "token-cache-unavailable", 2, .token(AcquisitionError(.cacheUnread, retryAfter: 2))),
+  ]
+
   private static func rows() throws -> [Row] {
     let interaction = InteractionRequired(
       reason: .noAccount, scopes: .none, authority: try Authority("https://id.example/realm"))
-    return fixedRows + [
-      Row(failure: .token(AcquisitionError(.interaction(interaction))), status: 401, kind: "interaction-required"),
-      Row(
-        failure: .token(AcquisitionError(.refused(try refused(.claims(claims))))), status: 401,
-        kind: "caller-claims-required"),
-      Row(
-        failure: .token(AcquisitionError(.refused(try refused(.consent)))), status: 403, kind: "caller-consent-required"
-      ),
-      Row(
-        failure: .token(AcquisitionError(.refused(try refused(.invalidToken)))), status: 401,
-        kind: "caller-token-refused"),
-      Row(failure: .token(AcquisitionError(.refused(try refused(.denied)))), status: 403, kind: "caller-denied"),
+    let tokens: [(Int, String, AcquisitionError)] = [
+      (401, "interaction-required", AcquisitionError(.interaction(interaction))),
+      (401, "caller-claims-required", AcquisitionError(.refused(try refused(.claims(claims))))),
+      (403, "caller-consent-required", AcquisitionError(.refused(try refused(.consent)))),
+      (401, "caller-token-refused", AcquisitionError(.refused(try refused(.invalidToken)))),
+      (403, "caller-denied", AcquisitionError(.refused(try refused(.denied)))),
     ]
+    return answers.flatMap { status, kind, failures in
+      failures.map { Row(failure: $0, status: status, kind: kind) }
+    } + delays.map { Row(failure: $3, status: $0, kind: $1, retryAfter: $2) }
+      + tokens.map { Row(failure: .token($2), status: $0, kind: $1) }
   }
-
-  private static let fixedRows = [
-    Row(failure: .head(.requestLine), status: 400, kind: "bad-request"),
-    Row(failure: .head(.hostMissing), status: 400, kind: "bad-request"),
-    Row(failure: .head(.targetTooLong), status: 414, kind: "target-too-long"),
-    Row(failure: .head(.headTooLarge), status: 431, kind: "head-too-large"),
-    Row(failure: .head(.field(.tooMany)), status: 431, kind: "head-too-large"),
-    Row(failure: .head(.versionUnsupported), status: 505, kind: "version-not-supported"),
-    Row(failure: .headStalled, status: 408, kind: "request-timeout"),
-    Row(failure: .framing(.bothLengths), status: 400, kind: "bad-request"),
-    Row(failure: .framing(.transferCodingUnknown), status: 501, kind: "bad-request"),
-    Row(failure: .path(.climbsAboveRoot), status: 400, kind: "bad-path"),
-    Row(failure: .methodRefused, status: 501, kind: "method-not-supported"),
-    Row(failure: .tunnelRefused, status: 501, kind: "method-not-supported"),
-    Row(failure: .targetRefused, status: 400, kind: "bad-request"),
-    Row(failure: .schemeRefused, status: 421, kind: "misdirected-request"),
-    Row(failure: .expectation, status: 417, kind: "expectation-failed"),
-    Row(failure: .caller(.unknownHost), status: 421, kind: "unknown-host"),
-    Row(failure: .caller(.crossSite), status: 403, kind: "cross-site-request"),
-    Row(failure: .caller(.unknownPage), status: 403, kind: "cross-site-request"),
-    Row(failure: .caller(.speculative), status: 403, kind: "speculative-request"),
-    Row(failure: .caller(.serviceWorker), status: 403, kind: "service-worker-refused"),
-    Row(failure: .caller(.unknownPeer), status: 403, kind: "caller-refused"),
-    Row(failure: .caller(.unknownCertificate), status: 403, kind: "caller-refused"),
-    Row(failure: .caller(.missingSecret), status: 403, kind: "caller-refused"),
-    Row(failure: .caller(.untrustedToken), status: 401, kind: "caller-not-authenticated"),
-    Row(failure: .caller(.missingScope), status: 403, kind: "caller-scope-missing"),
-    Row(failure: .callerIssuerUnavailable, status: 503, kind: "caller-issuer-unavailable", retryAfter: 5),
-    Row(failure: .authorizationRefused, status: 400, kind: "authorization-refused"),
-    Row(failure: .choiceRefused, status: 400, kind: "choice-refused"),
-    Row(failure: .handOut(.browser), status: 403, kind: "cross-site-request"),
-    Row(failure: .handOut(.content), status: 400, kind: "bad-request"),
-    Row(failure: .handOut(.message), status: 400, kind: "bad-request"),
-    Row(failure: .handOut(.description), status: 400, kind: "bad-request"),
-    Row(failure: .handOut(.fields), status: 400, kind: "bad-request"),
-    Row(failure: .handOut(.overtaken), status: 503, kind: "identity-provider-unavailable", retryAfter: 1),
-    Row(failure: .handOut(.otherRoute), status: 403, kind: "bad-path"),
-    Row(failure: .handOut(.route), status: 403, kind: "caller-refused"),
-    Row(failure: .program(.browser), status: 403, kind: "cross-site-request"),
-    Row(failure: .program(.forwarded), status: 400, kind: "caller-refused"),
-    Row(failure: .program(.nothingHere), status: 404, kind: "no-route"),
-    Row(failure: .program(.method), status: 405, kind: "method-not-allowed"),
-    Row(failure: .program(.client), status: 401, kind: "caller-not-authenticated"),
-    Row(failure: .program(.secret), status: 401, kind: "caller-not-authenticated"),
-    Row(failure: .program(.unknownResource), status: 400, kind: "choice-refused"),
-    Row(failure: .program(.shape(.imds)), status: 400, kind: "bad-request"),
-    Row(failure: .refusedToken(status: 403), status: 403, kind: "token-refused"),
-    Row(failure: .noRoute, status: 404, kind: "no-route"),
-    Row(failure: .methodNotAllowed, status: 405, kind: "method-not-allowed"),
-    Row(failure: .delivery(.tooLarge), status: 413, kind: "content-too-large"),
-    Row(failure: .delivery(.content), status: 400, kind: "bad-request"),
-    Row(failure: .delivery(.contentCut), status: 400, kind: "bad-request"),
-    Row(failure: .delivery(.contentStalled), status: 408, kind: "request-timeout"),
-    Row(failure: .delivery(.contentTooSlow), status: 408, kind: "request-timeout"),
-    Row(
-      failure: .token(AcquisitionError(.unreached(.closed(host: private_)), retryAfter: 7)), status: 503,
-      kind: "identity-provider-unavailable", retryAfter: 7),
-    Row(
-      failure: .token(AcquisitionError(.cacheUnread, retryAfter: 2)), status: 503, kind: "token-cache-unavailable",
-      retryAfter: 2),
-    Row(
-      failure: .token(AcquisitionError(TokenFailure(.refused(reply), status: 401))), status: 502,
-      kind: "token-request-rejected"),
-    Row(
-      failure: .token(AcquisitionError(.document(.issuer(found: private_)), retryAfter: 60)), status: 502,
-      kind: "authority-unusable"),
-    Row(
-      failure: .token(AcquisitionError(.metadata(status: 404), retryAfter: 60)), status: 502,
-      kind: "authority-unusable"),
-    Row(failure: .unreachable(.timedOut), status: 504, kind: "upstream-timeout"),
-    Row(failure: .unreachable(.connect(.unresolved(unresolved))), status: 502, kind: "upstream-unreachable"),
-    Row(
-      failure: .unreachable(.connect(.refused(SystemError("connect", 111)))), status: 502,
-      kind: "upstream-unreachable"),
-    Row(failure: .unreachable(.connect(.forbiddenAddress)), status: 502, kind: "upstream-unreachable"),
-    Row(failure: .unreachable(.tls(.truncated)), status: 502, kind: "upstream-unreachable"),
-    Row(failure: .unreachable(.proxyUnreachable(.timedOut)), status: 502, kind: "upstream-unreachable"),
-    Row(failure: .unreachable(.proxy(.credentials)), status: 502, kind: "upstream-unreachable"),
-    Row(failure: .unreachable(.withoutHTTP2), status: 502, kind: "upstream-unreachable"),
-    Row(failure: .unreachable(.withoutWebSockets), status: 502, kind: "upstream-unreachable"),
-    Row(failure: .delivery(.upstreamClosed), status: 502, kind: "upstream-closed"),
-    Row(failure: .maxForwards, status: 400, kind: "bad-request"),
-    Row(failure: .callTimeout, status: 400, kind: "bad-request"),
-    Row(failure: .loop, status: 508, kind: "loop-detected"),
-    Row(failure: .suspectedLoop, status: 508, kind: "loop-detected"),
-    Row(failure: .delivery(.upstreamMalformed(.fieldLine)), status: 502, kind: "upstream-malformed"),
-    Row(failure: .delivery(.upstreamStalled), status: 504, kind: "upstream-timeout"),
-    Row(failure: .delivery(.exchangeTimedOut), status: 504, kind: "exchange-timeout"),
-  ]
 
   /// The kinds of failure. The compiler demands a kind for each new case, and the test below a row for each kind.
   private enum Kind: CaseIterable {
