@@ -53,90 +53,77 @@ import Tokens
   private static let failing = UpstreamCondition.Failure(
     since: 1_700_000_000, reason: "Connection refused", count: 3)
 
-  private static func rows() throws -> [(RouteStatus, word: String, line: String)] {
-    let alice = TokenSubject.account("alice@contoso.example")
-    return [
-      (try status(nil), "ready", "ready, adds no token"),
-      (try status(token(.application, for: 3500)), "ready", "ready, token for 58 min"),
-      (try status(token(alice, for: 90)), "ready", "ready, token of alice@contoso.example for 90 s"),
-      (
-        try status(token(alice)), "ready",
-        "ready, a token of alice@contoso.example is obtained when one is asked for"
-      ),
-      (try status(token(.application)), "refreshing", "waiting for the first token"),
-      (try status(token(.application, for: -90)), "ready", "ready, a token is obtained when one is asked for"),
-      (
-        try status(token(.application, for: 240, isRefreshing: true)), "refreshing",
-        "refreshing the token, the held one serves for 4 min"
-      ),
-      (
-        try status(token(.application, for: 240, isRefreshing: true, isOfFormerCredential: true)), "refreshing",
-        "refreshing the token, the held one, obtained with the former credential, serves for 4 min"
-      ),
-      (
-        try status(
-          token(
-            .application, for: 240,
-            AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: "invalid_client")), status: 401)),
-            isOfFormerCredential: true)), "provider_refuses",
-        "provider refuses since 2023-11-14T22:18:20Z (5 min): invalid_client; next attempt in 12 s; the held token, "
-          + "obtained with the former credential, serves for 4 min"
-      ),
-      (
-        try status(token(alice, for: 90, isOfFormerCredential: true)), "ready",
-        "ready, token of alice@contoso.example, obtained with the former credential, for 90 s"
-      ),
-      (
-        try status(token(alice, needed(.consentRequired))), "sign_in_needed",
-        "needs a sign-in of alice@contoso.example: consent is missing; run 'bearer-proxy login -c p.yaml --route graph'"
-      ),
-      (
-        try status(token(.account(nil), for: 60, needed(.basicAction)), link: "http://127.0.0.1/.bearer/x"),
-        "sign_in_needed",
-        "needs a sign-in: the provider wants more proof, such as a second factor; open http://127.0.0.1/.bearer/x, or "
-          + "run 'bearer-proxy login -c p.yaml --route graph'; the held token serves for 60 s"
-      ),
-      (
-        try status(token(.account(nil), needed(.accountAmbiguous))), "sign_in_needed",
-        "needs a choice: several accounts are signed in, and the route names none; name one under the route's 'token'"
-      ),
-      (
-        try status(
-          token(alice, for: 90), need: SignInRequirement(authenticationContexts: ["c1"], since: now),
-          upstream: failing),
-        "sign_in_needed",
-        "needs a sign-in of alice@contoso.example: the upstream asks for another way to authenticate (c1); run "
-          + "'bearer-proxy login -c p.yaml --route graph'; the held token serves for 90 s"
-      ),
-      (
-        try status(token(alice, AcquisitionError(.cacheUnread, retryAfter: 2)), upstream: failing), "cache_unavailable",
-        "token cache unreadable since 2023-11-14T22:18:20Z (5 min), so who is signed in is not known"
-      ),
-      (
-        try status(token(.application, for: 8000, down), upstream: failing), "provider_down",
-        "provider down since 2023-11-14T22:18:20Z (5 min): id.example did not answer in time; next attempt in 12 s; "
-          + "the held token serves for 2 h"
-      ),
-      (
-        try status(token(.application, AcquisitionError(.metadata(status: 404), retryAfter: 60))), "provider_refuses",
-        "provider refuses since 2023-11-14T22:18:20Z (5 min): metadata answered with status 404; next attempt in 12 s"
-      ),
-      (
-        try status(nil, upstream: failing), "upstream_failing",
-        "upstream failing since 2023-11-14T22:13:20Z (10 min): Connection refused"
-      ),
-    ]
+  private func expect(
+    _ word: String, _ line: String, _ token: TokenStatus?, need: SignInRequirement? = nil,
+    upstream: UpstreamCondition.Failure? = nil, link: String? = nil
+  ) throws {
+    let status = try Self.status(token, need: need, upstream: upstream, link: link)
+    #expect(status.condition.state.rawValue == word, "\(line)")
+    #expect(status.line == line)
+    let members = try #require(status.json.members)
+    #expect(members["state"] == .string(word) && members["line"] == .string(line))
+    #expect((members["sign_in"] != nil) == (word == "sign_in_needed"))
+    #expect((members["provider"] != nil) == word.hasPrefix("provider"))
   }
 
   @Test func `each state has its word and its line`() throws {
-    for (status, word, line) in try Self.rows() {
-      #expect(status.condition.state.rawValue == word, "\(line)")
-      #expect(status.line == line)
-      let members = try #require(status.json.members)
-      #expect(members["state"] == .string(word) && members["line"] == .string(line))
-      #expect((members["sign_in"] != nil) == (word == "sign_in_needed"))
-      #expect((members["provider"] != nil) == word.hasPrefix("provider"))
-    }
+    let alice = TokenSubject.account("alice@contoso.example")
+    try expect("ready", "ready, adds no token", nil)
+    try expect("ready", "ready, token for 58 min", Self.token(.application, for: 3500))
+    try expect("ready", "ready, token of alice@contoso.example for 90 s", Self.token(alice, for: 90))
+    try expect("ready", "ready, a token of alice@contoso.example is obtained when one is asked for", Self.token(alice))
+    try expect("refreshing", "waiting for the first token", Self.token(.application))
+    try expect("ready", "ready, a token is obtained when one is asked for", Self.token(.application, for: -90))
+    try expect(
+      "refreshing", "refreshing the token, the held one serves for 4 min",
+      Self.token(.application, for: 240, isRefreshing: true))
+    try expect(
+      "refreshing", "refreshing the token, the held one, obtained with the former credential, serves for 4 min",
+      Self.token(.application, for: 240, isRefreshing: true, isOfFormerCredential: true))
+    try expect(
+      "provider_refuses",
+      "provider refuses since 2023-11-14T22:18:20Z (5 min): invalid_client; next attempt in 12 s; the held token, "
+        + "obtained with the former credential, serves for 4 min",
+      Self.token(
+        .application, for: 240,
+        AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: "invalid_client")), status: 401)),
+        isOfFormerCredential: true))
+    try expect(
+      "ready", "ready, token of alice@contoso.example, obtained with the former credential, for 90 s",
+      Self.token(alice, for: 90, isOfFormerCredential: true))
+    try expect(
+      "sign_in_needed",
+      "needs a sign-in of alice@contoso.example: consent is missing; run 'bearer-proxy login -c p.yaml --route graph'",
+      Self.token(alice, Self.needed(.consentRequired)))
+    try expect(
+      "sign_in_needed",
+      "needs a sign-in: the provider wants more proof, such as a second factor; open http://127.0.0.1/.bearer/x, or "
+        + "run 'bearer-proxy login -c p.yaml --route graph'; the held token serves for 60 s",
+      Self.token(.account(nil), for: 60, Self.needed(.basicAction)), link: "http://127.0.0.1/.bearer/x")
+    try expect(
+      "sign_in_needed",
+      "needs a choice: several accounts are signed in, and the route names none; name one under the route's 'token'",
+      Self.token(.account(nil), Self.needed(.accountAmbiguous)))
+    try expect(
+      "sign_in_needed",
+      "needs a sign-in of alice@contoso.example: the upstream asks for another way to authenticate (c1); run "
+        + "'bearer-proxy login -c p.yaml --route graph'; the held token serves for 90 s", Self.token(alice, for: 90),
+      need: SignInRequirement(authenticationContexts: ["c1"], since: Self.now), upstream: Self.failing)
+    try expect(
+      "cache_unavailable",
+      "token cache unreadable since 2023-11-14T22:18:20Z (5 min), so who is signed in is not known",
+      Self.token(alice, AcquisitionError(.cacheUnread, retryAfter: 2)), upstream: Self.failing)
+    try expect(
+      "provider_down",
+      "provider down since 2023-11-14T22:18:20Z (5 min): id.example did not answer in time; next attempt in 12 s; "
+        + "the held token serves for 2 h", Self.token(.application, for: 8000, Self.down), upstream: Self.failing)
+    try expect(
+      "provider_refuses",
+      "provider refuses since 2023-11-14T22:18:20Z (5 min): metadata answered with status 404; next attempt in 12 s",
+      Self.token(.application, AcquisitionError(.metadata(status: 404), retryAfter: 60)))
+    try expect(
+      "upstream_failing", "upstream failing since 2023-11-14T22:13:20Z (10 min): Connection refused", nil,
+      upstream: Self.failing)
   }
 
   @Test func `programs get what the line says, member by member`() throws {
