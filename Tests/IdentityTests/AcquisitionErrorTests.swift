@@ -166,11 +166,8 @@ import Tokens
     bench.clock.advance(299)
     #expect(value.isUsable(at: bench.clock.now))
     guard row.expected != nil else { return }
-    guard case .failed(_, _, let servedUntil) = event.outcome else {
-      Issue.record("renewed")
-      return
-    }
-    #expect(servedUntil == value.lifetime.expiresAt)
+    let failure = try #require(event.failure)
+    #expect(failure.servedUntil == value.lifetime.expiresAt)
     #expect(try await bench.broker.bearer(for: subscription) === value)
   }
 }

@@ -96,11 +96,8 @@ import Tokens
     bench.clock.advance(3300)
     await bench.provider.script(tokens: [answer])
     #expect(try await bench.token(subscription) == "AT-alice")
-    guard case .failed(_, _, let servedUntil) = try await bench.nextEvent().outcome else {
-      Issue.record("renewed")
-      return
-    }
-    #expect(servedUntil == ManualClock.start + 3600)
+    let failure = try #require(try await bench.nextEvent().failure)
+    #expect(failure.servedUntil == ManualClock.start + 3600)
     #expect(try await bench.token(subscription) == "AT-alice")
     #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-alice"])
   }

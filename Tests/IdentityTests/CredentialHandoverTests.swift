@@ -37,12 +37,8 @@ import Tokens
     #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
     let event = try await bench.nextEvent()
     #expect(event.isOfChangedCredential)
-    guard case .failed(let error, .configuration, servedUntil: ManualClock.start + 3600) = event.outcome,
-      error.told == Self.rejected
-    else {
-      Issue.record("\(event.outcome)")
-      return
-    }
+    let failure = try #require(event.failure)
+    #expect(failure == (Self.rejected, .configuration, ManualClock.start + 3600))
     // In the pause nothing is sent; after it one request is.
     #expect(try await bench.broker.bearer(for: wrong).revealedToken() == "token-1")
     let status = await bench.broker.status(of: wrong)
@@ -131,12 +127,8 @@ import Tokens
     await bench.provider.script(tokens: [Self.refusal])
     #expect(try await bench.token(wrong) == "AT-2")
     let event = try await bench.nextEvent()
-    guard event.isOfChangedCredential, case .failed(let error, .configuration, _) = event.outcome,
-      error.told == Self.rejected
-    else {
-      Issue.record("\(event.outcome)")
-      return
-    }
+    let failure = try #require(event.failure)
+    #expect(event.isOfChangedCredential && failure.error == Self.rejected && failure.kind == .configuration)
     // Nor does the next one, with a refresh token that the credential is tried with again.
     bench.clock.advance(10)
     await bench.provider.script(tokens: [Self.refusal])

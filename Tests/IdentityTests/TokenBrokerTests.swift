@@ -173,12 +173,8 @@ import Tokens
     ])
     #expect(value.claimsRefresh(at: bench.clock.now))
     bench.broker.refreshBehind(subscription)
-    guard case .failed(let error, .transient, let servedUntil) = try await bench.nextEvent().outcome else {
-      Issue.record("not a transient failure")
-      return
-    }
-    #expect(error.told == .down(503, retryAfter: 100))
-    #expect(servedUntil == value.lifetime.expiresAt)
+    let failure = try #require(try await bench.nextEvent().failure)
+    #expect(failure == (.down(503, retryAfter: 100), .transient, value.lifetime.expiresAt))
 
     bench.clock.advance(99)
     #expect(!value.claimsRefresh(at: bench.clock.now))

@@ -1,3 +1,4 @@
+import Bytes
 import HTTPClient
 import Tokens
 
@@ -28,5 +29,13 @@ extension AcquisitionError {
     case .rejected(let reply): .rejected(reply, retryAfter: retryAfter ?? 0)
     case .providerUnavailable, .unusableMetadata, .cacheUnavailable, .interactionRequired, .assertionRefused: self
     }
+  }
+}
+
+extension TokenEvent {
+  /// What a failed acquisition told, and until when a held token serves.
+  var failure: (error: AcquisitionError, kind: TokenErrorClass, servedUntil: UnixTime?)? {
+    guard case .failed(let error, let kind, let servedUntil) = outcome else { return nil }
+    return (error.told, kind, servedUntil)
   }
 }
