@@ -246,12 +246,3 @@ import Tokens
     #expect(await bench.provider.forms.count == 1)
   }
 }
-
-extension Result<String, AcquisitionError> {
-  fileprivate var text: String {
-    switch self {
-    case .success(let token): token
-    case .failure(let error): error.reason
-    }
-  }
-}

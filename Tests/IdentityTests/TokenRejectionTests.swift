@@ -11,11 +11,18 @@ import Tokens
 
   private func rejection(_ text: String = claims) throws -> TokenRejection { .claims(try Claims(json: text)) }
 
-  @Test func `claims go to the provider at once, and all callers get the token they bring`() async throws {
+  /// Alice's route with a token that its API refuses, at a provider with these answers.
+  private static func refused(
+    _ answers: ScriptedProvider.Answer...
+  ) async throws -> (AccountBench, TokenSubscription, BearerValue) {
     let bench = try AccountBench.signedIn()
-    await bench.provider.script(tokens: [AccountBench.tokens("AT-new", refreshToken: "RT-2")])
+    await bench.provider.script(tokens: answers)
     let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
+    return (bench, subscription, try await bench.broker.bearer(for: subscription))
+  }
+
+  @Test func `claims go to the provider at once, and all callers get the token they bring`() async throws {
+    let (bench, subscription, refused) = try await Self.refused(AccountBench.tokens("AT-new", refreshToken: "RT-2"))
     bench.clock.advance(1)
     let value = try await bench.broker.bearer(answering: try rejection(), about: refused, for: subscription)
     #expect(value?.revealedToken() == "AT-new")
@@ -28,10 +35,7 @@ import Tokens
   }
 
   @Test func `many rejections of one kind are one request`() async throws {
-    let bench = try AccountBench.signedIn()
-    let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
-    await bench.provider.script(tokens: [AccountBench.tokens("AT-new")])
+    let (bench, subscription, refused) = try await Self.refused(AccountBench.tokens("AT-new"))
     await bench.provider.hold()
     let rejection = try rejection()
     let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -74,10 +78,7 @@ import Tokens
   }
 
   @Test func `a token from elsewhere is no answer to a demand for claims`() async throws {
-    let bench = try AccountBench.signedIn()
-    let subscription = try bench.subscription()
-    await bench.provider.script(tokens: [AccountBench.tokens("AT-claims", refreshToken: "RT-2")])
-    let first = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, first) = try await Self.refused(AccountBench.tokens("AT-claims", refreshToken: "RT-2"))
     let proof = try #require(
       try await bench.broker.bearer(answering: try rejection(), about: first, for: subscription))
     bench.clock.advance(1)
@@ -101,9 +102,7 @@ import Tokens
   }
 
   @Test func `parts of an API that want different proofs get the token that each of them asked for`() async throws {
-    let bench = try AccountBench.signedIn()
-    let subscription = try bench.subscription()
-    let first = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, first) = try await Self.refused()
     let rejections = try [#"{"a":1}"#, #"{"b":1}"#, #"{"c":1}"#].map { try rejection($0) }
     await bench.provider.script(tokens: ["AT-a", "AT-b", "AT-c"].map { AccountBench.tokens($0) })
     for rejection in rejections {
@@ -156,10 +155,7 @@ import Tokens
   }
 
   @Test func `an invalid token is exchanged for another, even if the cache holds it still`() async throws {
-    let bench = try AccountBench.signedIn()
-    await bench.provider.script(tokens: [AccountBench.tokens("AT-new")])
-    let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, refused) = try await Self.refused(AccountBench.tokens("AT-new"))
     #expect(refused.revealedToken() == "AT-alice")
     bench.clock.advance(1)
     let value = try await bench.broker.bearer(answering: .invalidToken, about: refused, for: subscription)
@@ -168,9 +164,7 @@ import Tokens
   }
 
   @Test func `a token that another process obtained meanwhile replaces a request`() async throws {
-    let bench = try AccountBench.signedIn()
-    let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, refused) = try await Self.refused()
     bench.clock.advance(5)
     try await bench.signIn(AccountBench.alice, scopes: "A", token: "AT-other", refreshToken: "RT-other")
     let value = try await bench.broker.bearer(answering: .invalidToken, about: refused, for: subscription)
@@ -179,10 +173,7 @@ import Tokens
   }
 
   @Test func `scopes are added to those that the subscription has`() async throws {
-    let bench = try AccountBench.signedIn()
-    await bench.provider.script(tokens: [AccountBench.tokens("AT-AB", scope: "A B")])
-    let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, refused) = try await Self.refused(AccountBench.tokens("AT-AB", scope: "A B"))
     let rejection = TokenRejection.scopes(try ScopeSet(["B"]))
     let value = try await bench.broker.bearer(answering: rejection, about: refused, for: subscription)
     #expect(value?.revealedToken() == "AT-AB")
@@ -195,10 +186,7 @@ import Tokens
   }
 
   @Test func `a wider token that lacks the old scopes serves the one request only`() async throws {
-    let bench = try AccountBench.signedIn()
-    await bench.provider.script(tokens: [AccountBench.tokens("AT-B", scope: "B")])
-    let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, refused) = try await Self.refused(AccountBench.tokens("AT-B", scope: "B"))
     let value = try await bench.broker.bearer(
       answering: .scopes(try ScopeSet(["B"])), about: refused, for: subscription)
     #expect(value?.revealedToken() == "AT-B")
@@ -206,11 +194,9 @@ import Tokens
   }
 
   @Test func `if a person is needed the rejection fails, and the refused token goes on serving others`() async throws {
-    let bench = try AccountBench.signedIn()
     let more = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
-    await bench.provider.script(tokens: [AccountBench.refusal("interaction_required", claims: more)])
-    let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, refused) = try await Self.refused(
+      AccountBench.refusal("interaction_required", claims: more))
     let failing = try rejection()
     do throws(AcquisitionError) {
       _ = try await bench.broker.bearer(answering: failing, about: refused, for: subscription)
@@ -228,10 +214,7 @@ import Tokens
   }
 
   @Test func `a provider that is down is left alone, whatever APIs say`() async throws {
-    let bench = try AccountBench.signedIn()
-    await bench.provider.script(tokens: [.json(503, "", retryAfter: "30")])
-    let subscription = try bench.subscription()
-    let refused = try await bench.broker.bearer(for: subscription)
+    let (bench, subscription, refused) = try await Self.refused(.json(503, "", retryAfter: "30"))
     let failing = try rejection()
     await #expect(throws: AcquisitionError.self) {
       try await bench.broker.bearer(answering: failing, about: refused, for: subscription)

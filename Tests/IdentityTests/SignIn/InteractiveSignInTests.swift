@@ -37,6 +37,15 @@ import Tokens
       }
   }
 
+  /// A sign-in that ends before a browser is opened, since the provider lacks something.
+  func expectUnsupported(
+    _ missing: SignInError.Way, _ change: @escaping (inout SignInRequest) throws -> Void = { _ in }
+  ) async {
+    await #expect(throws: SignInError.unsupported(missing)) {
+      try await signIn(change) { _ in Issue.record("a browser is opened") }
+    }
+  }
+
   @Test(arguments: ["query", "form_post"])
   func `a code becomes tokens, and the person is filed`(mode: String) async throws {
     await provider.change { $0.responseModes = [mode] }
@@ -144,34 +153,16 @@ import Tokens
     }
     for prompts in [nil, ["none", "login"]] as [[String]?] {
       await provider.change { $0.prompts = prompts }
-      await #expect(throws: SignInError.unsupported(.registration)) {
-        _ = try await signIn {
-          $0.prompt = .create
-        } browser: { _ in
-          Issue.record("no browser is opened")
-        }
-      }
+      await expectUnsupported(.registration) { $0.prompt = .create }
     }
   }
 
   @Test func `a provider that promises no PKCE gets no sign-in of an application that requires it`() async throws {
-    await #expect(throws: SignInError.unsupported(.pkce)) {
-      _ = try await signIn {
-        $0.application.requiresPKCE = true
-      } browser: { _ in
-        Issue.record("no browser is opened")
-      }
-    }
+    await expectUnsupported(.pkce) { $0.application.requiresPKCE = true }
   }
 
   @Test func `an issuer that knows no domain_hint is not sent one`() async throws {
-    await #expect(throws: SignInError.unsupported(.domainHint)) {
-      _ = try await signIn {
-        $0.domainHint = DomainHint("contoso.com")
-      } browser: { _ in
-        Issue.record("no browser is opened")
-      }
-    }
+    await expectUnsupported(.domainHint) { $0.domainHint = DomainHint("contoso.com") }
   }
 
   @Test func `two sign-ins share no state, nonce or challenge`() async throws {

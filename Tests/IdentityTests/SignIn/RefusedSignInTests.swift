@@ -83,9 +83,7 @@ extension InteractiveSignInTests {
       try await signIn { try await $0.bring("code=C&state=\($0.state)") }
     }
     await provider.change { $0.hasAuthorization = false }
-    await #expect(throws: SignInError.unsupported(.browser)) {
-      try await signIn { _ in Issue.record("nobody is to be shown an address") }
-    }
+    await expectUnsupported(.browser)
   }
 
   @Test func `the browser does not come back in time`() async throws {
