@@ -88,6 +88,13 @@ import Testing
     #expect(!SentSecrets([Secret("")]).isRepeated(in: text))
   }
 
+  /// The failure that an answer is, to a request with these secrets.
+  private static func failure(_ body: String, _ sent: SentSecrets = sent) throws -> TokenFailure {
+    try #require(throws: TokenFailure.self) {
+      try TokenReply(ProviderAnswer(status: 401, body: Array(body.utf8)), sent: sent, now: now)
+    }
+  }
+
   @Test(arguments: forms) func `no member of an error shows it, and the class of the error stays`(
     name: String, text: String
   ) throws {
@@ -99,47 +106,30 @@ import Testing
         "trace_id": value, "error_codes": .array([value]), "claims": .string(#"{"access_token":{"x":{"value":"y"}}}"#),
         "timestamp": value,
       ])
-      do throws(TokenFailure) {
-        _ = try TokenReply(
-          ProviderAnswer(status: 401, body: Array(body.canonicalText().utf8)), sent: Self.sent, now: Self.now)
-        Issue.record("accepted")
-      } catch {
-        guard case .refused(let reply) = error.cause else {
-          Issue.record("not refused")
-          return
-        }
-        #expect(reply.error == (code == "invalid_client" ? code : "withheld"), "\(name)")
-        #expect(reply.description == "the provider's words repeat a secret of the request, and are not shown")
-        #expect(reply.suberror == nil && reply.correlationID == nil && reply.codes.isEmpty, "\(name)")
-        #expect(reply.claims != nil)
-        #expect(error.errorClass == .configuration)
-      }
+      let error = try Self.failure(body.canonicalText())
+      let reply = try #require(error.reply)
+      #expect(reply.error == (code == "invalid_client" ? code : "withheld"), "\(name)")
+      #expect(reply.description == "the provider's words repeat a secret of the request, and are not shown")
+      #expect(reply.suberror == nil && reply.correlationID == nil && reply.codes.isEmpty, "\(name)")
+      #expect(reply.claims != nil)
+      #expect(error.errorClass == .configuration)
     }
   }
 
-  @Test(arguments: forms) func `claims that show it are no claims`(name: String, text: String) {
+  @Test(arguments: forms) func `claims that show it are no claims`(name: String, text: String) throws {
     let claims = JSONValue.object(["access_token": .object(["x": .object(["value": .string(text)])])]).canonicalText()
     let body = JSONValue.object(["error": .string("interaction_required"), "claims": .string(claims)])
-    do throws(TokenFailure) {
-      _ = try TokenReply(
-        ProviderAnswer(status: 400, body: Array(body.canonicalText().utf8)), sent: Self.sent, now: Self.now)
-      Issue.record("accepted")
-    } catch {
-      #expect(error.cause == .refused(TokenErrorReply(error: "interaction_required")), "\(name)")
-    }
+    #expect(
+      try Self.failure(body.canonicalText()).cause == .refused(TokenErrorReply(error: "interaction_required")),
+      "\(name)")
   }
 
-  @Test func `a secret of digits is no error code, and a long text is not looked through`() {
+  @Test func `a secret of digits is no error code, and a long text is not looked through`() throws {
     let sent = SentSecrets([Secret("7000215")])
     let body = #"{"error": "invalid_client", "error_codes": [7000215], "error_description": "AADSTS7000215: no"}"#
-    do throws(TokenFailure) {
-      _ = try TokenReply(ProviderAnswer(status: 401, body: Array(body.utf8)), sent: sent, now: Self.now)
-      Issue.record("accepted")
-    } catch {
-      guard case .refused(let reply) = error.cause else { return }
-      #expect(reply.codes.isEmpty)
-      #expect(reply.description?.contains("7000215") == false)
-    }
+    let reply = try #require(try Self.failure(body, sent).reply)
+    #expect(reply.codes.isEmpty)
+    #expect(reply.description?.contains("7000215") == false)
     #expect(Self.sent.isRepeated(in: String(repeating: "x", count: 20_000)))
     #expect(!Self.sent.isRepeated(in: String(repeating: "x ", count: 8_000)))
   }
