@@ -23,93 +23,70 @@ private func summary(_ reading: HeadReading) -> String {
 }
 
 @Suite struct RequestHeadParserTests {
-  static let faults = [
-    // Request line.
-    HeadCase("GET /\r\n", "requestLine"),
-    HeadCase("GET\r\n", "requestLine"),
-    HeadCase("GET \r\n", "requestLine"),
-    HeadCase(" GET / HTTP/1.1\r\n", "requestLine"),
-    HeadCase("GET  / HTTP/1.1\r\n", "requestLine"),
-    HeadCase("GET\t/ HTTP/1.1\r\n", "requestLine"),
-    HeadCase("GET /  HTTP/1.1\r\n", "version"),
-    HeadCase("GET / HTTP/1.1 \r\n", "requestLine"),
-    HeadCase("GET / HTTP/1.1 x\r\n", "requestLine"),
-    HeadCase("GET / HTTP/1.1\n", "lineEnd"),
-    HeadCase("GET / HTTP/1.1\rx\n", "lineEnd"),
-    HeadCase("GET /\n", "requestLine"),
-    HeadCase("\nGET / HTTP/1.1\r\n", "lineEnd"),
-    HeadCase("\rGET / HTTP/1.1\r\n", "lineEnd"),
-    HeadCase("\r\n\r\n\r\n\r\n\r\n", "emptyLines"),
-    HeadCase("G\0T / HTTP/1.1\r\n", "method"),
-    HeadCase(":GET / HTTP/1.1\r\n", "method"),
-    HeadCase("G\u{C4}T / HTTP/1.1\r\n", "method"),
-    HeadCase("\u{16}\u{03}\u{01}\u{02}\0\u{01}", "method"),
-    // Target.
-    HeadCase("GET foo HTTP/1.1\r\n", "target"),
-    HeadCase("GET * HTTP/1.1\r\n", "target"),
-    HeadCase("OPTIONS ** HTTP/1.1\r\n", "target"),
-    HeadCase("GET /a#b HTTP/1.1\r\n", "target"),
-    HeadCase("GET /a\u{7F} HTTP/1.1\r\n", "target"),
-    HeadCase("GET /a\0 HTTP/1.1\r\n", "target"),
-    HeadCase("GET /\u{E4} HTTP/1.1\r\n", "target"),
-    HeadCase("GET h:80 HTTP/1.1\r\n", "target"),
-    HeadCase("GET ftp://h/ HTTP/1.1\r\n", "target"),
-    HeadCase("GET http:// HTTP/1.1\r\n", "target"),
-    HeadCase("GET http:///a HTTP/1.1\r\n", "target"),
-    HeadCase("GET http://h:x/a HTTP/1.1\r\n", "target"),
-    HeadCase("GET http://u:p@h/ HTTP/1.1\r\n", "userInformation"),
-    HeadCase("CONNECT / HTTP/1.1\r\n", "target"),
-    HeadCase("CONNECT h HTTP/1.1\r\n", "target"),
-    HeadCase("CONNECT http://h:1/ HTTP/1.1\r\n", "target"),
-    // Version.
-    HeadCase("GET / HTTP/2.0\r\n", "versionUnsupported"),
-    HeadCase("GET / HTTP/0.9\r\n", "versionUnsupported"),
-    HeadCase("GET / http/1.1\r\n", "version"),
-    HeadCase("GET / HTTP/1.\r\n", "version"),
-    HeadCase("GET / HTTP/1\r\n", "version"),
-    HeadCase("GET / HTTP/1.10\r\n", "version"),
-    HeadCase("GET / HTTPS/1.1\r\n", "version"),
-    HeadCase("PRI * HTTP/2.0\r\n", "target"),
-    // Fields.
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA : b\r\n", "field(HTTP.FieldSyntaxError.spaceBeforeColon)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA\t: b\r\n", "field(HTTP.FieldSyntaxError.spaceBeforeColon)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n", "field(HTTP.FieldSyntaxError.name)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA\r\n", "field(HTTP.FieldSyntaxError.name)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n: b\r\n", "field(HTTP.FieldSyntaxError.name)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA\0: b\r\n", "field(HTTP.FieldSyntaxError.name)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n\u{C4}: b\r\n", "field(HTTP.FieldSyntaxError.name)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n b\r\n", "field(HTTP.FieldSyntaxError.folding)"),
-    HeadCase("GET / HTTP/1.1\r\n A: b\r\n", "field(HTTP.FieldSyntaxError.folding)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n\tc\r\n", "field(HTTP.FieldSyntaxError.folding)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\0c\r\n", "field(HTTP.FieldSyntaxError.value)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: \u{7F}\r\n", "field(HTTP.FieldSyntaxError.value)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: 1234567890\u{1B}4567890\r\n", "field(HTTP.FieldSyntaxError.value)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\rc\r\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nA: b\r\r\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\n\rx\n", "field(HTTP.FieldSyntaxError.lineEnd)"),
-    // Rules over the whole head.
-    HeadCase("GET / HTTP/1.1\r\n\r\n", "hostMissing"),
-    HeadCase("GET http://h/ HTTP/1.1\r\n\r\n", "hostMissing"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nhost: h\r\n\r\n", "hostRepeated"),
-    HeadCase("GET / HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n", "hostRepeated"),
-    HeadCase("GET / HTTP/1.1\r\nHost:\r\n\r\n", "hostInvalid"),
-    HeadCase("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "hostInvalid"),
-    HeadCase("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "hostInvalid"),
-    HeadCase("GET / HTTP/1.1\r\nHost: u@h\r\n\r\n", "hostInvalid"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h:65536\r\n\r\n", "hostInvalid"),
-    HeadCase("GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n", "hostDisagrees"),
-    HeadCase("GET http://a:81/ HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
-    HeadCase("GET http://a:443/ HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
-    HeadCase("GET https://a/ HTTP/1.1\r\nHost: a:80\r\n\r\n", "hostDisagrees"),
-    HeadCase("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", "hostDisagrees"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nConnection: a b\r\n\r\n", "connectionOptions"),
-    HeadCase("GET / HTTP/1.1\r\nHost: h\r\nConnection: \"a\"\r\n\r\n", "connectionOptions"),
-    HeadCase(
+  /// The heads that have each fault first.
+  static let faultyHeads: KeyValuePairs = [
+    "requestLine": [
+      "GET /\r\n", "GET\r\n", "GET \r\n", " GET / HTTP/1.1\r\n", "GET  / HTTP/1.1\r\n", "GET\t/ HTTP/1.1\r\n",
+      "GET / HTTP/1.1 \r\n", "GET / HTTP/1.1 x\r\n", "GET /\n",
+    ],
+    "version": [
+      "GET /  HTTP/1.1\r\n", "GET / http/1.1\r\n", "GET / HTTP/1.\r\n", "GET / HTTP/1\r\n", "GET / HTTP/1.10\r\n",
+      "GET / HTTPS/1.1\r\n",
+    ],
+    "lineEnd": ["GET / HTTP/1.1\n", "GET / HTTP/1.1\rx\n", "\nGET / HTTP/1.1\r\n", "\rGET / HTTP/1.1\r\n"],
+    "emptyLines": ["\r\n\r\n\r\n\r\n\r\n"],
+    "method": [
+      "G\0T / HTTP/1.1\r\n", ":GET / HTTP/1.1\r\n", "G\u{C4}T / HTTP/1.1\r\n", "\u{16}\u{03}\u{01}\u{02}\0\u{01}",
+    ],
+    "target": [
+      "GET foo HTTP/1.1\r\n", "GET * HTTP/1.1\r\n", "OPTIONS ** HTTP/1.1\r\n", "GET /a#b HTTP/1.1\r\n",
+      "GET /a\u{7F} HTTP/1.1\r\n", "GET /a\0 HTTP/1.1\r\n", "GET /\u{E4} HTTP/1.1\r\n", "GET h:80 HTTP/1.1\r\n",
+      "GET ftp://h/ HTTP/1.1\r\n", "GET http:// HTTP/1.1\r\n", "GET http:///a HTTP/1.1\r\n",
+      "GET http://h:x/a HTTP/1.1\r\n", "CONNECT / HTTP/1.1\r\n", "CONNECT h HTTP/1.1\r\n",
+      "CONNECT http://h:1/ HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n",
+    ],
+    "userInformation": ["GET http://u:p@h/ HTTP/1.1\r\n"],
+    "versionUnsupported": ["GET / HTTP/2.0\r\n", "GET / HTTP/0.9\r\n"],
+    "field(HTTP.FieldSyntaxError.spaceBeforeColon)": [
+      "GET / HTTP/1.1\r\nHost: h\r\nA : b\r\n", "GET / HTTP/1.1\r\nHost: h\r\nA\t: b\r\n",
+    ],
+    "field(HTTP.FieldSyntaxError.name)": [
+      "GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n", "GET / HTTP/1.1\r\nHost: h\r\nA\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\n: b\r\n", "GET / HTTP/1.1\r\nHost: h\r\nA\0: b\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\n\u{C4}: b\r\n",
+    ],
+    "field(HTTP.FieldSyntaxError.folding)": [
+      "GET / HTTP/1.1\r\nHost: h\r\n b\r\n", "GET / HTTP/1.1\r\n A: b\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n\tc\r\n",
+    ],
+    "field(HTTP.FieldSyntaxError.value)": [
+      "GET / HTTP/1.1\r\nHost: h\r\nA: b\0c\r\n", "GET / HTTP/1.1\r\nHost: h\r\nA: \u{7F}\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\nA: 1234567890\u{1B}4567890\r\n",
+    ],
+    "field(HTTP.FieldSyntaxError.lineEnd)": [
+      "GET / HTTP/1.1\r\nHost: h\r\nA: b\n", "GET / HTTP/1.1\r\nHost: h\r\nA: b\rc\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\r\n", "GET / HTTP/1.1\r\nHost: h\r\n\n",
+      "GET / HTTP/1.1\r\nHost: h\r\n\rx\n",
+    ],
+    "hostMissing": ["GET / HTTP/1.1\r\n\r\n", "GET http://h/ HTTP/1.1\r\n\r\n"],
+    "hostRepeated": ["GET / HTTP/1.1\r\nHost: h\r\nhost: h\r\n\r\n", "GET / HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n"],
+    "hostInvalid": [
+      "GET / HTTP/1.1\r\nHost:\r\n\r\n", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: u@h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h:65536\r\n\r\n",
+    ],
+    "hostDisagrees": [
+      "GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n", "GET http://a:81/ HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET http://a:443/ HTTP/1.1\r\nHost: a\r\n\r\n", "GET https://a/ HTTP/1.1\r\nHost: a:80\r\n\r\n",
+      "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n",
+    ],
+    "connectionOptions": [
+      "GET / HTTP/1.1\r\nHost: h\r\nConnection: a b\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\nConnection: \"a\"\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: h\r\nConnection: \((0...16).map { "x-\($0)" }.joined(separator: ","))\r\n\r\n",
-      "connectionOptions"),
+    ],
   ]
+
+  static let faults = faultyHeads.flatMap { fault, heads in heads.map { HeadCase($0, fault) } }
 
   @Test(arguments: faults)
   func `a faulty head is refused for its first fault, however it arrives`(fault: HeadCase) {
@@ -237,25 +214,19 @@ private func summary(_ reading: HeadReading) -> String {
     var head = RequestHead(fieldCapacity: 1)
     let first = Array("GET http://h/a?b HTTP/1.0\r\nHost: h\r\nConnection: close, x\r\nA: b\r\nC: d\r\n\r\n".utf8)
     let second = Array("PUT /z HTTP/1.0\r\n\r\n".utf8)
-    guard case .complete = parser.parse(first.span, into: &head, limits: HeadLimits()) else {
-      Issue.record("the first was not read")
-      return
-    }
+    var progress = parser.parse(first.span, into: &head, limits: HeadLimits())
+    #expect(progress == .complete(byteCount: first.count))
     #expect(head.fields.count == 4 && head.connection.close)
-    guard case .complete = parser.parse(second.span, into: &head, limits: HeadLimits()) else {
-      Issue.record("the second was not read")
-      return
-    }
+    progress = parser.parse(second.span, into: &head, limits: HeadLimits())
+    #expect(progress == .complete(byteCount: second.count))
     #expect(head.fields.count == 0 && !head.fields.contains(.host) && !head.connection.close)
     #expect(head.host.isEmpty)
     #expect(head.authority.isEmpty && head.target.authority.isEmpty && !head.target.hasQuery)
     // Another parser forgets what the head had before, too.
     var other = RequestHeadParser()
     _ = parser.parse(first.span, into: &head, limits: HeadLimits())
-    guard case .complete = other.parse(second.span, into: &head, limits: HeadLimits()) else {
-      Issue.record("the second was not read")
-      return
-    }
+    progress = other.parse(second.span, into: &head, limits: HeadLimits())
+    #expect(progress == .complete(byteCount: second.count))
     #expect(head.fields.count == 0 && head.host.isEmpty && !head.connection.close)
   }
 
