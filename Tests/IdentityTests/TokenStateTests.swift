@@ -81,58 +81,34 @@ import Testing
     case .serve(let value): "serve \(value.revealedToken())"
     case .serveAndRenew(let value): "serve \(value.revealedToken()), renew"
     case .wait: "wait"
-    case .refuse(let error): "refuse for \(error.retryAfter ?? 0) s"
+    case .refuse(let error): "refuse \(error.retryAfter ?? 0) s"
     }
   }
 
-  /// Events, and the steps: in hand, after a look, forced, and whether the token is to be renewed without a caller.
+  /// Events, and the steps: in hand, after a look, forced, and `due` if the token is to be renewed without a caller.
   @Test(
     arguments: [
-      ("nothing is held", [], "look", "wait", "wait", true),
-      ("a storm of callers joins the request in flight", [.sent], "wait", "wait", "wait", true),
-      ("a fresh token", [.token("A")], "serve A", "serve A", "wait", false),
-      ("a token that is due", [.token("A"), .passed(1800)], "look", "serve A, renew", "wait", true),
-      ("an expired token", [.token("A"), .passed(3600)], "look", "wait", "wait", true),
-      (
-        "the provider is down: nothing is sent for a second", [.failed(down)], "look", "refuse for 1 s",
-        "refuse for 1 s", false
-      ),
-      ("the pause is over", [.failed(down), .passed(1)], "look", "wait", "wait", true),
-      (
-        "the provider names a pause", [.failed(told), .passed(2)], "look", "refuse for 5 s", "refuse for 5 s", false
-      ),
-      (
-        "a held token serves in a pause", [.token("A"), .passed(1800), .failed(told)], "look", "serve A",
-        "refuse for 7 s", false
-      ),
-      (
-        "a pause ends the waiting for the request in flight", [.sent, .timedOut], "look", "refuse for 1 s",
-        "refuse for 1 s", false
-      ),
-      ("its answer ends the pause", [.sent, .timedOut, .token("A")], "serve A", "serve A", "wait", false),
-      (
-        "a second time-out in a pause does not lengthen it", [.sent, .timedOut, .timedOut, .passed(1)], "wait", "wait",
-        "wait", true
-      ),
-      ("a changed credential", [.former("A")], "look", "serve A, renew", "wait", true),
-      (
-        "a stored token proves nothing of a changed credential", [.former("A"), .stored("B")], "look", "serve B, renew",
-        "wait", true
-      ),
-      ("the new credential obtains a token", [.former("A"), .token("B")], "serve B", "serve B", "wait", false),
-      (
-        "a changed credential that is refused", [.former("A"), .failed(told)], "look", "serve A", "refuse for 7 s",
-        false
-      ),
-    ] as [(String, [Event], String, String, String, Bool)])
-  private func `the step for each demand`(
-    name: String, events: [Event], inHand: String, afterLook: String, forced: String, isRenewed: Bool
-  ) throws {
+      ("nothing is held", [], "look / wait / wait / due"),
+      ("a storm of callers joins the request in flight", [.sent], "wait / wait / wait / due"),
+      ("a fresh token", [.token("A")], "serve A / serve A / wait"),
+      ("a token that is due", [.token("A"), .passed(1800)], "look / serve A, renew / wait / due"),
+      ("an expired token", [.token("A"), .passed(3600)], "look / wait / wait / due"),
+      ("the provider is down: nothing is sent for a second", [.failed(down)], "look / refuse 1 s / refuse 1 s"),
+      ("the pause is over", [.failed(down), .passed(1)], "look / wait / wait / due"),
+      ("the provider names a pause", [.failed(told), .passed(2)], "look / refuse 5 s / refuse 5 s"),
+      ("a held token serves in a pause", [.token("A"), .passed(1800), .failed(told)], "look / serve A / refuse 7 s"),
+      ("a pause ends the waiting for the request in flight", [.sent, .timedOut], "look / refuse 1 s / refuse 1 s"),
+      ("its answer ends the pause", [.sent, .timedOut, .token("A")], "serve A / serve A / wait"),
+      ("a second time-out lengthens no pause", [.sent, .timedOut, .timedOut, .passed(1)], "wait / wait / wait / due"),
+      ("a changed credential", [.former("A")], "look / serve A, renew / wait / due"),
+      ("a stored token proves no new credential", [.former("A"), .stored("B")], "look / serve B, renew / wait / due"),
+      ("the new credential obtains a token", [.former("A"), .token("B")], "serve B / serve B / wait"),
+      ("a changed credential that is refused", [.former("A"), .failed(told)], "look / serve A / refuse 7 s"),
+    ] as [(String, [Event], String)])
+  private func `the step for each demand`(name: String, events: [Event], expected: String) throws {
     let (state, now) = try state(events)
-    #expect(text(state.stepInHand(at: now)) == inHand, "\(name)")
-    #expect(text(state.step(at: now)) == afterLook, "\(name)")
-    #expect(text(state.forcedStep(at: now)) == forced, "\(name)")
-    #expect(state.isRenewalDue(at: now) == isRenewed, "\(name)")
+    let steps = [state.stepInHand(at: now), state.step(at: now), state.forcedStep(at: now)].map(text)
+    #expect((steps + (state.isRenewalDue(at: now) ? ["due"] : [])).joined(separator: " / ") == expected, "\(name)")
   }
 
   @Test(
@@ -165,7 +141,7 @@ import Testing
     case .waitForRenewal: "wait for the renewal"
     case .wait: "wait"
     case .noReplacement: "none"
-    case .refuse(let error): "refuse for \(error.retryAfter ?? 0) s"
+    case .refuse(let error): "refuse \(error.retryAfter ?? 0) s"
     }
   }
 
@@ -186,11 +162,9 @@ import Testing
       ([.token("A"), .failed(told)], .claims, false, "look", "none", "none"),
       ([.token("A"), .failed(told), .passed(7)], .claims, false, "look", "wait", "none"),
       // The session is over: however often the API refuses, a person is needed.
-      ([.token("A"), .ended], .invalid, false, "look", "refuse for 120 s", "refuse for 120 s"),
-      ([.token("A"), .ended], .claims, false, "look", "refuse for 120 s", "refuse for 120 s"),
-      (
-        [.token("A"), .ended, .passed(120)], .invalid, false, "look", "wait for the renewal", "refuse for 1 s"
-      ),
+      ([.token("A"), .ended], .invalid, false, "look", "refuse 120 s", "refuse 120 s"),
+      ([.token("A"), .ended], .claims, false, "look", "refuse 120 s", "refuse 120 s"),
+      ([.token("A"), .ended, .passed(120)], .invalid, false, "look", "wait for the renewal", "refuse 1 s"),
       ([.token("A"), .ended, .token("A")], .invalid, false, "look", "wait for the renewal", "none"),
     ] as [([Event], Rejection, Bool, String, String, String)])
   private func `the step for a refused token`(
