@@ -31,69 +31,44 @@ struct FetcherTests {
     FetchRequest(.get, try HTTPURL("\(scheme)://\(host):\(port)\(path)"))
   }
 
-  struct Row: Sendable, CustomTestStringConvertible {
-    var name: String
-    /// Sent as the answer to anything; then the connection is closed.
-    var answer: String
-    var expected: String
-    var testDescription: String { name }
-  }
-
   private static let ok = "HTTP/1.1 200 OK\r\n"
+  private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
+  private static func fixed(_ length: Int, _ content: String = "") -> String {
+    ok + "Content-Length: \(length)\r\n\r\n" + content
+  }
+  private static func interims(_ count: Int) -> String {
+    String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count)
+  }
+  private static func xs(_ count: Int) -> String { String(repeating: "x", count: count) }
 
-  @Test(arguments: [
-    Row(name: "fixed", answer: ok + "Content-Length: 5\r\n\r\nhello", expected: "200 hello"),
-    Row(name: "fixed, more behind it", answer: ok + "Content-Length: 5\r\n\r\nhello, world", expected: "200 hello"),
-    Row(name: "empty", answer: ok + "Content-Length: 0\r\n\r\n", expected: "200 "),
-    Row(
-      name: "chunked", answer: ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\nX: y\r\n\r\n",
-      expected: "200 hello"),
-    Row(name: "until close", answer: "HTTP/1.0 200 OK\r\n\r\nhello", expected: "200 hello"),
-    Row(name: "no content", answer: "HTTP/1.1 204 No Content\r\n\r\n", expected: "204 "),
-    Row(name: "not modified", answer: "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", expected: "304 "),
-    Row(
-      name: "interim first", answer: "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" + ok + "Content-Length: 2\r\n\r\nok",
-      expected: "200 ok"),
-    Row(
-      name: "32 interim answers first",
-      answer: String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 32) + ok + "Content-Length: 2\r\n\r\nok",
-      expected: "200 ok"),
-    Row(
-      name: "more interim answers",
-      answer: String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 33) + ok + "Content-Length: 2\r\n\r\nok",
-      expected: "malformed"),
-    Row(
-      name: "a redirect is an answer",
-      answer: "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", expected: "302 "),
-    Row(name: "an error is an answer", answer: "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno", expected: "500 no"),
-    Row(name: "nothing", answer: "", expected: "closed"),
-    Row(name: "half a head", answer: "HTTP/1.1 200 OK\r\nContent", expected: "closed"),
-    Row(name: "half a body", answer: ok + "Content-Length: 5\r\n\r\nhel", expected: "closed"),
-    Row(name: "half a chunk", answer: ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", expected: "closed"),
-    Row(name: "no last chunk", answer: ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nh\r\n", expected: "closed"),
-    Row(name: "only an interim answer", answer: "HTTP/1.1 100 Continue\r\n\r\n", expected: "closed"),
-    Row(name: "no HTTP", answer: "220 smtp.example ESMTP\r\n", expected: "malformed"),
-    Row(
-      name: "two lengths", answer: ok + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-      expected: "malformed"),
-    Row(
-      name: "a chunk that is none", answer: ok + "Transfer-Encoding: chunked\r\n\r\nhello\r\n", expected: "malformed"),
-    Row(
-      name: "a head without end", answer: ok + "X: " + String(repeating: "x", count: 70_000), expected: "malformed"),
-    Row(name: "too large, announced", answer: ok + "Content-Length: 1048577\r\n\r\n", expected: "tooLarge"),
-    Row(
-      name: "too large, until close", answer: "HTTP/1.0 200 OK\r\n\r\n" + String(repeating: "x", count: 1_048_577),
-      expected: "tooLarge"),
-    Row(
-      name: "too large, chunked",
-      answer: ok + "Transfer-Encoding: chunked\r\n\r\n100001\r\n" + String(repeating: "x", count: 1_048_577),
-      expected: "tooLarge"),
-    Row(
-      name: "just not too large",
-      answer: ok + "Content-Length: 1048576\r\n\r\n" + String(repeating: "x", count: 1_048_576),
-      expected: "200 " + String(repeating: "x", count: 1_048_576)),
-  ])
-  func `an answer is given whole, or the fetch says why not`(row: Row) async throws {
+  /// What is sent as the answer to anything, before the connection is closed, and what is made of it.
+  static let answers: [(name: String, answer: String, expected: String)] = [
+    ("fixed", fixed(5, "hello"), "200 hello"), ("fixed, more behind it", fixed(5, "hello, world"), "200 hello"),
+    ("empty", fixed(0), "200 "), ("chunked", chunked + "3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\nX: y\r\n\r\n", "200 hello"),
+    ("until close", "HTTP/1.0 200 OK\r\n\r\nhello", "200 hello"),
+    ("no content", "HTTP/1.1 204 No Content\r\n\r\n", "204 "),
+    ("not modified", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "304 "),
+    ("interim first", "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" + fixed(2, "ok"), "200 ok"),
+    ("32 interim answers first", interims(32) + fixed(2, "ok"), "200 ok"),
+    ("more interim answers", interims(33) + fixed(2, "ok"), "malformed"),
+    ("a redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "302 "),
+    ("an error", "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno", "500 no"), ("nothing", "", "closed"),
+    ("half a head", "HTTP/1.1 200 OK\r\nContent", "closed"), ("half a body", fixed(5, "hel"), "closed"),
+    ("half a chunk", chunked + "5\r\nhel", "closed"), ("no last chunk", chunked + "1\r\nh\r\n", "closed"),
+    ("only an interim answer", "HTTP/1.1 100 Continue\r\n\r\n", "closed"),
+    ("no HTTP", "220 smtp.example ESMTP\r\n", "malformed"),
+    ("two lengths", ok + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "malformed"),
+    ("a chunk that is none", chunked + "hello\r\n", "malformed"),
+    ("a head without end", ok + "X: " + xs(70_000), "malformed"), ("too large, announced", fixed(1048577), "tooLarge"),
+    ("too large, until close", "HTTP/1.0 200 OK\r\n\r\n" + xs(1_048_577), "tooLarge"),
+    ("too large, chunked", chunked + "100001\r\n" + xs(1_048_577), "tooLarge"),
+    ("just not too large", fixed(1048576, xs(1_048_576)), "200 " + xs(1_048_576)),
+  ]
+
+  @Test(arguments: answers)
+  func `an answer is given whole, or the fetch says why not`(
+    row: (name: String, answer: String, expected: String)
+  ) async throws {
     let loop = try EventLoop()
     let server = try LoopServer(on: loop) { stream, _ in
       _ = await stream.receiveText(through: "\r\n\r\n")
