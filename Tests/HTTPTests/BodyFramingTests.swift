@@ -2,30 +2,20 @@ import HTTP
 import Testing
 
 private func requestFraming(_ fields: String, version: String = "1.1") -> Result<BodyFraming, FramingError> {
-  var parser = RequestHeadParser()
-  var head = RequestHead()
-  let bytes = Array("POST / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n".utf8)
-  let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-  precondition(progress == .complete(byteCount: bytes.count), "the table's heads are well-formed")
-  do {
-    return .success(try BodyFraming.request(head, bytes.span))
-  } catch {
-    return .failure(error)
+  withRequest("POST / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n") { head, bytes in
+    do { return .success(try BodyFraming.request(head, bytes)) } catch { return .failure(error) }
   }
 }
 
 private func responseFraming(
   _ status: Int, _ fields: String, to method: RequestMethod, version: String = "1.1"
 ) -> Result<BodyFraming, FramingError> {
-  var parser = ResponseHeadParser()
-  var head = ResponseHead()
-  let bytes = Array("HTTP/\(version) \(status) x\r\n\(fields)\r\n".utf8)
-  let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-  precondition(progress == .complete(byteCount: bytes.count), "the table's heads are well-formed")
-  do {
-    return .success(try BodyFraming.response(head, bytes.span, requestMethod: method))
-  } catch {
-    return .failure(error)
+  withResponse("HTTP/\(version) \(status) x\r\n\(fields)\r\n") { head, bytes in
+    do {
+      return .success(try BodyFraming.response(head, bytes, requestMethod: method))
+    } catch {
+      return .failure(error)
+    }
   }
 }
 
@@ -75,9 +65,7 @@ private func responseFraming(
   }
 
   @Test(arguments: faults)
-  func `ambiguous framing is refused in requests and responses`(
-    fields: String, error: FramingError
-  ) {
+  func `ambiguous framing is refused in requests and responses`(fields: String, error: FramingError) {
     #expect(requestFraming(fields) == .failure(error))
     #expect(responseFraming(200, fields, to: .get) == .failure(error))
     #expect(responseFraming(304, fields, to: .head) == .failure(error), "also where there is no content")
@@ -94,9 +82,7 @@ private func responseFraming(
     arguments: [
       (200, RequestMethod.head), (404, .head), (100, .get), (101, .get), (103, .post), (204, .get), (304, .get),
     ])
-  func `no content follows if status or method forbid it, whatever the fields are`(
-    status: Int, method: RequestMethod
-  ) {
+  func `no content follows if status or method forbid it, whatever the fields are`(status: Int, method: RequestMethod) {
     for fields in ["", "Content-Length: 10\r\n", "Transfer-Encoding: chunked\r\n"] {
       #expect(responseFraming(status, fields, to: method) == .success(.none))
     }

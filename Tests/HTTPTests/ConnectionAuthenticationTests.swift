@@ -10,14 +10,10 @@ import Testing
     ("Authorization:", false), ("X-Authorization: NTLM x", false), ("Accept: */*", false),
   ])
   func `a request's credentials begin it, or do not`(line: String, isUsed: Bool) throws {
-    let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n\r\n".utf8)
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else {
-      Issue.record("no head")
-      return
+    let uses = withRequest("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n\r\n") {
+      ConnectionAuthentication.isUsed(by: $0.fields, in: $1)
     }
-    #expect(ConnectionAuthentication.isUsed(by: head.fields, in: bytes.span) == isUsed)
+    #expect(uses == isUsed)
   }
 
   @Test(arguments: [
@@ -31,13 +27,9 @@ import Testing
     ("Proxy-Authenticate: NTLM", false), ("Content-Type: a/b", false),
   ])
   func `a response offers or completes it, or does not`(line: String, isAnswered: Bool) {
-    let bytes = Array("HTTP/1.1 401 Unauthorized\r\n\(line)\r\n\r\n".utf8)
-    var parser = ResponseHeadParser()
-    var head = ResponseHead()
-    guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else {
-      Issue.record("no head")
-      return
+    let answers = withResponse("HTTP/1.1 401 Unauthorized\r\n\(line)\r\n\r\n") {
+      ConnectionAuthentication.isAnswered(by: $0.fields, in: $1)
     }
-    #expect(ConnectionAuthentication.isAnswered(by: head.fields, in: bytes.span) == isAnswered)
+    #expect(answers == isAnswered)
   }
 }

@@ -12,11 +12,7 @@ import Testing
   func `only 100-continue is an expectation, and only in HTTP 1.1`(
     version: String, fields: String, expected: ExpectContinue
   ) {
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    let bytes = Array("POST / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n".utf8)
-    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-    let expectation = ExpectContinue.of(head, bytes.span)
+    let expectation = withRequest("POST / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n") { ExpectContinue.of($0, $1) }
     #expect(expectation == expected)
   }
 }

@@ -1,4 +1,5 @@
 import HTTP
+import Testing
 
 /// The cuts at which bytes arrive.
 enum Feeding: Equatable, Sendable {
@@ -65,6 +66,30 @@ enum HeadReading: Equatable {
     default: self == other
     }
   }
+}
+
+/// Reads `text`, a whole request head, and lends it with its bytes.
+func withRequest<Result>(
+  _ text: String, _ body: (borrowing RequestHead, Span<UInt8>) throws -> Result
+) rethrows -> Result {
+  let bytes = Array(text.utf8)
+  var parser = RequestHeadParser()
+  var head = RequestHead()
+  let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
+  #expect(progress == .complete(byteCount: bytes.count), "\(text)")
+  return try body(head, bytes.span)
+}
+
+/// Reads `text`, a whole response head, and lends it with its bytes.
+func withResponse<Result>(
+  _ text: String, _ body: (borrowing ResponseHead, Span<UInt8>) throws -> Result
+) rethrows -> Result {
+  let bytes = Array(text.utf8)
+  var parser = ResponseHeadParser()
+  var head = ResponseHead()
+  let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
+  #expect(progress == .complete(byteCount: bytes.count), "\(text)")
+  return try body(head, bytes.span)
 }
 
 /// Text of some bytes of a head; each byte above ASCII is one scalar.

@@ -30,11 +30,7 @@ import Testing
       ("A: \r\n", true), ("A:\r\n", false),
     ])
   func `only a line with one space and nothing behind is plain`(line: String, isPlain: Bool) {
-    let bytes = Array("HTTP/1.1 200 OK\r\n\(line)\r\n".utf8)
-    var parser = ResponseHeadParser()
-    var head = ResponseHead()
-    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-    let line = head.fields[0]
+    let line = withResponse("HTTP/1.1 200 OK\r\n\(line)\r\n") { head, _ in head.fields[0] }
     #expect(line.isPlain == isPlain)
   }
 }

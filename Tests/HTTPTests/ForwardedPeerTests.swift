@@ -4,19 +4,17 @@ import Testing
 
 /// `X-Forwarded-For` and `Forwarded`, as written for a request with `fields`.
 private func written(peer: String, host: String = "h", scheme: HTTPScheme = .http, _ fields: String) -> [String] {
-  var parser = RequestHeadParser()
-  var head = RequestHead()
-  let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
-  guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else { return ["not read"] }
-  let peer = ForwardedPeer(address: Array(peer.utf8), scheme: scheme)
-  let hostBytes = Array(host.utf8)
-  var list = ByteBuffer(capacity: 1)
-  peer.writeXForwarded(head.fields, in: bytes.span, into: &list)
-  let proto = "X-Forwarded-Proto: \(scheme)\r\n"
-  guard text(list).hasSuffix(proto) else { return ["no \(proto)"] }
-  var elements = ByteBuffer(capacity: 1)
-  peer.writeForwarded(host: hostBytes.span, head.fields, in: bytes.span, into: &elements)
-  return [String(text(list).dropLast(proto.count)), text(elements)]
+  withRequest("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n") { head, bytes in
+    let peer = ForwardedPeer(address: Array(peer.utf8), scheme: scheme)
+    let hostBytes = Array(host.utf8)
+    var list = ByteBuffer(capacity: 1)
+    peer.writeXForwarded(head.fields, in: bytes, into: &list)
+    let proto = "X-Forwarded-Proto: \(scheme)\r\n"
+    guard text(list).hasSuffix(proto) else { return ["no \(proto)"] }
+    var elements = ByteBuffer(capacity: 1)
+    peer.writeForwarded(host: hostBytes.span, head.fields, in: bytes, into: &elements)
+    return [String(text(list).dropLast(proto.count)), text(elements)]
+  }
 }
 
 @Suite struct ForwardedPeerTests {

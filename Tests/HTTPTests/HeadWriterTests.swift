@@ -10,10 +10,7 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
 @Suite struct HeadWriterTests {
   static let notices: [(notice: ConnectionNotice, http10: String, http11: String)] = [
     (.kept, "Connection: keep-alive\r\n", ""), (.closed, "Connection: close\r\n", "Connection: close\r\n"),
-    (
-      .webSocket, "Connection: Upgrade\r\nUpgrade: websocket\r\n",
-      "Connection: Upgrade\r\nUpgrade: websocket\r\n"
-    ),
+    (.webSocket, "Connection: Upgrade\r\nUpgrade: websocket\r\n", "Connection: Upgrade\r\nUpgrade: websocket\r\n"),
     (.trailersAccepted, "TE: trailers\r\nConnection: TE\r\n", "TE: trailers\r\nConnection: TE\r\n"),
   ]
 
@@ -46,8 +43,7 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
     }
     run.finish(from: source.span, into: &buffer)
     HeadWriter.end(into: &buffer)
-    #expect(
-      text(buffer) == "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\nE: f\r\nH: i\r\nJ: k\r\n\r\n")
+    #expect(text(buffer) == "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\nE: f\r\nH: i\r\nJ: k\r\n\r\n")
   }
 
   @Test func `a field line is spelt plainly whatever it was`() {
@@ -75,8 +71,7 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
     HeadWriter.statusLine(200, reason: phrase.span, into: &buffer)
     HeadWriter.statusLine(431, into: &buffer)
     HeadWriter.statusLine(299, into: &buffer)
-    #expect(
-      text(buffer) == "HTTP/1.1 200 Fine\r\nHTTP/1.1 431 Request Header Fields Too Large\r\nHTTP/1.1 299 \r\n")
+    #expect(text(buffer) == "HTTP/1.1 200 Fine\r\nHTTP/1.1 431 Request Header Fields Too Large\r\nHTTP/1.1 299 \r\n")
   }
 
   @Test func `our own fields and chunks are spelt as the grammar says`() {

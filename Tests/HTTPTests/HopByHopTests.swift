@@ -3,16 +3,14 @@ import Testing
 
 /// The names of a request's fields that may be forwarded.
 private func forwarded(_ fields: String) -> [String] {
-  var parser = RequestHeadParser()
-  var head = RequestHead()
-  let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
-  guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else { return ["not read"] }
-  var names: [String] = []
-  for index in 0..<head.fields.count {
-    let line = head.fields[index]
-    if HopByHop.forwards(line, head.connection, in: bytes.span) { names.append(text(line.name, bytes.span)) }
+  withRequest("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n") { head, bytes in
+    var names: [String] = []
+    for index in 0..<head.fields.count {
+      let line = head.fields[index]
+      if HopByHop.forwards(line, head.connection, in: bytes) { names.append(text(line.name, bytes)) }
+    }
+    return names
   }
-  return names
 }
 
 @Suite struct HopByHopTests {
@@ -43,11 +41,9 @@ private func forwarded(_ fields: String) -> [String] {
       ("TE: gzip\r\nTE: trailers\r\n", true), ("TE: trailers;q=1\r\n", false), ("TE:\r\n", false),
     ])
   func `TE: trailers accepts trailer fields`(fields: String, expected: Bool) {
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
-    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-    let accepts = HopByHop.acceptsTrailers(head.fields, in: bytes.span)
+    let accepts = withRequest("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n") {
+      HopByHop.acceptsTrailers($0.fields, in: $1)
+    }
     #expect(accepts == expected)
   }
 }

@@ -17,32 +17,20 @@ import Testing
 
   @Test(arguments: rows)
   func `a connection is kept as RFC 9112 section 9.3 says`(version: String, fields: String, expected: Persistence) {
-    var requests = RequestHeadParser()
-    var requestHead = RequestHead()
-    let request = Array("GET / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n".utf8)
-    #expect(
-      requests.parse(request.span, into: &requestHead, limits: HeadLimits()) == .complete(byteCount: request.count))
-    let afterRequest = Persistence.after(request: requestHead)
+    let afterRequest = withRequest("GET / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n") { head, _ in
+      Persistence.after(request: head)
+    }
     #expect(afterRequest == expected)
-
-    var responses = ResponseHeadParser()
-    var responseHead = ResponseHead()
-    let response = Array("HTTP/\(version) 200 OK\r\n\(fields)\r\n".utf8)
-    #expect(
-      responses.parse(response.span, into: &responseHead, limits: HeadLimits()) == .complete(byteCount: response.count))
-    let afterFixed = Persistence.after(response: responseHead, framing: .fixed(1))
-    let afterUntilClose = Persistence.after(response: responseHead, framing: .untilClose)
-    #expect(afterFixed == expected)
-    #expect(afterUntilClose == .close)
+    let afterResponses = withResponse("HTTP/\(version) 200 OK\r\n\(fields)\r\n") { head, _ in
+      [Persistence.after(response: head, framing: .fixed(1)), Persistence.after(response: head, framing: .untilClose)]
+    }
+    #expect(afterResponses == [expected, .close])
   }
 
   @Test func `nothing of HTTP follows a switch of protocols`() {
-    var parser = ResponseHeadParser()
-    var head = ResponseHead()
-    let bytes = Array("HTTP/1.1 101 x\r\n\r\n".utf8)
-    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-    let after = Persistence.after(response: head, framing: .none)
-    let isInterim = head.isInterim
+    let (after, isInterim) = withResponse("HTTP/1.1 101 x\r\n\r\n") { head, _ in
+      (Persistence.after(response: head, framing: .none), head.isInterim)
+    }
     #expect(after == .close && !isInterim)
   }
 }

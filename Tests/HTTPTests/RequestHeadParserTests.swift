@@ -127,38 +127,32 @@ private func summary(_ reading: HeadReading) -> String {
     }
   }
 
-  private static func read(_ text: String) -> RequestHeadText? {
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    let bytes = Array(text.utf8)
-    guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else { return nil }
-    return RequestHeadText(head, bytes.span)
-  }
+  private static func read(_ text: String) -> RequestHeadText { withRequest(text) { RequestHeadText($0, $1) } }
 
-  @Test func `the ranges of a head's parts are exact`() throws {
-    let origin = try #require(Self.read(Self.heads[3]))
+  @Test func `the ranges of a head's parts are exact`() {
+    let origin = Self.read(Self.heads[3])
     #expect(origin.method == "GET" && origin.form == .origin && origin.path == "/a/b" && origin.query == "c=d?e")
     #expect(origin.authority == "example.com:8080" && origin.host == "example.com" && origin.version == .http11)
     #expect(origin.fields == ["Host!=example.com:8080", "Accept!=*/*", "X=y", "Empty="])
 
-    let absolute = try #require(Self.read(Self.heads[4]))
+    let absolute = Self.read(Self.heads[4])
     #expect(absolute.form == .absolute && absolute.path == "" && absolute.query == "q")
     #expect(absolute.authority == "Example.com" && absolute.host == "Example.com")
 
-    let asterisk = try #require(Self.read(Self.heads[5]))
+    let asterisk = Self.read(Self.heads[5])
     #expect(
       asterisk.form == .asterisk && asterisk.path == "" && asterisk.query == nil && asterisk.authority == "[::1]:80")
     #expect(asterisk.host == "::1")
 
-    let connect = try #require(Self.read(Self.heads[6]))
+    let connect = Self.read(Self.heads[6])
     #expect(connect.form == .authority && connect.authority == "h:443" && connect.path == "")
 
-    let old = try #require(Self.read("GET http://h/a? HTTP/1.0\r\n\r\n"))
+    let old = Self.read("GET http://h/a? HTTP/1.0\r\n\r\n")
     #expect(old.version == .http10 && old.authority == "h" && old.path == "/a" && old.query == "")
     #expect(old.host == "h" && connect.host == "h")
-    let nameless = try #require(Self.read("GET / HTTP/1.0\r\n\r\n"))
+    let nameless = Self.read("GET / HTTP/1.0\r\n\r\n")
     #expect(nameless.authority == "" && nameless.host == "")
-    #expect(try #require(Self.read(Self.heads[7])).version == .http11, "a later minor version counts as 1.1")
+    #expect(Self.read(Self.heads[7]).version == .http11, "a later minor version counts as 1.1")
   }
 
   @Test(
@@ -167,11 +161,8 @@ private func summary(_ reading: HeadReading) -> String {
       ("PATCH", .patch), ("TRACE", .trace), ("get", .other), ("GETS", .other), ("PROPFIND", .other), ("G", .other),
     ])
   func `methods are told apart by their exact spelling`(name: String, method: RequestMethod) {
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    let bytes = Array("\(name) / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
-    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-    #expect(head.method == method)
+    let read = withRequest("\(name) / HTTP/1.1\r\nHost: h\r\n\r\n") { head, _ in head.method }
+    #expect(read == method)
   }
 
   static let limitedHead = Array("GET /0123456789 HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n".utf8)
@@ -249,14 +240,9 @@ private func summary(_ reading: HeadReading) -> String {
   func `if target and Host mean the same, the target's authority counts`(
     target: String, host: String, authority: String
   ) throws {
-    let bytes = Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    let progress = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-    #expect(progress == .complete(byteCount: bytes.count))
-    let (first, last) = (head.authority.indices, head.host.indices)
-    #expect(String(decoding: bytes[first], as: UTF8.self) == authority)
-    let name = authority.hasPrefix("[") ? "::1" : String(authority.prefix { $0 != ":" })
-    #expect(String(decoding: bytes[last], as: UTF8.self) == name)
+    let read = withRequest("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n") {
+      [text($0.authority, $1), text($0.host, $1)]
+    }
+    #expect(read == [authority, authority.hasPrefix("[") ? "::1" : String(authority.prefix { $0 != ":" })])
   }
 }

@@ -81,12 +81,9 @@ private func read(_ bytes: [UInt8], _ feeding: Feeding, limits: HeadLimits = Hea
     ("X-Listed", false), ("x-LISTED", false), ("X-Second", false), ("X-Kept", true), ("X-List", true), ("ETag", true),
   ])
   func `a trailer field that the head nominates ends here`(name: String, expected: Bool) throws {
-    var heads = RequestHeadParser()
-    var head = RequestHead()
-    let sent = Array(
-      "POST / HTTP/1.1\r\nHost: h\r\nConnection: x-listed, etag\r\nConnection: close, X-Second\r\n\r\n".utf8)
-    _ = heads.parse(sent.span, into: &head, limits: HeadLimits())
-    let nominations = head.connection.nominations(in: sent.span)
+    let nominations = withRequest(
+      "POST / HTTP/1.1\r\nHost: h\r\nConnection: x-listed, etag\r\nConnection: close, X-Second\r\n\r\n"
+    ) { $0.connection.nominations(in: $1) }
     var parser = TrailerParser()
     let bytes = Array("\(name): x\r\n\r\n".utf8)
     _ = parser.parse(bytes.span, limits: HeadLimits())

@@ -33,32 +33,22 @@ import Testing
 
   @Test func `the example of RFC 6455 has its proof, and others have another`() {
     let request = "GET / HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
-    let bytes = Array((request + "\r\n\r\n").utf8)
-    var parser = RequestHeadParser()
-    var head = RequestHead(fieldCapacity: 8)
-    _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
     let proof = Array("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=".utf8)
-    #expect(WebSocketUpgrade.acceptance(of: head, bytes.span) == proof)
+    let acceptance = withRequest(request + "\r\n\r\n") { WebSocketUpgrade.acceptance(of: $0, $1) }
+    #expect(acceptance == proof)
     let line = "\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
     for (lines, isProof) in [(line, true), ("", false), (line + line, false), (line.lowercased(), false)] {
-      let answer = Array(("HTTP/1.1 101 Switching Protocols" + lines + "\r\n\r\n").utf8)
-      var answerParser = ResponseHeadParser()
-      var answerHead = ResponseHead(fieldCapacity: 8)
-      _ = answerParser.parse(answer.span, into: &answerHead, limits: HeadLimits())
-      #expect(WebSocketUpgrade.proves(proof, answerHead, answer.span) == isProof, "\(lines)")
+      let proves = withResponse("HTTP/1.1 101 Switching Protocols\(lines)\r\n\r\n") {
+        WebSocketUpgrade.proves(proof, $0, $1)
+      }
+      #expect(proves == isProof, "\(lines)")
     }
   }
 
   private func isAsked(_ text: String) throws -> Bool {
-    let bytes = Array((text + "\r\n\r\n").utf8)
-    var parser = RequestHeadParser()
-    var head = RequestHead(fieldCapacity: 8)
-    guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else {
-      Issue.record("not a head")
-      return false
+    try withRequest(text + "\r\n\r\n") { head, bytes in
+      WebSocketUpgrade.isAsked(head, bytes, framing: try BodyFraming.request(head, bytes))
     }
-    let framing = try BodyFraming.request(head, bytes.span)
-    return WebSocketUpgrade.isAsked(head, bytes.span, framing: framing)
   }
 
   @Test(arguments: [
@@ -69,13 +59,7 @@ import Testing
     ("HTTP/1.0 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket", false),
   ])
   func `a 101 agrees to a WebSocket and nothing else`(text: String, isAgreed: Bool) {
-    let bytes = Array((text + "\r\n\r\n").utf8)
-    var parser = ResponseHeadParser()
-    var head = ResponseHead(fieldCapacity: 8)
-    guard case .complete = parser.parse(bytes.span, into: &head, limits: HeadLimits()) else {
-      Issue.record("not a head")
-      return
-    }
-    #expect(WebSocketUpgrade.isAgreed(head, bytes.span) == isAgreed)
+    let agrees = withResponse(text + "\r\n\r\n") { WebSocketUpgrade.isAgreed($0, $1) }
+    #expect(agrees == isAgreed)
   }
 }
