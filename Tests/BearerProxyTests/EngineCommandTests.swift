@@ -13,7 +13,7 @@ import Testing
     try String(contentsOfFile: testsDirectory + "/../config/recipes/engines/\(file)", encoding: .utf8)
   }
 
-  private static func settings(_ file: String, _ changes: [(from: String, to: String)] = []) throws -> Settings {
+  private static func settings(_ file: String, _ changes: [Change] = []) throws -> Settings {
     var text = try recipe(file)
     for change in changes {
       try #require(text.contains(change.from))
@@ -25,13 +25,27 @@ import Testing
   }
 
   private static func part(
-    _ engine: Engine, of file: String = "proxies.yaml", _ changes: [(from: String, to: String)] = []
+    _ engine: Engine, of file: String = "proxies.yaml", _ changes: [Change] = []
   ) throws -> String {
     let settings = try settings(file, changes)
     return engine.text(
-      EngineSettings(
-        listener: settings.listeners[0], routes: settings.routes, defaultTrust: EngineCommand.systemTrust))
+      EngineSettings(listener: settings.listeners[0], routes: settings.routes, defaultTrust: EngineCommand.systemTrust))
   }
+
+  private typealias Change = (from: String, to: String)
+  private static let choice: Change = (
+    "as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "
+  )
+  /// A listener at an address, with a secret.
+  private static let ownListener: [Change] = [
+    ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
+    ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
+  ]
+  /// A route with another name and upstream, a host of its own and a choice.
+  private static let otherRoute: [Change] = [
+    ("name: orders\n", "name: or-ders.2\n    host: api.example\n    preserve_host: true\n"),
+    ("https://orders.example/api/", "http://127.0.0.1:81/"), choice,
+  ]
 
   @Test(
     arguments: [
@@ -68,15 +82,7 @@ import Testing
   }
 
   @Test func `Envoy's part follows the listener and the route`() throws {
-    let text = try Self.part(
-      .envoy,
-      [
-        ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
-        ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
-        ("name: orders\n", "name: or-ders.2\n    host: api.example\n    preserve_host: true\n"),
-        ("https://orders.example/api/", "http://127.0.0.1:81/"),
-        ("as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "),
-      ])
+    let text = try Self.part(.envoy, Self.ownListener + Self.otherRoute)
     for line in [
       #"domains: ["api.example", "api.example:*"]"#, "- exact: x-tenant", #"fields["x-proxy-key"] = "SECRET""#,
       "on_header_present: {metadata_namespace: bearer_proxy.caller, key: x-tenant}", "cluster: or_ders_2",
@@ -125,18 +131,13 @@ import Testing
       [
         ("path: /orders/", "path: /orders/\n    methods: [GET]"),
         ("    callers:", "    tls: {certificate_file: /run/a.pem, key_file: /run/a.key}\n    callers:"),
-        ("as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "),
+        Self.choice,
       ])
     for line in lines { #expect(text.contains("  \(line)\n") || text.contains("\t\(line)\n"), "\(line)") }
   }
 
   @Test func `Envoy's call has the secret and the route, and needs a listener with HTTP 2`() throws {
-    let text = try Self.part(
-      .envoyGRPC,
-      [
-        ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
-        ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
-      ])
+    let text = try Self.part(.envoyGRPC, Self.ownListener)
     for line in [
       "initial_metadata:", "- {key: x-proxy-key, value: SECRET}",
       #"context_extensions: {route: "orders", metadata: token}"#,
@@ -157,8 +158,7 @@ import Testing
     #expect(text.contains("$route_3_scale_bearer") && text.contains("/.bearer/authorize/3-scale;"))
     let settings = try Self.settings("proxies.yaml", [("name: orders\n", "name: my-api\n")])
     let other = try Self.settings("proxies.yaml", [("name: orders\n", "name: my.api\n")])
-    let part = EngineSettings(
-      listener: settings.listeners[0], routes: settings.routes + other.routes, defaultTrust: "")
+    let part = EngineSettings(listener: settings.listeners[0], routes: settings.routes + other.routes, defaultTrust: "")
     #expect(part.sameWord.map { [$0.name, $1.name] } == ["my-api", "my.api"])
     #expect(EngineSettings(listener: settings.listeners[0], routes: settings.routes, defaultTrust: "").sameWord == nil)
   }
@@ -189,14 +189,7 @@ import Testing
 
   @Test func `the part follows the listener and the route`() throws {
     let text = try Self.part(
-      .nginx,
-      [
-        ("unix:/run/bearer-proxy/tokens.sock", "127.0.0.1:8085"),
-        ("unix: {uids: [33]}", "header: {name: X-Proxy-Key, value_file: key}"),
-        ("name: orders\n", "name: or-ders.2\n    host: api.example\n    preserve_host: true\n"),
-        ("path: /orders/", "path: /or.ders/"), ("https://orders.example/api/", "http://127.0.0.1:81/"),
-        ("as: application, ", "as: application, choice: {field: X-Tenant, values: {b: {tenant: fabrikam.example}}}, "),
-      ])
+      .nginx, Self.ownListener + Self.otherRoute + [("path: /orders/", "path: /or.ders/")])
     for line in [
       "server 127.0.0.1:8085;", #"proxy_set_header X-Proxy-Key "SECRET";"#, "server_name api.example;",
       "upstream or_ders_2_api {", "server 127.0.0.1:81;", "proxy_set_header Host $http_host;",
