@@ -31,15 +31,22 @@ import Tokens
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
-    var name: String
-    var response: String
+    let testDescription, response, expected: String
     var method = RequestMethod.get
     var version = HTTPVersion.http11
     var closes = false
     var reader = ""
     var sendsCallersToken = false
-    var expected: String
-    var testDescription: String { name }
+
+    /// Between the status line, which is `200` if `response` has none, and what this proxy adds to every response.
+    init(_ name: String, _ response: String, _ expected: String, change: (inout Self) -> Void = { _ in }) {
+      testDescription = name
+      self.response = response.hasPrefix("HTTP/") ? response : "HTTP/1.1 200 OK\n" + response
+      let status = self.response.prefix { $0 != "\n" }.dropFirst("HTTP/1.1".count)
+      let end = expected.contains("Via: ") ? "" : "\nDate: now\nVia: 1.1 bearer-proxy"
+      self.expected = "HTTP/1.1\(status)\n\(expected)\(end)"
+      change(&self)
+    }
   }
 
   static let claims = [
@@ -54,113 +61,92 @@ import Tokens
   ]
 
   private static let rows = [
+    Row("fixed", "Content-Length: 2\nDate: then\nX: y", "Content-Length: 2\nDate: then\nX: y\nVia: 1.1 bearer-proxy"),
     Row(
-      name: "fixed", response: "HTTP/1.1 200 OK\nContent-Length: 2\nDate: then\nX: y",
-      expected: "HTTP/1.1 200 OK\nContent-Length: 2\nDate: then\nX: y\nVia: 1.1 bearer-proxy"),
+      "the hops so far are one line",
+      "Via: 1.1 a, 1.1 b\nContent-Length: 0\nvia: ,\nVia: 1.0 bearer-proxy-2 (x) ,\nDate: then",
+      "Content-Length: 0\nDate: then\nVia: 1.1 a, 1.1 b, 1.0 bearer-proxy-2 (x), 1.1 bearer-proxy"),
     Row(
-      name: "the hops so far are one line",
-      response:
-        "HTTP/1.1 200 OK\nVia: 1.1 a, 1.1 b\nContent-Length: 0\nvia: ,\nVia: 1.0 bearer-proxy-2 (x) ,\nDate: then",
-      expected:
-        "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.1 b, 1.0 bearer-proxy-2 (x), 1.1 bearer-proxy"),
+      "an empty Via is none", "Via:\nContent-Length: 0\nDate: then",
+      "Content-Length: 0\nDate: then\nVia: 1.1 bearer-proxy"),
     Row(
-      name: "an empty Via is none", response: "HTTP/1.1 200 OK\nVia:\nContent-Length: 0\nDate: then",
-      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 bearer-proxy"),
+      "the hops of a loop are named once",
+      "HTTP/1.1 508 Loop\nVia: 1.1 a\nVia: 1.1 b, 1.1 bearer-proxy (x), 1.1 c\nVia: 1.1 d\nContent-Length: 0\n"
+        + "Date: then",
+      "Content-Length: 0\nDate: then\nVia: 1.1 a, 1.1 b, 1.1 bearer-proxy"),
     Row(
-      name: "the hops of a loop are named once",
-      response: "HTTP/1.1 508 Loop\nVia: 1.1 a\nVia: 1.1 b, 1.1 bearer-proxy (x), 1.1 c\nVia: 1.1 d\n"
-        + "Content-Length: 0\nDate: then",
-      expected: "HTTP/1.1 508 Loop\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.1 b, 1.1 bearer-proxy"),
+      "a name in a comment is no hop", "Via: 1.1 a (not bearer-proxy)\nContent-Length: 0\nDate: then",
+      "Content-Length: 0\nDate: then\nVia: 1.1 a (not bearer-proxy), 1.1 bearer-proxy"),
     Row(
-      name: "a name in a comment is no hop",
-      response: "HTTP/1.1 200 OK\nVia: 1.1 a (not bearer-proxy)\nContent-Length: 0\nDate: then",
-      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a (not bearer-proxy), 1.1 bearer-proxy"),
+      "Via is never about one connection", "Via: 1.1 a\nConnection: via\nContent-Length: 0\nDate: then",
+      "Content-Length: 0\nDate: then\nVia: 1.1 a, 1.1 bearer-proxy"),
     Row(
-      name: "Via is never about one connection",
-      response: "HTTP/1.1 200 OK\nVia: 1.1 a\nConnection: via\nContent-Length: 0\nDate: then",
-      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.1 bearer-proxy"),
+      "a version of before", "HTTP/1.0 200 OK\nVia: 1.1 a\nContent-Length: 0\nDate: then",
+      "Content-Length: 0\nDate: then\nVia: 1.1 a, 1.0 bearer-proxy"),
+    Row("Date is added", "HTTP/1.1 200 Fine\nContent-Length: 2", "Content-Length: 2"),
     Row(
-      name: "a version of before", response: "HTTP/1.0 200 OK\nVia: 1.1 a\nContent-Length: 0\nDate: then",
-      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: then\nVia: 1.1 a, 1.0 bearer-proxy"),
+      "hop-by-hop fields end here", "Connection: close, x-mine\nX-Mine: 1\nKeep-Alive: 5\nContent-Length: 0",
+      "Content-Length: 0"),
     Row(
-      name: "Date is added", response: "HTTP/1.1 200 Fine\nContent-Length: 2",
-      expected: "HTTP/1.1 200 Fine\nContent-Length: 2\nDate: now\nVia: 1.1 bearer-proxy"),
+      "chunks for HTTP/1.1", "Transfer-Encoding: chunked\nTrailer: x-sum",
+      "Trailer: x-sum\nTransfer-Encoding: chunked"),
     Row(
-      name: "hop-by-hop fields end here",
-      response: "HTTP/1.1 200 OK\nConnection: close, x-mine\nX-Mine: 1\nKeep-Alive: 5\nContent-Length: 0",
-      expected: "HTTP/1.1 200 OK\nContent-Length: 0\nDate: now\nVia: 1.1 bearer-proxy"),
+      "no chunks and no trailers for HTTP/1.0", "Transfer-Encoding: chunked\nTrailer: x-sum",
+      "Date: now\nVia: 1.1 bearer-proxy\nConnection: close"
+    ) { $0.version = .http10 },
     Row(
-      name: "chunks for HTTP/1.1", response: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nTrailer: x-sum",
-      expected: "HTTP/1.1 200 OK\nTrailer: x-sum\nTransfer-Encoding: chunked\nDate: now\nVia: 1.1 bearer-proxy"),
+      "until close becomes chunks", "HTTP/1.0 200 OK", "Transfer-Encoding: chunked\nDate: now\nVia: 1.0 bearer-proxy"),
     Row(
-      name: "no chunks and no trailers for HTTP/1.0",
-      response: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nTrailer: x-sum", version: .http10,
-      expected: "HTTP/1.1 200 OK\nDate: now\nVia: 1.1 bearer-proxy\nConnection: close"),
+      "HTTP/1.0 keep-alive is said", "Content-Length: 1",
+      "Content-Length: 1\nDate: now\nVia: 1.1 bearer-proxy\nConnection: keep-alive"
+    ) { $0.version = .http10 },
     Row(
-      name: "until close becomes chunks", response: "HTTP/1.0 200 OK",
-      expected: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nDate: now\nVia: 1.0 bearer-proxy"),
+      "closing is said", "Content-Length: 1",
+      "Content-Length: 1\nDate: now\nVia: 1.1 bearer-proxy\nConnection: close"
+    ) { $0.closes = true },
+    Row("204 has no length", "HTTP/1.1 204 No Content\nContent-Length: 0", ""),
+    Row("the length that a HEAD asks about stays", "Content-Length: 99", "Content-Length: 99") { $0.method = .head },
     Row(
-      name: "HTTP/1.0 keep-alive is said", response: "HTTP/1.1 200 OK\nContent-Length: 1", version: .http10,
-      expected: "HTTP/1.1 200 OK\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy\nConnection: keep-alive"),
+      "the length of a 304 stays", "HTTP/1.1 304 Not Modified\nContent-Length: 99\nETag: \"x\"",
+      "Content-Length: 99\nETag: \"x\""),
     Row(
-      name: "closing is said", response: "HTTP/1.1 200 OK\nContent-Length: 1", closes: true,
-      expected: "HTTP/1.1 200 OK\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy\nConnection: close"),
+      "another site's page may read the answer, whatever the upstream thinks of sharing",
+      "Access-Control-Allow-Origin: *\nAccess-Control-Allow-Credentials: true\nAccess-Control-: x\n"
+        + "Content-Length: 1",
+      "Access-Control-: x\nContent-Length: 1\nDate: now\nVary: Origin\n"
+        + "Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: *\n"
+        + "Via: 1.1 bearer-proxy"
+    ) { $0.reader = "https://app.example" },
     Row(
-      name: "204 has no length", response: "HTTP/1.1 204 No Content\nContent-Length: 0",
-      expected: "HTTP/1.1 204 No Content\nDate: now\nVia: 1.1 bearer-proxy"),
+      "without another site the upstream's word passes", "Access-Control-Allow-Origin: *\nContent-Length: 1",
+      "Access-Control-Allow-Origin: *\nContent-Length: 1"),
     Row(
-      name: "the length that a HEAD asks about stays", response: "HTTP/1.1 200 OK\nContent-Length: 99", method: .head,
-      expected: "HTTP/1.1 200 OK\nContent-Length: 99\nDate: now\nVia: 1.1 bearer-proxy"),
+      "an upstream does not speak for the origin",
+      "X: 1\n" + Self.claims.joined(separator: "\n") + "\nCache-Control: no-store\nContent-Length: 1",
+      "X: 1\nCache-Control: no-store\nContent-Length: 1"),
     Row(
-      name: "the length of a 304 stays", response: "HTTP/1.1 304 Not Modified\nContent-Length: 99\nETag: \"x\"",
-      expected: "HTTP/1.1 304 Not Modified\nContent-Length: 99\nETag: \"x\"\nDate: now\nVia: 1.1 bearer-proxy"),
+      "cookies stay on their route",
+      "Set-Cookie: a=1; Path=/\nset-cookie:b=2; path=/v1/b\nSet-Cookie: bearer-sign-in-8080=x\nX: 1\n"
+        + "Content-Length: 1",
+      "Set-Cookie: a=1; Path=/orders\nSet-Cookie: b=2; Path=/orders/b\nX: 1\nContent-Length: 1"),
     Row(
-      name: "another site's page may read the answer, whatever the upstream thinks of sharing",
-      response:
-        "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nAccess-Control-Allow-Credentials: true\nAccess-Control-: x\n"
-        + "Content-Length: 1", reader: "https://app.example",
-      expected: "HTTP/1.1 200 OK\nAccess-Control-: x\nContent-Length: 1\nDate: now\n"
-        + "Vary: Origin\nAccess-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: *\nVia: 1.1 "
-        + "bearer-proxy"
-    ),
+      "places in the upstream's own space become the route's",
+      "HTTP/1.1 201 Created\nLocation: //api.example/v1/7\nContent-Location: /v1/7?a\nContent-Length: 0",
+      "Location: /orders/7\nContent-Location: /orders/7?a\nContent-Length: 0"),
     Row(
-      name: "without another site the upstream's word passes",
-      response: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1",
-      expected: "HTTP/1.1 200 OK\nAccess-Control-Allow-Origin: *\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy"),
+      "a challenge passes",
+      "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0",
+      "WWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0"),
     Row(
-      name: "an upstream does not speak for the origin",
-      response: "HTTP/1.1 200 OK\nX: 1\n" + Self.claims.joined(separator: "\n")
-        + "\nCache-Control: no-store\nContent-Length: 1",
-      expected: "HTTP/1.1 200 OK\nX: 1\nCache-Control: no-store\nContent-Length: 1\nDate: now\nVia: 1.1 bearer-proxy"),
-    Row(
-      name: "cookies stay on their route",
-      response: "HTTP/1.1 200 OK\nSet-Cookie: a=1; Path=/\nset-cookie:b=2; path=/v1/b\n"
-        + "Set-Cookie: bearer-sign-in-8080=x\nX: 1\nContent-Length: 1",
-      expected:
-        "HTTP/1.1 200 OK\nSet-Cookie: a=1; Path=/orders\nSet-Cookie: b=2; Path=/orders/b\nX: 1\nContent-Length: 1\n"
-        + "Date: now\nVia: 1.1 bearer-proxy"),
-    Row(
-      name: "places in the upstream's own space become the route's",
-      response: "HTTP/1.1 201 Created\nLocation: //api.example/v1/7\nContent-Location: /v1/7?a\nContent-Length: 0",
-      expected: "HTTP/1.1 201 Created\nLocation: /orders/7\nContent-Location: /orders/7?a\nContent-Length: 0\n"
-        + "Date: now\nVia: 1.1 bearer-proxy"),
-    Row(
-      name: "a challenge passes",
-      response: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0",
-      expected: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error=\"invalid_token\"\nContent-Length: 0\n"
-        + "Date: now\nVia: 1.1 bearer-proxy"),
-    Row(
-      name: "a challenge loses the upstream's metadata, which the caller's client cannot use",
-      response: "HTTP/1.1 401 Unauthorized\nX: 1\nWWW-Authenticate: Bearer scope=\"a\", resource_metadata=\"x\"\nY: 2\n"
+      "a challenge loses the upstream's metadata, which the caller's client cannot use",
+      "HTTP/1.1 401 Unauthorized\nX: 1\nWWW-Authenticate: Bearer scope=\"a\", resource_metadata=\"x\"\nY: 2\n"
         + "www-authenticate: Basic realm=b\nContent-Length: 0",
-      expected: "HTTP/1.1 401 Unauthorized\nX: 1\nWWW-Authenticate: Bearer scope=\"a\"\nY: 2\n"
-        + "www-authenticate: Basic realm=b\nContent-Length: 0\nDate: now\nVia: 1.1 bearer-proxy"),
+      "X: 1\nWWW-Authenticate: Bearer scope=\"a\"\nY: 2\nwww-authenticate: Basic realm=b\nContent-Length: 0"),
     Row(
-      name: "a caller whose own token the upstream gets learns the upstream's metadata",
-      response: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer resource_metadata=\"x\"\nContent-Length: 0",
-      sendsCallersToken: true,
-      expected: "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer resource_metadata=\"x\"\nContent-Length: 0\n"
-        + "Date: now\nVia: 1.1 bearer-proxy"),
+      "a caller whose own token the upstream gets learns the upstream's metadata",
+      "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer resource_metadata=\"x\"\nContent-Length: 0",
+      "WWW-Authenticate: Bearer resource_metadata=\"x\"\nContent-Length: 0"
+    ) { $0.sendsCallersToken = true },
   ]
 
   @Test(arguments: rows) func `the caller gets the upstream's head without what belongs to its connection`(
@@ -242,12 +228,10 @@ import Tokens
   func `an answer varies by the fields that decided who may call and which token goes out`(row: Variant) throws {
     let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(row.sent)\r\n")
     let attempt = try UpstreamAttempt("HTTP/1.1 200 OK\r\n\(row.answered)Content-Length: 0\r\n\r\n")
-    let route = Route(
-      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: try HTTPURL("https://api.example/"),
-      originIndex: 0, preservesHost: false, bearerSlot: 0,
+    let route = try Route(
+      "/", upstream: "https://api.example/", bearerSlot: 0,
       choice: row.choice.map { TokenChoice(field: $0, values: [("bob", 1)]) },
-      token: RouteTokenRules(existing: row.existing),
-      timeouts: ExchangeTimeouts())
+      token: RouteTokenRules(existing: row.existing))
     var output = ByteBuffer(capacity: 16)
     ResponseRewriting.write(
       attempt, ResponsePlan(framing: .fixed(0), version: .http11, isEnding: false), to: request, of: route,
@@ -275,12 +259,11 @@ import Tokens
   }
 
   private func brief(_ lines: [String], _ notice: ConnectionNotice) throws -> String {
-    try withResponse("HTTP/1.1 " + lines.joined(separator: "\r\n") + "\r\n\r\n") { head, input in
-      var output = ByteBuffer(capacity: 16)
-      ResponseRewriting.writeBrief(
-        head, input.bytes, notice, route: try Route("/orders/", upstream: "https://api.example/v1/"),
-        credential: .none, into: &output)
-      return output.text
-    }
+    let attempt = try UpstreamAttempt("HTTP/1.1 " + lines.joined(separator: "\r\n") + "\r\n\r\n")
+    var output = ByteBuffer(capacity: 16)
+    ResponseRewriting.writeBrief(
+      attempt.head, attempt.input.bytes, notice, route: try Route("/orders/", upstream: "https://api.example/v1/"),
+      credential: .none, into: &output)
+    return output.text
   }
 }
