@@ -102,45 +102,33 @@ private final class PumpRig {
 
 @Suite(.timeLimit(.minutes(5)))
 struct BodyPumpTests {
+  /// How content comes and goes; `rest` of what is sent belongs to the next message.
   struct Row: Sendable, CustomTestStringConvertible {
-    var name: String
-    var framing: BodyFraming
-    var writesChunks: Bool
-    var sent: String
-    var endsSource = false
-    /// Without chunk boundaries, which are the pump's to choose.
-    var content: String
-    var trailers = ""
-    /// The rest of the input: it belongs to the next message.
-    var rest = ""
-    var testDescription: String { name }
+    let framing: BodyFraming
+    let writesChunks: Bool
+    let sent, content, trailers, rest: String
+
+    init(
+      _ framing: BodyFraming, chunks: Bool = false, _ sent: String, _ content: String, trailers: String = "",
+      rest: String = ""
+    ) {
+      (self.framing, writesChunks, self.content, self.trailers) = (framing, chunks, content, trailers)
+      (self.sent, self.rest) = (sent + rest, rest)
+    }
+
+    var testDescription: String { "\(framing)\(writesChunks ? " to chunks" : ""): \(sent)" }
   }
 
-  private static let chunked = "5\r\nhello\r\n3;x=\"y\"\r\n, w\r\n4\r\norld\r\n0\r\n"
+  private static let hello = "5\r\nhello\r\n3;x=\"y\"\r\n, w\r\n4\r\norld\r\n0\r\n"
   private static let rows = [
-    Row(name: "nothing", framing: .none, writesChunks: false, sent: "", content: ""),
-    Row(name: "empty", framing: .fixed(0), writesChunks: false, sent: "", content: ""),
+    Row(.none, "", ""), Row(.fixed(0), "", ""), Row(.fixed(5), "hello", "hello", rest: "NEXT"),
+    Row(.chunked, chunks: true, hello + "\r\n", "hello, world", rest: "NEXT"),
     Row(
-      name: "fixed", framing: .fixed(5), writesChunks: false, sent: "helloNEXT", content: "hello", rest: "NEXT"),
-    Row(
-      name: "chunks to chunks", framing: .chunked, writesChunks: true, sent: chunked + "\r\nNEXT",
-      content: "hello, world", rest: "NEXT"),
-    Row(
-      name: "chunks with trailers", framing: .chunked, writesChunks: true,
-      sent: chunked + "X-Sum: 1\r\nContent-Length: 3\r\n\r\nNEXT", content: "hello, world", trailers: "X-Sum: 1\r\n",
-      rest: "NEXT"),
-    Row(
-      name: "chunks to raw", framing: .chunked, writesChunks: false, sent: chunked + "X-Sum: 1\r\n\r\nNEXT",
-      content: "hello, world", rest: "NEXT"),
-    Row(
-      name: "until close to raw", framing: .untilClose, writesChunks: false, sent: "hello, world", endsSource: true,
-      content: "hello, world"),
-    Row(
-      name: "until close to chunks", framing: .untilClose, writesChunks: true, sent: "hello, world", endsSource: true,
-      content: "hello, world"),
-    Row(
-      name: "nothing until close to chunks", framing: .untilClose, writesChunks: true, sent: "", endsSource: true,
-      content: ""),
+      .chunked, chunks: true, hello + "X-Sum: 1\r\nContent-Length: 3\r\n\r\n", "hello, world",
+      trailers: "X-Sum: 1\r\n", rest: "NEXT"),
+    Row(.chunked, hello + "X-Sum: 1\r\n\r\n", "hello, world", rest: "NEXT"),
+    Row(.untilClose, "hello, world", "hello, world"),
+    Row(.untilClose, chunks: true, "hello, world", "hello, world"), Row(.untilClose, chunks: true, "", ""),
   ]
 
   @Test(arguments: rows, ["", "HEAD\r\n\r\n"])
@@ -153,7 +141,7 @@ struct BodyPumpTests {
         let rig = try await PumpRig(loop, BodyPump(row.framing, writesChunks: row.writesChunks))
         rig.output.append(Array(head.utf8))
         let pieces = [bytes[..<cut], bytes[cut...]].filter { !$0.isEmpty }.map { Array($0) }
-        #expect(await rig.run(pieces, endsSource: row.endsSource) == "finished")
+        #expect(await rig.run(pieces, endsSource: row.framing == .untilClose) == "finished")
         #expect(rig.pump.contentBytes == UInt64(row.content.utf8.count))
         // Bytes behind the message are read only as far as they came with it.
         #expect(row.rest.hasPrefix(rig.input.text))
@@ -168,41 +156,24 @@ struct BodyPumpTests {
     }
   }
 
-  struct Failure: Sendable, CustomTestStringConvertible {
-    var name: String
-    var framing: BodyFraming
-    var sent: String
-    var endsSource = false
-    var limit = UInt64.max
-    var expected: String
-    var testDescription: String { name }
-  }
-
-  @Test(arguments: [
-    Failure(name: "fixed, cut", framing: .fixed(9), sent: "hello", endsSource: true, expected: "sourceEnded"),
-    Failure(name: "chunk, cut", framing: .chunked, sent: "5\r\nhel", endsSource: true, expected: "sourceEnded"),
-    Failure(
-      name: "chunks without an end", framing: .chunked, sent: "1\r\nx\r\n", endsSource: true, expected: "sourceEnded"),
-    Failure(name: "trailers, cut", framing: .chunked, sent: "0\r\nX: ", endsSource: true, expected: "sourceEnded"),
-    Failure(
-      name: "no chunk", framing: .chunked, sent: "hello",
-      expected: "content(HTTP.ContentError.chunk(HTTP.ChunkError.size))"),
-    Failure(
-      name: "data too long", framing: .chunked, sent: "1\r\nxy\r\n",
-      expected: "content(HTTP.ContentError.chunk(HTTP.ChunkError.dataEnd))"),
-    Failure(
-      name: "bare line feed", framing: .chunked, sent: "1\nx",
-      expected: "content(HTTP.ContentError.chunk(HTTP.ChunkError.lineEnd))"),
-    Failure(name: "at the limit", framing: .chunked, sent: "5\r\nhello\r\n", limit: 5, expected: "needsSource"),
-    Failure(name: "past the limit", framing: .chunked, sent: "5\r\nhello\r\n1\r\n!", limit: 5, expected: "tooLarge"),
-    Failure(name: "one chunk past the limit", framing: .chunked, sent: "6\r\nhello!", limit: 5, expected: "tooLarge"),
-  ])
-  func `a broken-off, malformed or oversized content has its own reason`(failure: Failure) async throws {
+  /// Content, and why it is not passed on; the source of content that is cut has ended.
+  @Test(
+    arguments: [
+      (.fixed(9), "hello", "sourceEnded"), (.chunked, "5\r\nhel", "sourceEnded"),
+      (.chunked, "1\r\nx\r\n", "sourceEnded"), (.chunked, "0\r\nX: ", "sourceEnded"),
+      (.chunked, "hello", "content(HTTP.ContentError.chunk(HTTP.ChunkError.size))"),
+      (.chunked, "1\r\nxy\r\n", "content(HTTP.ContentError.chunk(HTTP.ChunkError.dataEnd))"),
+      (.chunked, "1\nx", "content(HTTP.ContentError.chunk(HTTP.ChunkError.lineEnd))"),
+      // At the limit of 5 bytes.
+      (.chunked, "5\r\nhello\r\n", "needsSource"),
+      (.chunked, "5\r\nhello\r\n1\r\n!", "tooLarge"), (.chunked, "6\r\nhello!", "tooLarge"),
+    ] as [(BodyFraming, String, String)])
+  func `a broken-off, malformed or oversized content has its own reason`(
+    framing: BodyFraming, sent: String, expected: String
+  ) async throws {
     try await onLoop { loop in
-      let rig = try await PumpRig(
-        loop, BodyPump(failure.framing, writesChunks: failure.framing == .chunked, limit: failure.limit))
-      let outcome = await rig.run([Array(failure.sent.utf8)], endsSource: failure.endsSource)
-      #expect(outcome == failure.expected)
+      let rig = try await PumpRig(loop, BodyPump(framing, writesChunks: framing == .chunked, limit: 5))
+      #expect(await rig.run([Array(sent.utf8)], endsSource: expected == "sourceEnded") == expected)
       rig.close()
     }
   }

@@ -72,42 +72,37 @@ import Tokens
   struct SealRow: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var browser = SignInRuleTests.browser
-    var form = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
+    var form = sealed
     var later: Int64 = 0
+    var verdict = SignInSeal.Verdict.forged
     var change: @Sendable (String) -> String = { $0 }
-    var verdict: SignInSeal.Verdict
   }
 
+  static let sealed = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
   static let seals: [SealRow] = [
-    SealRow(testDescription: "as it was", verdict: .good(browser: SignInRuleTests.browser)),
-    SealRow(testDescription: "in time", later: 599, verdict: .good(browser: SignInRuleTests.browser)),
+    SealRow(testDescription: "as it was", verdict: .good(browser: browser)),
+    SealRow(testDescription: "in time", later: 599, verdict: .good(browser: browser)),
     SealRow(testDescription: "too late", later: 600, verdict: .expired),
     SealRow(testDescription: "before it was made", later: -1, verdict: .expired),
-    SealRow(testDescription: "another browser", browser: String(repeating: "c", count: 43), verdict: .forged),
-    SealRow(
-      testDescription: "another route", form: SignInForm(route: "ledger", returnTo: ReturnPath("/a")),
-      verdict: .forged),
-    SealRow(
-      testDescription: "another return", form: SignInForm(route: "orders", returnTo: ReturnPath("/b")), verdict: .forged
-    ),
+    SealRow(testDescription: "another browser", browser: String(repeating: "c", count: 43)),
+    SealRow(testDescription: "another route", form: SignInForm(route: "ledger", returnTo: ReturnPath("/a"))),
+    SealRow(testDescription: "another return", form: SignInForm(route: "orders", returnTo: ReturnPath("/b"))),
     SealRow(
       testDescription: "asks no more",
-      form: SignInForm(route: "orders", returnTo: ReturnPath("/a"), asksBeforeReturn: true),
-      verdict: .forged),
-    SealRow(testDescription: "no return", form: SignInForm(route: "orders"), verdict: .forged),
-    SealRow(
-      testDescription: "a younger date", later: 700,
-      change: { seal in "\(SignInRuleTests.now.seconds + 700)" + seal.drop { $0 != "." } }, verdict: .forged),
-    SealRow(testDescription: "none", change: { _ in "" }, verdict: .forged),
-    SealRow(testDescription: "no code", change: { $0.prefix { $0 != "." } + "." }, verdict: .forged),
-    SealRow(testDescription: "more behind it", change: { $0 + ".x" }, verdict: .forged),
+      form: SignInForm(route: "orders", returnTo: ReturnPath("/a"), asksBeforeReturn: true)),
+    SealRow(testDescription: "no return", form: SignInForm(route: "orders")),
+    SealRow(testDescription: "a younger date", later: 700) { seal in
+      "\(now.seconds + 700)" + seal.drop { $0 != "." }
+    },
+    SealRow(testDescription: "none") { _ in "" },
+    SealRow(testDescription: "no code") { $0.prefix { $0 != "." } + "." },
+    SealRow(testDescription: "more behind it") { $0 + ".x" },
   ]
 
   @Test(arguments: seals) func `a form is good from the browser that got it, unchanged and in time`(row: SealRow) throws
   {
     let seal = SignInSeal(key: Array(repeating: 7, count: 32), lifetime: 600)
-    let form = SignInForm(route: "orders", returnTo: ReturnPath("/a"))
-    let text = row.change(try seal.seal(Self.browser, form, now: Self.now))
+    let text = row.change(try seal.seal(Self.browser, Self.sealed, now: Self.now))
     // Beside a cookie that another service set.
     let planted = String(repeating: "p", count: 43)
     for browsers in [[row.browser], [planted, row.browser], [row.browser, planted]] {
