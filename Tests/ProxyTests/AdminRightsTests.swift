@@ -1,11 +1,9 @@
 // The rights of a caller of the admin listener, by its connection and fields.
 
 import Bytes
-import HTTP
 import Platform
 import Routing
 import Testing
-import Tokens
 
 @testable import Proxy
 
@@ -39,9 +37,8 @@ import Tokens
     let address =
       user == nil ? try #require(SocketAddress(literal: peer, port: 40000)) : SocketAddress(.unix(path: ""))
     let credentials = user.map { PeerCredentials(user: $0, group: $0) }
-    return try withRequest("GET /config HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n") { head, input in
-      callers.judge(head, input.bytes, at: address, credentials, user: 500)
-    }
+    let request = try RequestContext("GET /config HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n")
+    return callers.judge(request.head, request.headBytes.bytes, at: address, credentials, user: 500)
   }
 
   @Test func `a name that leads here from another site is not one of this machine`() throws {

@@ -123,10 +123,11 @@ import Testing
     let lines = row.request.split(separator: "\n")
     let host = row.request.contains("Host:") ? [] : ["Host: localhost"[...]]
     let text = (lines.prefix(1) + host + lines.dropFirst()).joined(separator: "\r\n") + "\r\n\r\n"
-    let verdict = try? withRequest(text) { head, input in
+    let verdict = (try? RequestContext(text)).map { request in
       var path = ByteBuffer(capacity: 16)
       let admission = Admission(
-        head, input, callers: CallerCheck(names: ["localhost"], rules: CallerRules(origins: ["https://app.example"])),
+        request.head, request.headBytes,
+        callers: CallerCheck(names: ["localhost"], rules: CallerRules(origins: ["https://app.example"])),
         isTLS: row.isTLS, pseudonym: Pseudonym(named: "bearer-proxy-1"), table: table, bodyLimit: 10,
         normalPath: &path)
       switch admission.verdict {
@@ -149,18 +150,18 @@ import Testing
   ]
 
   private func admit(_ path: String, _ table: RouteTable) throws -> String {
-    try withRequest("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n") { head, input in
-      var normal = ByteBuffer(capacity: 16)
-      let admission = Admission(
-        head, input, callers: CallerCheck(names: ["localhost"]), isTLS: false, pseudonym: Pseudonym(), table: table,
-        bodyLimit: 10, normalPath: &normal)
-      switch admission.verdict {
-      case .forward(let admitted):
-        return (admission.route?.name ?? "no route") + " " + (admitted.usesNormalPath ? normal.text : path)
-      case .refused(.path(let reason)): return "\(reason)"
-      case .refused(let failure): return "\(failure)"
-      case .options, .preflight: return "answered by the proxy"
-      }
+    let request = try RequestContext("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    var normal = ByteBuffer(capacity: 16)
+    let admission = Admission(
+      request.head, request.headBytes, callers: CallerCheck(names: ["localhost"]), isTLS: false, pseudonym: Pseudonym(),
+      table: table,
+      bodyLimit: 10, normalPath: &normal)
+    switch admission.verdict {
+    case .forward(let admitted):
+      return (admission.route?.name ?? "no route") + " " + (admitted.usesNormalPath ? normal.text : path)
+    case .refused(.path(let reason)): return "\(reason)"
+    case .refused(let failure): return "\(failure)"
+    case .options, .preflight: return "answered by the proxy"
     }
   }
 

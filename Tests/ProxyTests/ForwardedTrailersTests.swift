@@ -14,14 +14,12 @@ import Tokens
     var rules = CallerRules()
     rules.header = CallerRules.Header(name: "X-Key", value: Secret("0123456789abcdef"))
     let lifetime = TokenLifetime(expiresIn: 60, refreshIn: nil, now: UnixTime(0), jitter: 0)
-    let route = Route(
-      index: 0, name: "all", host: nil, path: "/", methods: nil, upstream: try HTTPURL("https://api.example/"),
-      originIndex: 0, preservesHost: false, bearerSlot: 0,
-      choice: TokenChoice(field: "X-Account", values: [("bob", 1)]),
+    let route = try Route(
+      "/", bearerSlot: 0, choice: TokenChoice(field: "X-Account", values: [("bob", 1)]),
       fixedCredential: FixedCredential(try #require(RouteFieldName("X-API-Key")), Secret("0123456789")),
       requestFields: try RequestFields(
         set: [(try #require(RouteFieldName("X-Tenant")), "contoso")],
-        removed: [try #require(RouteFieldName("X-Debug"))]), timeouts: ExchangeTimeouts())
+        removed: [try #require(RouteFieldName("X-Debug"))]))
     return ForwardedTrailers(
       credential: .bearer(BearerValue(Secret("t0k3n"), lifetime: lifetime, scopes: .none)),
       callers: CallerCheck(names: nil, rules: rules), route: route)

@@ -108,6 +108,13 @@ struct ProxyFixture {
     server.start()
   }
 
+  /// A connection of a caller who has sent `text`.
+  func caller(sending text: String, patience: Int = 10) async throws -> RawConnection {
+    let caller = try RawConnection(port: port, patience: patience)
+    try await caller.send(text)
+    return caller
+  }
+
   /// Does something that no loop hears of before it is done.
   func whileLoopsAreBusy<Result>(_ body: () throws -> Result) throws -> Result {
     let gates = loops.map { _ in (began: Gate(), ends: Gate()) }

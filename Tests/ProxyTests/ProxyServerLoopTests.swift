@@ -2,7 +2,6 @@
 
 import Bytes
 import Glibc
-import Routing
 import Synchronization
 import TestSupport
 import Testing
@@ -40,11 +39,10 @@ extension ProxyServerTests {
     }
     let proxy = try ProxyFixture(upstream: upstream.port, unmarked: 20)
     target.store(proxy.port, ordering: .relaxed)
-    let caller = try RawConnection(port: proxy.port)
-    try await caller.send(Self.request)
+    let caller = try await proxy.caller(sending: Self.request)
     await hops.wait(for: 20)
-    let other = try RawConnection(port: proxy.port)
-    try await other.send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Other: 1\r\nConnection: close\r\n\r\n")
+    let other = try await proxy.caller(
+      sending: "GET / HTTP/1.1\r\nHost: localhost\r\nX-Other: 1\r\nConnection: close\r\n\r\n")
     #expect(statusOf(try await other.receive()) == 200)
     released.signal()
     await proxy.takeTurns { proxy.service.connectionCount <= 1 }

@@ -31,8 +31,7 @@ struct ProxyServerTests {
       await stream.sendAll(Self.answer)
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
-    let busy = try RawConnection(port: proxy.port)
-    try await busy.send(Self.request)
+    let busy = try await proxy.caller(sending: Self.request)
     await asked.wait(for: 1)
     async let cutOff = proxy.server.drain(limit: .seconds(120))
     // Until connections are no longer taken.
@@ -69,8 +68,7 @@ struct ProxyServerTests {
   @Test func `idle keep-alive connections end at once`() async throws {
     let upstream = try LoopServer(Self.answering)
     let proxy = try ProxyFixture(upstream: upstream.port)
-    let idle = try RawConnection(port: proxy.port)
-    try await idle.send(Self.request)
+    let idle = try await proxy.caller(sending: Self.request)
     #expect(try await idle.receive(until: { $0.hasSuffix("ok") }).hasSuffix("ok"))
     #expect(await proxy.server.drain(limit: .seconds(8)) == 0)
     #expect(try await idle.isClosedByPeer())
@@ -82,8 +80,7 @@ struct ProxyServerTests {
       _ = await stream.receiveAll()
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
-    let busy = try RawConnection(port: proxy.port)
-    try await busy.send(Self.request)
+    let busy = try await proxy.caller(sending: Self.request)
     await upstream.accepted.wait(for: 1)
     #expect(await proxy.server.drain(limit: .milliseconds(50)) == 1)
     #expect(try await busy.receive().isEmpty)
@@ -120,8 +117,7 @@ struct ProxyServerTests {
       upstream: 1, host: "slow.example",
       timeouts: ExchangeTimeouts(
         connect: .milliseconds(100), responseHead: .seconds(5), idle: .seconds(5), whole: nil), resolver: resolver)
-    let caller = try RawConnection(port: proxy.port)
-    try await caller.send(Self.request)
+    let caller = try await proxy.caller(sending: Self.request)
     let received = try await caller.receive(until: { $0.contains("}") })
     #expect(statusOf(received) == 504)
     isOver.open()
@@ -166,8 +162,8 @@ struct ProxyServerTests {
       await stream.sendAll("67890")
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
-    let caller = try RawConnection(port: proxy.port)
-    try await caller.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nbeginning")
+    let caller = try await proxy.caller(
+      sending: "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nbeginning")
     let beginning = try await caller.receive(until: { $0.hasSuffix("12345") })
     #expect(statusOf(beginning) == 403)
     caller.finishSending()
@@ -189,8 +185,7 @@ struct ProxyServerTests {
       if index > 0 { await stream.sendAll(Self.answer) }
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
-    let caller = try RawConnection(port: proxy.port)
-    try await caller.send(Self.request)
+    let caller = try await proxy.caller(sending: Self.request)
     _ = try await caller.receive(until: { $0.hasSuffix("ok") })
     try await caller.send("\(method) / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     let received = try await caller.receive(until: { $0.hasSuffix("ok") || $0.hasSuffix("}\n") })
@@ -304,8 +299,8 @@ struct ProxyServerTests {
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
     for turn in 1...2 {
-      let caller = try RawConnection(port: proxy.port)
-      try await caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n")
+      let caller = try await proxy.caller(
+        sending: "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n")
       try await caller.send(String(repeating: "x", count: 10_000))
       // To the end that the answer announces, which comes before the end of the request.
       let received = try await caller.receive()

@@ -5,7 +5,6 @@ import Glibc
 import HTTPClient
 import Identity
 @testable import Platform
-import Routing
 import TestSupport
 import Testing
 import Tokens
@@ -46,8 +45,7 @@ extension ProxyServerTests {
       await stream.sendAll(Self.answer)
     }
     let proxy = try ProxyFixture(upstream: upstream.port)
-    let caller = try RawConnection(port: proxy.port)
-    try await caller.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello")
+    let caller = try await proxy.caller(sending: "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello")
     await asked.wait(for: 1)
     caller.finishSending()
     // The end of the caller's direction is there as soon as the call has returned: it is on loopback.
@@ -60,8 +58,7 @@ extension ProxyServerTests {
     async throws
   {
     let proxy = try ProxyFixture(upstream: 1, methods: ["OPTIONS", "GET"])
-    let caller = try RawConnection(port: proxy.port)
-    try await caller.send("DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let caller = try await proxy.caller(sending: "DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     let refused = try await caller.receive { $0.hasSuffix("}\n") }
     #expect(statusOf(refused) == 405 && refused.contains("\r\nAllow: GET, OPTIONS\r\n"))
     // The connection goes on.
@@ -96,8 +93,7 @@ extension ProxyServerTests {
     let busy = try (0..<2).map { _ in try RawConnection(port: proxy.port) }
     for connection in busy { try await connection.send(Self.request) }
     await upstream.accepted.wait(for: 2)
-    let next = try RawConnection(port: proxy.port)
-    try await next.send(Self.request)
+    let next = try await proxy.caller(sending: Self.request)
     await proxy.takeTurns { log.withLock { $0.contains("accept paused") } }
     #expect(log.withLock { $0.contains("next=\"raise limits.connections, or find in the access log who keeps") })
     #expect(upstream.accepted.count == 2 && proxy.service.connectionCount == 2)
@@ -127,15 +123,13 @@ extension ProxyServerTests {
         subscription: TokenSubscription(application: application, scopes: try ScopeSet(["A"])), broker: broker))
     var callers: [RawConnection] = []
     for _ in 1...60 {
-      let caller = try RawConnection(port: proxy.port)
-      try await caller.send(Self.request)
+      let caller = try await proxy.caller(sending: Self.request)
       if areGone { caller.finishSending() }
       callers.append(caller)
     }
     if areGone { callers = [] }
     for _ in 1...3 {
-      let other = try RawConnection(port: proxy.port)
-      try await other.send("GET /open/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+      let other = try await proxy.caller(sending: "GET /open/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
       #expect(statusOf(try await other.receive()) == 200)
     }
     released.signal()

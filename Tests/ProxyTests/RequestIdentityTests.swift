@@ -10,16 +10,15 @@ import Testing
   private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
   private static func identity(_ fields: String) throws -> (traceparent: String, traceID: String, requestID: String) {
-    try withRequest("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n") { head, input in
-      var numbers = Counting()
-      var buffer = ByteBuffer(capacity: 16)
-      RequestIdentity.write(head, input, using: &numbers, into: &buffer)
-      let bytes = buffer.bytes
-      return (
-        RequestIdentity.traceparent(bytes).text, RequestIdentity.traceID(bytes).text,
-        RequestIdentity.requestID(bytes).text
-      )
-    }
+    let request = try RequestContext("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+    var numbers = Counting()
+    var buffer = ByteBuffer(capacity: 16)
+    RequestIdentity.write(request.head, request.headBytes, using: &numbers, into: &buffer)
+    let bytes = buffer.bytes
+    return (
+      RequestIdentity.traceparent(bytes).text, RequestIdentity.traceID(bytes).text,
+      RequestIdentity.requestID(bytes).text
+    )
   }
 
   @Test func `without ids of the caller's, both are made`() throws {

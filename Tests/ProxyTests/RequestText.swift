@@ -2,7 +2,6 @@
 
 import Bytes
 import HTTP
-import Platform
 import Routing
 import Testing
 
@@ -11,34 +10,6 @@ import Testing
 /// A text of a table that is no acceptable message.
 struct UnacceptableText: Error {
   let text: String
-}
-
-/// Parses `text`, a request head and what follows, and lends both to `body`.
-func withRequest<Result, Failure: Error>(
-  _ text: String, _ body: (borrowing RequestHead, borrowing ByteBuffer) throws(Failure) -> Result
-) throws -> Result {
-  var buffer = ByteBuffer(capacity: 4096)
-  buffer.append(Array(text.utf8))
-  var parser = RequestHeadParser()
-  var head = RequestHead()
-  guard case .complete = buffer.withBytes({ parser.parse($0, into: &head, limits: HeadLimits()) }) else {
-    throw UnacceptableText(text: text)
-  }
-  return try body(head, buffer)
-}
-
-/// Parses `text`, a response head, and lends it to `body`.
-func withResponse<Result>(
-  _ text: String, _ body: (borrowing ResponseHead, borrowing ByteBuffer) throws -> Result
-) throws -> Result {
-  var buffer = ByteBuffer(capacity: 4096)
-  buffer.append(Array(text.utf8))
-  var parser = ResponseHeadParser()
-  var head = ResponseHead()
-  guard case .complete = buffer.withBytes({ parser.parse($0, into: &head, limits: HeadLimits()) }) else {
-    throw UnacceptableText(text: text)
-  }
-  return try body(head, buffer)
 }
 
 extension RequestContext {
@@ -76,12 +47,12 @@ extension Route {
     _ path: String, index: Int = 0, host: String? = nil, methods: [String]? = nil,
     upstream: String = "http://up.example/", preservesHost: Bool = false, encodedPath: EncodedPath = [],
     bearerSlot: Int? = nil, choice: TokenChoice? = nil, fixedCredential: FixedCredential? = nil,
-    requestFields: RequestFields? = nil
+    requestFields: RequestFields? = nil, token: RouteTokenRules = RouteTokenRules()
   ) throws {
     self.init(
       index: index, name: "route\(index)", host: host, path: path, methods: methods, upstream: try HTTPURL(upstream),
       originIndex: 0, preservesHost: preservesHost, encodedPath: encodedPath, bearerSlot: bearerSlot,
-      choice: choice, fixedCredential: fixedCredential, requestFields: requestFields,
+      choice: choice, fixedCredential: fixedCredential, requestFields: requestFields, token: token,
       timeouts: ExchangeTimeouts(connect: .seconds(5), responseHead: .seconds(5), idle: .seconds(5), whole: nil))
   }
 }

@@ -135,8 +135,7 @@ final class ChallengeBench: Sendable {
 
   /// The answer to a request on a connection of its own.
   func ask(_ request: String) async throws -> String {
-    let caller = try RawConnection(port: proxy.port, patience: 240)
-    try await caller.send(request)
+    let caller = try await proxy.caller(sending: request, patience: 240)
     return try await caller.receive()
   }
 
