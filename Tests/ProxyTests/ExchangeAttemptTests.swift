@@ -1,11 +1,7 @@
 // The connection of an attempt, the rule for another attempt, and the action after a refused token.
 
-import Bytes
 import HTTP
-import HTTPClient
 import Platform
-import Routing
-import Telemetry
 import Testing
 
 @testable import Proxy

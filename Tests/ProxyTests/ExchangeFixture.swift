@@ -2,9 +2,7 @@
 
 import Bytes
 import HTTP
-import HTTPClient
 import Platform
-import Routing
 import Telemetry
 import Testing
 

@@ -1,10 +1,6 @@
 // The event that an exchange waits for, its time limit, and the fault of a wait that is too long.
 
-import Bytes
 import HTTP
-import HTTPClient
-import Platform
-import Routing
 import Telemetry
 import Testing
 

@@ -1,10 +1,7 @@
 // The life of an exchange as tables: every pair of what the caller does and what the upstream does, and its one result.
 
-import Bytes
 import HTTP
-import HTTPClient
 import Platform
-import Routing
 import Telemetry
 import Testing
 

@@ -1,10 +1,7 @@
 // Interim answers, answers that an HTTP/1.0 caller gets, and tunnels.
 
-import Bytes
 import HTTP
-import HTTPClient
 import Platform
-import Routing
 import Telemetry
 import Testing
 

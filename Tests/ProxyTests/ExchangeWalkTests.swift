@@ -4,7 +4,6 @@
 import Bytes
 import HTTP
 import Platform
-import Routing
 import Telemetry
 import Testing
 

@@ -6,7 +6,6 @@ import Bytes
 import HTTP
 import HTTPClient
 import Platform
-import Routing
 import Telemetry
 
 @testable import Proxy

@@ -3,7 +3,6 @@
 import Bytes
 import HTTP
 import Platform
-import Routing
 import Telemetry
 import Testing
 

@@ -2,7 +2,6 @@
 
 import Bytes
 import HTTP
-import Routing
 import Telemetry
 import Testing
 

@@ -1,7 +1,6 @@
 // Fields that repeat the token.
 
 import Bytes
-import HTTP
 import Identity
 import Routing
 import Testing

@@ -1,7 +1,6 @@
 // Prefixes by whole segments, and their replacement upstream.
 
 import Bytes
-import HTTP
 import Testing
 
 @testable import Proxy

@@ -5,7 +5,6 @@ import FoundationEssentials
 import HTTPClient
 import Identity
 import Platform
-import Routing
 import TestSupport
 import Testing
 import Tokens

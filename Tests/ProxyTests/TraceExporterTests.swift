@@ -6,7 +6,6 @@ import HTTPClient
 import Platform
 import Telemetry
 import Testing
-import Tokens
 
 @testable import Proxy
 

@@ -1,8 +1,6 @@
 // The cookies of an upstream on the listener's origin.
 
 import Bytes
-import HTTP
-import Routing
 import Testing
 
 @testable import Proxy

@@ -5,7 +5,6 @@ import HTTP
 import HTTPServer
 import Identity
 import Routing
-import TestSupport
 import Testing
 import Tokens
 
