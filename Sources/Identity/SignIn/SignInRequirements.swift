@@ -24,11 +24,11 @@ package final class SignInRequirements: Sendable {
     func known(at now: UnixTime) -> [String: SignInRequirement] { requirements.filter { !$0.value.isOver(at: now) } }
   }
 
-  private enum Writing {
+  private enum Writing: Equatable {
     /// The requirement is added to those of other processes.
     case beside
-    /// A sign-in has met those.
-    case instead
+    /// A sign-in has met this one. What another process has added to it meanwhile stays.
+    case instead(of: SignInRequirement)
   }
 
   private struct News: Equatable {
@@ -160,7 +160,12 @@ package final class SignInRequirements: Sendable {
       // More may have been required meanwhile.
       for (route, requirement) in met where (state.requirements[route] ?? requirement) == requirement {
         state.requirements[route] = nil
-        if place != nil, state.subjects[route] != nil { state.unwritten[route] = .instead }
+        guard place != nil, state.subjects[route] != nil else { continue }
+        if case .instead(of: let earlier) = state.unwritten[route] {
+          state.unwritten[route] = .instead(of: earlier.merged(with: requirement))
+        } else {
+          state.unwritten[route] = .instead(of: requirement)
+        }
       }
     }
     await writeOnce()
@@ -189,8 +194,9 @@ package final class SignInRequirements: Sendable {
       if news.isEmpty { return true }
       let isWritten = await place.change(now: now()) { requirements in
         for new in news {
-          let known = new.writing == .beside ? requirements[new.subject] : nil
-          requirements[new.subject] = new.requirement.map { known?.merged(with: $0) ?? $0 }
+          var known = requirements[new.subject]
+          if case .instead(of: let met) = new.writing, known?.isCovered(by: met) == true { known = nil }
+          requirements[new.subject] = new.requirement.map { known?.merged(with: $0) ?? $0 } ?? known
         }
       }
       guard isWritten else { return false }

@@ -58,6 +58,11 @@ package struct SignInRequirement: Sendable, Hashable {
     return self == copy
   }
 
+  /// True if nothing of this requirement is left once `other` is met.
+  package func isCovered(by other: SignInRequirement) -> Bool {
+    (since <= other.since ? merged(with: other) : other.merged(with: self)).asksTheSame(as: other)
+  }
+
   /// True if a sign-in with these parameters meets the requirement.
   package func isMet(by sign: SignInRequirement) -> Bool {
     (claims == nil || claims == sign.claims) && scopes.isCovered(by: sign.scopes)

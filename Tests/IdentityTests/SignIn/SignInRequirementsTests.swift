@@ -194,6 +194,27 @@ struct SignInRequirementsTests {
     #expect(await memory.requirement(of: "r") == (try need(2)))
   }
 
+  @Test func `a need that another process adds while a sign-in ends one stays`() async throws {
+    let slow = SlowText(text: text)
+    let memory = try memory(in: slow)
+    let other = try self.memory()
+    memory.remember(try need(1), route: "r")
+    await changes.wait { await other.requirement(of: "r") != nil }
+    slow.changes.begins.signal()
+    async let end: Void = memory.met(by: try need(1), routes: ["r"])
+    await slow.changes.arrived.wait(for: 1)
+    other.remember(try need(2), route: "r")
+    let both = SignInRequirement(claims: try Claims(json: #"{"n1":1,"n2":1}"#), since: clock.now)
+    let third = try self.memory()
+    await changes.wait { await third.requirement(of: "r") == both }
+    slow.changes.ends.signal()
+    _ = try await end
+    #expect(await memory.requirement(of: "r") == both)
+    await memory.met(by: both, routes: ["r"])
+    #expect(await memory.requirement(of: "r") == nil)
+    await changes.wait { await other.requirement(of: "r") == nil }
+  }
+
   @Test func `other accounts and applications have needs of their own`() async throws {
     let first = try memory()
     first.remember(try need(), route: "r")

@@ -53,4 +53,31 @@ import Tokens
     #expect(SignInRequirement(since: now).isEmpty)
     #expect(!need.isEmpty)
   }
+
+  @Test func `a need is covered by one that asks for all of it, and not by one that asks for less or came before`()
+    throws
+  {
+    let met = try full()
+    func changed(_ change: (inout SignInRequirement) -> Void) -> SignInRequirement {
+      var need = met
+      change(&need)
+      return need
+    }
+    for covered in [
+      met, changed { ($0.since, $0.refused) = (now + 9, 1) }, changed { $0.claims = nil },
+      changed { $0.scopes = .none }, changed { ($0.authenticationContexts, $0.since) = (["c3"], now + -1) },
+      SignInRequirement(maxAge: 60, since: now + 9),
+    ] {
+      #expect(covered.isCovered(by: met), "\(covered)")
+    }
+    let more = try Claims(json: #"{"access_token":{"acrs":2}}"#)
+    let scopes = try ScopeSet(["B", "D"])
+    for left in [
+      changed { ($0.claims, $0.since) = (more, now + -1) }, changed { $0.scopes = scopes },
+      changed { ($0.authenticationContexts, $0.since) = (["c3"], now + 1) },
+      changed { ($0.maxAge, $0.since) = (5, now + 1) },
+    ] {
+      #expect(!left.isCovered(by: met), "\(left)")
+    }
+  }
 }
