@@ -69,10 +69,7 @@ import Testing
   }
 
   static let wrong: [([String], String)] = [
-    (
-      ["token", "--route", "a", "--format", "git", "gte"],
-      "OPERATION is one of get, store, erase, list, not 'gte'"
-    ),
+    (["token", "--route", "a", "--format", "git", "gte"], "OPERATION is one of get, store, erase, list, not 'gte'"),
     (["token", "--route", "a", "--format", "plain", "get"], "unexpected argument 'get'"),
     (["token", "orders"], "unexpected argument 'orders'; did you mean '--route orders'?"),
     (
@@ -95,9 +92,7 @@ import Testing
     (["check", "--live", "api"], "unexpected argument 'api'; did you mean '--route api'?"),
     (["token", "--route", "a", "b"], "unexpected argument 'b'"),
     (["logout", "me@example.org"], "unexpected argument 'me@example.org'; did you mean '--account me@example.org'?"),
-    (
-      ["check", "f.yaml"], "unexpected argument 'f.yaml'; -c names the configuration: bearer-proxy check -c f.yaml"
-    ),
+    (["check", "f.yaml"], "unexpected argument 'f.yaml'; -c names the configuration: bearer-proxy check -c f.yaml"),
     (["run", "f.yml"], "unexpected argument 'f.yml'; -c names the configuration: bearer-proxy run -c f.yml"),
     (["f.yaml"], "unexpected argument 'f.yaml'; -c names the configuration: bearer-proxy run -c f.yaml"),
     (["run", "-c", "a", "f.yaml"], "unexpected argument 'f.yaml'"),
@@ -148,10 +143,7 @@ import Testing
 
   static let places: [([String: String], [String])] = [
     ([:], ["./proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]),
-    (
-      ["HOME": "/home/a"],
-      ["./proxy.yaml", "/home/a/.config/bearer-proxy/proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]
-    ),
+    (["HOME": "/home/a"], ["./proxy.yaml", "/home/a/.config/bearer-proxy/proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]),
     (
       ["HOME": "/home/a", "XDG_CONFIG_HOME": "/x"],
       ["./proxy.yaml", "/x/bearer-proxy/proxy.yaml", "/etc/bearer-proxy/proxy.yaml"]

@@ -114,9 +114,7 @@ import Tokens
       let advisor = CheckAdvice(
         commands: OperatorCommands(configuration: "p.yaml"), route: settings.routes[0],
         application: settings.applications[0])
-      return [
-        advisor.advice(AcquisitionError(.unreached(unknown))), advisor.advice(probe: unknown),
-      ]
+      return [advisor.advice(AcquisitionError(.unreached(unknown))), advisor.advice(probe: unknown)]
     }
     let without = try advices("")
     #expect(

@@ -142,8 +142,7 @@ import Testing
       "https://id.example"),
     authority(
       "Ping's token endpoint", "https://id.example/as/token.oauth2", "the token endpoint", "https://id.example"),
-    authority(
-      "authentik's token endpoint", "https://id.example/application/o/token/", "the token endpoint", nil),
+    authority("authentik's token endpoint", "https://id.example/application/o/token/", "the token endpoint", nil),
     Mistake(
       testDescription: "a variable inside braces", part: "{as: application, scopes: [orders.read]}",
       wrong: "{as: ${KIND}, scopes: [orders.read]}", environment: ["KIND": "application"],

@@ -188,8 +188,7 @@ import Testing
   }
 
   @Test func `the part follows the listener and the route`() throws {
-    let text = try Self.part(
-      .nginx, Self.ownListener + Self.otherRoute + [("path: /orders/", "path: /or.ders/")])
+    let text = try Self.part(.nginx, Self.ownListener + Self.otherRoute + [("path: /orders/", "path: /or.ders/")])
     for line in [
       "server 127.0.0.1:8085;", #"proxy_set_header X-Proxy-Key "SECRET";"#, "server_name api.example;",
       "upstream or_ders_2_api {", "server 127.0.0.1:81;", "proxy_set_header Host $http_host;",

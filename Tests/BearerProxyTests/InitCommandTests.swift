@@ -16,9 +16,7 @@ import Tokens
     "https://orders.example/api", "", "api://orders/.default",
   ]
 
-  private func perform(
-    _ answers: [String], in directory: TemporaryDirectory
-  ) async -> (CommandAnswer, String) {
+  private func perform(_ answers: [String], in directory: TemporaryDirectory) async -> (CommandAnswer, String) {
     let left = Locked(answers)
     let heard = Locked("")
     var context = CommandContext(environment: [:])

@@ -112,8 +112,7 @@ import Testing
     let answer = await Command.checkLive(LiveCheckOptions(configuration: file, form: .text)).answer(in: context)
     #expect(answer.status == .failed)
     let lines = answer.text.split(separator: "\n").map(String.init)
-    let step = try #require(
-      lines.firstIndex { $0.hasPrefix("  FAILED  \(wrong.step.rawValue) ") }, "\(answer.text)")
+    let step = try #require(lines.firstIndex { $0.hasPrefix("  FAILED  \(wrong.step.rawValue) ") }, "\(answer.text)")
     #expect(lines[step].contains(wrong.cause), "\(lines[step])")
     #expect(lines[step + 1].contains("→") && lines[step + 1].contains(wrong.cure), "\(lines[step + 1])")
     // Nothing listens at the upstream's port either.
@@ -138,7 +137,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
   /// Every line of what `check` says, without the file's name; the verdict aside.
   var messages: [String]
 
-  /// Mistakes in the notation of `issueTable`: name, part and wrong text, unless the part is missing. `⏎` is a line end.
+  /// Mistakes in the notation of `issueTable`: name, part and wrong text, if the part is there. `⏎` is a line end.
   static func table(_ text: String) -> [Mistake] {
     issueTable(text).map { row in
       let columns = row.fragment.split(separator: " | ").map { String($0).replacing("⏎", with: "\n") } + [""]

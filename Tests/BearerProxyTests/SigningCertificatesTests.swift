@@ -85,8 +85,7 @@ import Tokens
     let answer = await Command.check(configuration: file).answer(in: CommandContext(environment: [:]))
     let said = try #require(answer.text.split(separator: "\n").first).replacing(directory.path + "/", with: "")
       .replacing(Self.fixtures + "/", with: "@").replacing(/5:[0-9]+:/, with: "5:COLUMN:")
-      .replacing("applications.app.credential.\(kind).", with: "KEY.").replacing(
-        /ended .* ago/, with: "ended TIME ago")
+      .replacing("applications.app.credential.\(kind).", with: "KEY.").replacing(/ended .* ago/, with: "ended TIME ago")
     #expect(said == (expected.hasPrefix("5:") ? "p.yaml:" + expected : expected))
     #expect(answer.status == (expected.contains("error:") ? .usage : .done))
   }
@@ -161,8 +160,7 @@ import Tokens
     #expect(advice.advice(unreached).contains("or were MSI_ENDPOINT left over from elsewhere?"))
     #expect(
       advice.advice(AcquisitionError(TokenFailure(.refused(TokenErrorReply(error: "invalid_request")), status: 400)))
-        .hasPrefix(
-          "Assign the identity"))
+        .hasPrefix("Assign the identity"))
     #expect(advice.advice(AcquisitionError(.managedIdentity(.notConfirmed))).contains("agent"))
   }
 

@@ -93,9 +93,7 @@ import Tokens
     (["protocol=https", "host=git.example:8443", "path=team/%5c..%5cother"], false),
     (["protocol=https"], false), ([], false), (["protocol=ssh", "host=git.example:8443"], false),
   ])
-  func `git gets a token for the upstream of the route and for no other server`(
-    lines: [String], isFor: Bool
-  ) throws {
+  func `git gets a token for the upstream of the route and for no other server`(lines: [String], isFor: Bool) throws {
     #expect(GitRequest(lines).isFor(try HTTPURL(Self.upstream)) == isFor)
   }
 

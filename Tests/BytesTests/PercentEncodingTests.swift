@@ -4,9 +4,7 @@ import Bytes
 import Testing
 
 @Suite struct PercentEncodingTests {
-  @Test(arguments: [
-    ("", ""), ("a%2Fb%2fc", "a/b/c"), ("%25%32%35", "%25"), ("a+b", "a+b"), ("%41%c3%A4", "Aä"),
-  ])
+  @Test(arguments: [("", ""), ("a%2Fb%2fc", "a/b/c"), ("%25%32%35", "%25"), ("a+b", "a+b"), ("%41%c3%A4", "Aä")])
   func `a percent sign and two digits are one byte`(text: String, meaning: String) {
     #expect(PercentEncoding.decoded(text.utf8) == Array(meaning.utf8))
   }

@@ -114,9 +114,7 @@ import Tokens
         "{a: {\(secret), tokens: [{route: own}]}}", "address: 127.0.0.1:8081, sign_in: true",
         "a listener with programs serves nothing else"
       ),
-      (
-        "{a: {\(secret), tokens: [{route: own}]}}", "address: 0.0.0.0:8081", "say under callers who may call"
-      ),
+      ("{a: {\(secret), tokens: [{route: own}]}}", "address: 0.0.0.0:8081", "say under callers who may call"),
       (
         "{a: {\(secret), tokens: [{route: onward}]}}",
         "address: 127.0.0.1:8081, callers: {bearer: {authority: 'https://id.example', audiences: [proxy]}}", nil

@@ -49,10 +49,7 @@ import Tokens
       "credential: {secret: {value_file: secret}}, client_authentication: client_secret_post",
       .secret(Secret("from file"))
     ),
-    (
-      "client_assertion_file: secret",
-      .assertionFile(assertion(located("dir/secret", 23, "client_assertion_file")))
-    ),
+    ("client_assertion_file: secret", .assertionFile(assertion(located("dir/secret", 23, "client_assertion_file")))),
     (
       "credential: {assertion: {file: secret}}",
       .assertionFile(assertion(located("dir/secret", 31, "credential.assertion.file")))
@@ -258,8 +255,7 @@ import Tokens
            token: {account: Alice@contoso.example, scopes: [User.Read]}}
         - {name: us, path: /us/, upstream: https://a.example, application: entra, token: {as: account, scopes: [a]}}
       """)
-    #expect(
-      settings.listeners.map(\.address.value.description) == ["0.0.0.0:8443", "[::1]:0", "unix:/run/p.sock"])
+    #expect(settings.listeners.map(\.address.value.description) == ["0.0.0.0:8443", "[::1]:0", "unix:/run/p.sock"])
     #expect(settings.listeners.map(\.hosts) == [.names(["proxy.example", "::1"]), .any, .names([])])
     #expect(settings.listeners[0].callers.rules.isOpen)
     let tls = try #require(settings.listeners[0].tls)

@@ -39,8 +39,7 @@ import Tokens
   private static func handingOut(
     _ listener: String, _ route: String, token: String = "{as: application, scopes: [a]}"
   ) -> String {
-    text("\(token), hand_out: \(route)").replacing(
-      "127.0.0.1:8080}", with: "127.0.0.1:8080, hand_out: \(listener)}")
+    text("\(token), hand_out: \(route)").replacing("127.0.0.1:8080}", with: "127.0.0.1:8080, hand_out: \(listener)}")
   }
 
   @Test func `tokens are handed out if listener and route say so, and callers names the program`() throws {

@@ -147,8 +147,7 @@ import Tokens
     let attributes = "service.name=a,deployment.environment.name = t%20x"
     #expect(
       resource(["OTEL_RESOURCE_ATTRIBUTES": attributes]) == ["service.name=a", "deployment.environment.name=t x"])
-    #expect(
-      resource(["OTEL_RESOURCE_ATTRIBUTES": attributes, "OTEL_SERVICE_NAME": "b"]).first == "service.name=b")
+    #expect(resource(["OTEL_RESOURCE_ATTRIBUTES": attributes, "OTEL_SERVICE_NAME": "b"]).first == "service.name=b")
   }
 
   @Test(arguments: [("none", false), ("tracecontext,baggage", true), ("baggage", false), ("b3", false), ("", true)])

@@ -39,9 +39,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `unlikely settings cause warnings`(
-    head: String, application: String, route: String, expected: [String]
-  ) throws {
+  func `unlikely settings cause warnings`(head: String, application: String, route: String, expected: [String]) throws {
     let isNone = route.hasSuffix("none")
     let text = """
       listeners: [{address: "127.0.0.1:0"}]

@@ -27,9 +27,7 @@ import Tokens
       return String(decoding: data, as: UTF8.self)
     }
 
-    init(
-      _ person: PersonAtBrowser, _ document: [String: any Sendable], _ path: String, method: String = "GET"
-    ) throws {
+    init(_ person: PersonAtBrowser, _ document: [String: any Sendable], _ path: String, method: String = "GET") throws {
       let token = try #require(document["access_token"] as? String, "\(document)")
       let answer = try DemoFixture.api(of: person.provider).answer(
         DemoRequest(method: method, path: path, fields: [("authorization", "Bearer \(token)")]),

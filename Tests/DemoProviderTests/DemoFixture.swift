@@ -37,8 +37,7 @@ enum DemoFixture {
   static func tokenRequest(
     _ form: String = form(), tenant: String = Sample.tenant, fields: [(name: String, value: String)] = []
   ) -> DemoRequest {
-    DemoRequest(
-      method: "POST", path: "/\(tenant)/oauth2/v2.0/token", fields: fields, body: .whole(Array(form.utf8)))
+    DemoRequest(method: "POST", path: "/\(tenant)/oauth2/v2.0/token", fields: fields, body: .whole(Array(form.utf8)))
   }
 
   /// The form that the sample application sends.

@@ -16,8 +16,7 @@ import Tokens
       "client_id": Sample.desk, "scope": "openid offline_access api://orders/Orders.Read",
     ])
     let answer = person.provider.answer(
-      DemoRequest(
-        method: "POST", path: "/\(Sample.tenant)/oauth2/v2.0/devicecode", body: .whole(Array(form.utf8))),
+      DemoRequest(method: "POST", path: "/\(Sample.tenant)/oauth2/v2.0/devicecode", body: .whole(Array(form.utf8))),
       now: person.now)
     let document = try DemoFixture.json(answer)
     #expect(document["interval"] as? Int == 5)

@@ -79,8 +79,7 @@ final class PersonAtBrowser {
       "code_challenge": try Self.challenge(), "code_challenge_method": "S256",
     ]
     form.merge(change) { $1 }
-    return send(
-      "GET", "/\(tenant)/oauth2/v2.0/authorize", query: Self.encoded(form.filter { !$0.value.isEmpty }))
+    return send("GET", "/\(tenant)/oauth2/v2.0/authorize", query: Self.encoded(form.filter { !$0.value.isEmpty }))
   }
 
   /// Posts a form of a page with one of its buttons.

@@ -48,7 +48,8 @@ import Tokens
     Row(name: "another scheme", authorization: { "Basic YTpi" }, challenge: ""),
     Row(name: "scheme alone", authorization: { "Bearer" }, challenge: ""),
     Row(
-      name: "no JWT", authorization: { "Bearer opaque" }, challenge: invalid("the token is no valid JWT of the issuer")),
+      name: "no JWT", authorization: { "Bearer opaque" },
+      challenge: invalid("the token is no valid JWT of the issuer")),
     Row(name: "a good token", status: 200),
     Row(name: "the scheme in capitals", authorization: { "BEARER \(try token())" }, status: 200),
     Row(

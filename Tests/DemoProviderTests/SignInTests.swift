@@ -205,8 +205,7 @@ import Tokens
   @Test func `an account that is not signed in here cannot be chosen, nor consent given before its page`() throws {
     let person = try PersonAtBrowser()
     let page = try person.authorize()
-    #expect(
-      try person.press("account", on: page, ["account": "c0a7050d-0000-4000-8000-0000000000d1"]).status == 400)
+    #expect(try person.press("account", on: page, ["account": "c0a7050d-0000-4000-8000-0000000000d1"]).status == 400)
     #expect(try person.press("accept", on: person.authorize()).status == 400)
   }
 

@@ -187,8 +187,7 @@ struct BrokenPeer: Sendable, CustomTestStringConvertible {
     BrokenPeer("DATA on an idle stream", Frame.data(1, [1])),
     BrokenPeer("an even stream", Frame.request(2)),
     BrokenPeer("a window that grows by nothing", Frame.request(1) + Frame.window(1, 0)),
-    BrokenPeer(
-      "a frame inside a header block", Frame.headers(1, FieldsOfRequest.plain, complete: false) + Frame.ping),
+    BrokenPeer("a frame inside a header block", Frame.headers(1, FieldsOfRequest.plain, complete: false) + Frame.ping),
     BrokenPeer("CONTINUATION without HEADERS", Frame.continuation(1, [("a", "b")])),
     BrokenPeer("PUSH_PROMISE", Frame.frame(5, flags: 4, stream: 1, [0, 0, 0, 2])),
     BrokenPeer("a frame that is too large", Frame.frame(0, [UInt8](repeating: 0, count: 16_385))),

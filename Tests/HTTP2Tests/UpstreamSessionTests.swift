@@ -43,10 +43,7 @@ import Testing
     ("HEAD", [(":status", "200")], true, "HTTP/1.1 200 OK\r\n\r\n"),
     ("HEAD", [(":status", "200")], false, "HTTP/1.1 200 OK\r\n\r\n"),
     ("GET", [(":status", "200"), ("content-length", "2")], false, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"),
-    (
-      "GET", [(":status", "200")], false,
-      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
-    ),
+    ("GET", [(":status", "200")], false, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
   ]) func `frames a response as its head says`(
     _ method: String, _ fields: [(String, String)], _ ends: Bool, _ expected: String
   ) {
@@ -143,8 +140,7 @@ import Testing
       .malformed
     ),
     (
-      Frame.headers(1, [(":status", "200"), ("content-length", "1")], ends: false) + Frame.data(1, [1, 2]),
-      .malformed
+      Frame.headers(1, [(":status", "200"), ("content-length", "1")], ends: false) + Frame.data(1, [1, 2]), .malformed
     ),
     (Frame.headers(1, [(":status", "204")], ends: false) + Frame.data(1, [1], ends: true), .malformed),
     (

@@ -93,10 +93,8 @@ import Testing
     connect(1, method: "GET"), connect(1, method: "POST"),
     Frame.headers(1, [(":method", "CONNECT"), (":protocol", "websocket"), (":authority", "h")], ends: false),
     Frame.request(1, method: "CONNECT", ends: false),
-    Frame.request(
-      1, method: "CONNECT", [("content-length", "3")], ends: false, pseudo: [(":protocol", "websocket")]),
-    Frame.request(
-      1, method: "CONNECT", ends: false, pseudo: [(":protocol", "websocket"), (":protocol", "websocket")]),
+    Frame.request(1, method: "CONNECT", [("content-length", "3")], ends: false, pseudo: [(":protocol", "websocket")]),
+    Frame.request(1, method: "CONNECT", ends: false, pseudo: [(":protocol", "websocket"), (":protocol", "websocket")]),
     Frame.request(1, method: "CONNECT", [("upgrade", "websocket")], ends: false, pseudo: [(":protocol", "websocket")]),
   ]) func `a malformed one is reset and never seen`(_ bytes: [UInt8]) {
     let fixture = CallerFixture(Self.permitted)

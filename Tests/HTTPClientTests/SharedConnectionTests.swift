@@ -211,8 +211,7 @@ struct SharedConnectionTests {
   @Test func `waiting requests learn of a connection that cannot be made`() async throws {
     try await onLoop { loop in
       let origin = Origin(try HTTPURL("http://refused.test/"), tls: nil, versions: .http2)
-      let pool = OriginPool(
-        origin, limits: PoolLimits(), resolver: Resolver(lookUp: { _ in .success([]) }), loop: loop)
+      let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(lookUp: { _ in .success([]) }), loop: loop)
       nonisolated(unsafe) let shared = pool
       let confined = Confined(shared, to: loop)
       await withTaskGroup(of: Bool.self) { group in

@@ -32,8 +32,7 @@ private struct EchoHandler: RequestHandler {
       case .digest(let count, let sha256): "\(count) \(sha256.prefix(2))"
       }
     if request.path == "/paced" {
-      return ServerResponse(
-        status: 200, content: .paced(count: 2, pause: .zero) { Array("piece \($0)".utf8) })
+      return ServerResponse(status: 200, content: .paced(count: 2, pause: .zero) { Array("piece \($0)".utf8) })
     }
     var response = ServerResponse(status: 200, contentType: "text/plain", "\(request.method) \(request.path) \(text)")
     response.isLast = request.path == "/last"

@@ -3,7 +3,11 @@ import Testing
 
 private func requestFraming(_ fields: String, version: String = "1.1") -> Result<BodyFraming, FramingError> {
   withRequest("POST / HTTP/\(version)\r\nHost: h\r\n\(fields)\r\n") { head, bytes in
-    do { return .success(try BodyFraming.request(head, bytes)) } catch { return .failure(error) }
+    do throws(FramingError) {
+      return .success(try BodyFraming.request(head, bytes))
+    } catch {
+      return .failure(error)
+    }
   }
 }
 
@@ -11,7 +15,7 @@ private func responseFraming(
   _ status: Int, _ fields: String, to method: RequestMethod, version: String = "1.1"
 ) -> Result<BodyFraming, FramingError> {
   withResponse("HTTP/\(version) \(status) x\r\n\(fields)\r\n") { head, bytes in
-    do {
+    do throws(FramingError) {
       return .success(try BodyFraming.response(head, bytes, requestMethod: method))
     } catch {
       return .failure(error)

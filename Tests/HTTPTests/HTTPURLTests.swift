@@ -5,10 +5,7 @@ import Testing
   @Test(
     arguments: [
       ("http://h", "h", 80, "/", "h"),
-      (
-        "HTTPS://Graph.Microsoft.com/v1.0/", "graph.microsoft.com", 443, "/v1.0/",
-        "graph.microsoft.com"
-      ),
+      ("HTTPS://Graph.Microsoft.com/v1.0/", "graph.microsoft.com", 443, "/v1.0/", "graph.microsoft.com"),
       ("http://127.0.0.1:9000/a?b#".dropLast().description, "127.0.0.1", 9000, "/a?b", "127.0.0.1:9000"),
       ("https://[::1]:8443?q", "::1", 8443, "/?q", "[::1]:8443"), ("http://h:80/x", "h", 80, "/x", "h"),
     ] as [(String, String, UInt16, String, String)])

@@ -31,8 +31,7 @@ import Tokens
   @Test func `an account of another application does not make the choice ambiguous`() async throws {
     var document = CacheDocument()
     try document.signIn(Bench.alice, scopes: "A", token: "AT-alice", refreshToken: nil)
-    try document.signIn(
-      Bench.bob, scopes: "A", token: "AT-bob", refreshToken: "RT", clientID: "other")
+    try document.signIn(Bench.bob, scopes: "A", token: "AT-bob", refreshToken: "RT", clientID: "other")
     let bench = Bench(document)
     #expect(try await bench.token(try bench.subscription()) == "AT-alice")
     #expect(await bench.need(try bench.subscription(account: "bob@contoso.example"))?.reason == .noTokens)

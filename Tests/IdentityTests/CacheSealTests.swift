@@ -148,9 +148,7 @@ import Tokens
   @Test func `a wrong key, no key and another file's contents change nothing, and lose nothing`() async throws {
     try await add(0, to: open(try seal(1)))
     let before = try bytes()
-    let (key, errors) = (
-      try name(1), [CacheSealError.otherKey(try name(1)), .keyless(key: try name(1))]
-    )
+    let (key, errors) = (try name(1), [CacheSealError.otherKey(try name(1)), .keyless(key: try name(1))])
     for (seal, error) in zip([try seal(2), .none], errors) {
       let store = await open(seal)
       #expect(store.trouble == .sealed(error))

@@ -69,8 +69,7 @@ import Tokens
 
   @Test func `aging-refresh-ok: a token past its refresh_on is served while one request renews it`() async throws {
     var document = CacheDocument()
-    try document.signIn(
-      Bench.alice, scopes: "A", token: "AT", refreshToken: "RT", extra: #", "refresh_in": 1800"#)
+    try document.signIn(Bench.alice, scopes: "A", token: "AT", refreshToken: "RT", extra: #", "refresh_in": 1800"#)
     let bench = Bench(document)
     let subscription = try bench.subscription()
     bench.clock.advance(1799)
@@ -114,9 +113,7 @@ import Tokens
 
   @Test func `declined-scope: what was not granted is asked for again, and what was is not`() async throws {
     let bench = try Bench.signedIn()
-    await bench.provider.script(tokens: [
-      Bench.tokens("AT-B", scope: "B"), Bench.tokens("AT-C", scope: "C"),
-    ])
+    await bench.provider.script(tokens: [Bench.tokens("AT-B", scope: "B"), Bench.tokens("AT-C", scope: "C")])
     let both = try await bench.broker.bearer(for: try bench.subscription("B C"))
     #expect(both.revealedToken() == "AT-B" && both.scopes.words == ["B"])
     #expect(try await bench.token(try bench.subscription("C")) == "AT-C")

@@ -128,9 +128,7 @@ import Tokens
     let value = try await bench.broker.bearer(for: held)
     await bench.provider.script(tokens: [.json(429, "{}", retryAfter: "30")])
     for name in ["ann", "bob", "carl"] {
-      #expect(
-        await error(bench, route.onBehalf(of: try assertion(name)))
-          == .down(429, retryAfter: 30))
+      #expect(await error(bench, route.onBehalf(of: try assertion(name))) == .down(429, retryAfter: 30))
     }
     #expect(await bench.provider.forms.count == 2)
     // A caller with a token goes on.
@@ -183,9 +181,7 @@ import Tokens
     #expect(value?.revealedToken() == "token-2")
     let form = try #require(await bench.provider.forms.last)
     #expect(form.contains("assertion=assertion-of-ann") && form.contains("claims=%7B%22access_token"))
-    await bench.provider.script(tokens: [
-      .json(400, #"{"error": "interaction_required", "claims": "{\"a\":1}"}"#)
-    ])
+    await bench.provider.script(tokens: [.json(400, #"{"error": "interaction_required", "claims": "{\"a\":1}"}"#)])
     let other = try Claims(json: #"{"access_token":{"acrs":{"value":"c1"}}}"#)
     let told = await #expect(throws: AcquisitionError.self) {
       try await bench.broker.bearer(answering: .claims(other), about: refused, for: ann)

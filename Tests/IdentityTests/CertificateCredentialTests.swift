@@ -26,8 +26,7 @@ struct CertificateCredentialTests {
 
   private static let metadata = Result {
     try ProviderMetadata(
-      json: Array(
-        #"{"issuer":"https://id.example/r","token_endpoint":"https://id.example/r/token"}"#.utf8),
+      json: Array(#"{"issuer":"https://id.example/r","token_endpoint":"https://id.example/r/token"}"#.utf8),
       authority: Authority("https://id.example/r"))
   }
 

@@ -84,8 +84,7 @@ struct ClientAssertionTests {
     }
     let error = await #expect(throws: AcquisitionError.self) { try await broker().bearer(for: wish) }
     let end = ManualClock.start + lifetime
-    #expect(
-      error == AcquisitionError(.assertion(.expired(.file(path: path), at: end)), retryAfter: 1))
+    #expect(error == AcquisitionError(.assertion(.expired(.file(path: path), at: end)), retryAfter: 1))
     let time = lifetime == 0 ? "2023-11-14T22:13:20Z" : "2023-11-14T20:13:20Z"
     #expect(error?.detail.hasPrefix("the token in \(path) expired at \(time) and was not sent: ") == true)
     #expect(await provider.forms.isEmpty)

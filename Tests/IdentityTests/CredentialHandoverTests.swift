@@ -29,8 +29,7 @@ import Tokens
     let handovers = await Self.change(bench, from: right, to: wrong)
     #expect(
       handovers == [
-        CredentialHandover(
-          application: "demo", scopes: right.key.scopes, servedUntil: ManualClock.start + 3600)
+        CredentialHandover(application: "demo", scopes: right.key.scopes, servedUntil: ManualClock.start + 3600)
       ])
     await bench.provider.script(tokens: [Self.refusal])
     // The first caller has the new credential tried, and gets the held token.

@@ -96,9 +96,7 @@ import Tokens
     #expect(await refusal(check, try token(["appid": .null])) == .untrusted(.idToken))
     let other = "https://sts.windows.net/33333333-aaaa-4aaa-8aaa-111111111111/"
     #expect(await refusal(check, try token(["iss": .string(other)])) == .untrusted(.issuer(other)))
-    #expect(
-      await refusal(check, try token(["aud": .string("api://other")])) == .untrusted(.audience(["api://other"]))
-    )
+    #expect(await refusal(check, try token(["aud": .string("api://other")])) == .untrusted(.audience(["api://other"])))
   }
 
   @Test(

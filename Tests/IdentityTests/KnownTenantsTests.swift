@@ -63,8 +63,7 @@ import Tokens
       // An issuer's tokens name it; nothing has to be remembered.
       let store = await CacheStore.file(path: path)
       let value = try await broker(store).bearer(for: subscription(authority, ScriptedProvider().fetch))
-      let served = try await broker(await CacheStore.file(path: path)).bearer(
-        for: subscription(authority, Self.down))
+      let served = try await broker(await CacheStore.file(path: path)).bearer(for: subscription(authority, Self.down))
       #expect(served.token == value.token)
       #expect(!FileManager.default.fileExists(atPath: path + ".providers"))
       return

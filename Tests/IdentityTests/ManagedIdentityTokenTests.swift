@@ -28,8 +28,7 @@ extension ManagedIdentityTests {
   }
 
   private static func token(_ name: String, _ rest: String = "") -> FetchResponse {
-    FetchResponse(
-      status: 200, body: Array(#"{"access_token": "\#(name)", "expires_on": "1700003600"\#(rest)}"#.utf8))
+    FetchResponse(status: 200, body: Array(#"{"access_token": "\#(name)", "expires_on": "1700003600"\#(rest)}"#.utf8))
   }
 
   private func subscription(_ service: Service, _ source: ManagedIdentitySource) throws -> TokenSubscription {

@@ -86,8 +86,7 @@ import Tokens
     async throws
   {
     var document = CacheDocument()
-    try document.signIn(
-      Bench.alice, scopes: "A", token: "AT", refreshToken: "RT", extra: #", "ext_expires_in": 7200"#)
+    try document.signIn(Bench.alice, scopes: "A", token: "AT", refreshToken: "RT", extra: #", "ext_expires_in": 7200"#)
     let bench = Bench(document)
     bench.clock.advance(3600)
     await bench.provider.script(tokens: [.json(503, "", retryAfter: "9")])

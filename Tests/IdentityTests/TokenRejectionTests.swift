@@ -66,8 +66,7 @@ import Tokens
       ])
       let refused = try await bench.broker.bearer(for: subscription)
       bench.clock.advance(1)
-      let second = try #require(
-        try await bench.broker.bearer(answering: rejection, about: refused, for: subscription))
+      let second = try #require(try await bench.broker.bearer(answering: rejection, about: refused, for: subscription))
       bench.clock.advance(4)
       #expect(try await bench.broker.bearer(answering: rejection, about: second, for: subscription) == nil)
       #expect(await bench.provider.forms.count == before + 1)
@@ -79,8 +78,7 @@ import Tokens
 
   @Test func `a token from elsewhere is no answer to a demand for claims`() async throws {
     let (bench, subscription, first) = try await Self.refused(AccountBench.tokens("AT-claims", refreshToken: "RT-2"))
-    let proof = try #require(
-      try await bench.broker.bearer(answering: try rejection(), about: first, for: subscription))
+    let proof = try #require(try await bench.broker.bearer(answering: try rejection(), about: first, for: subscription))
     bench.clock.advance(1)
     try await bench.signIn(AccountBench.alice, scopes: "A", token: "AT-theirs", refreshToken: "RT-3")
     #expect(try await bench.broker.currentBearer(for: subscription).revealedToken() == "AT-theirs")
@@ -119,15 +117,13 @@ import Tokens
     }
     #expect(await bench.provider.forms.count == 3)
     // A revoked token is not handed out any more.
-    let proof = try #require(
-      try await bench.broker.bearer(answering: rejections[0], about: held, for: subscription))
+    let proof = try #require(try await bench.broker.bearer(answering: rejections[0], about: held, for: subscription))
     _ = try await bench.broker.bearer(answering: .invalidToken, about: proof, for: subscription)
     let value = try await bench.broker.bearer(answering: rejections[0], about: first, for: subscription)
     #expect(value?.revealedToken() != "AT-a")
     #expect(await bench.provider.forms.count == 3)
     // A sign-out removes all of them.
-    let other = try #require(
-      try await bench.broker.bearer(answering: rejections[1], about: held, for: subscription))
+    let other = try #require(try await bench.broker.bearer(answering: rejections[1], about: held, for: subscription))
     #expect(other.isUsable(at: bench.clock.now))
     try await bench.signOut(AccountBench.alice)
     await #expect(throws: AcquisitionError.self) { try await bench.broker.currentBearer(for: subscription) }

@@ -181,8 +181,7 @@ import Testing
       case .claims: .claims(try Claims(json: #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#))
       case .scopes: .scopes(try ScopeSet(parameter: "A B"))
       }
-    #expect(
-      text(state.replacementInHand(for: carried, asked, isUnderWay: isUnderWay, now: now)) == inHand)
+    #expect(text(state.replacementInHand(for: carried, asked, isUnderWay: isUnderWay, now: now)) == inHand)
     #expect(text(state.replacementStep(for: carried, asked, isUnderWay: isUnderWay, now: now)) == afterLook)
     #expect(text(state.replacementStep(for: carried, asked, isUnderWay: isUnderWay, now: now)) == again)
   }

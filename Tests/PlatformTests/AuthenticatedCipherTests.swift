@@ -15,8 +15,7 @@ import Testing
   static let examples = [
     // The first subkey's top bit is clear in one and set in the other.
     Example(key: 1, bound: "", sealed: "ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271"),
-    Example(
-      key: 3, bound: "c2sp.org/XAES-256-GCM", sealed: "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d"),
+    Example(key: 3, bound: "c2sp.org/XAES-256-GCM", sealed: "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d"),
   ]
 
   let key = [UInt8](repeating: 3, count: AuthenticatedCipher.keyCount)

@@ -61,8 +61,7 @@ import Testing
     #expect(Ownership.ofReplacement(old: service, directory: service, user: 0) == service)
     #expect(Ownership.ofReplacement(old: root, directory: service, user: 0) == service)
     let shared = Ownership(user: 0, group: 50)
-    #expect(
-      Ownership.ofReplacement(old: shared, directory: service, user: 0) == Ownership(user: 1000, group: 50))
+    #expect(Ownership.ofReplacement(old: shared, directory: service, user: 0) == Ownership(user: 1000, group: 50))
     #expect(Ownership.ofReplacement(old: root, directory: root, user: 0) == root)
   }
 }

@@ -75,8 +75,7 @@ struct ListenerTests {
     try await onLoop { loop in
       let waiter = Waiter(loop)
       for _ in 0..<50 {
-        let channel = try await Connector.connect(
-          to: [socket.address], waiter: waiter, until: .now + .seconds(5))
+        let channel = try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .seconds(5))
         waiter.watch(channel, .readClosed)
         #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
         channel.close()
@@ -104,8 +103,7 @@ struct ListenerTests {
       let waiter = Waiter(loop)
       var callers: [Channel] = []
       for _ in 1...5 {
-        callers.append(
-          try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .seconds(30)))
+        callers.append(try await Connector.connect(to: [socket.address], waiter: waiter, until: .now + .seconds(30)))
       }
       socket.stopQueueing()
       // At once, though the socket is still open; a user who may attach no filter to it needs that.

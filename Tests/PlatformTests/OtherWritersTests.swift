@@ -5,8 +5,8 @@ import Testing
 @testable import Platform
 
 @Suite struct `Other writers` {
-  /// The way to a file, written as `PATH:MODE:OWNER:GROUP`, of which the last three are `755:0:0` if absent. A link ends
-  /// with `@`, the file's name is `f`, and what is mounted read-only has `!` behind it.
+  /// The way to a file, written as `PATH:MODE:OWNER:GROUP`, of which the last three are `755:0:0` if absent. A link
+  /// ends with `@`, the file's name is `f`, and what is mounted read-only has `!` behind it.
   private static func steps(_ way: String) throws -> [OtherWriters.Step] {
     try way.split(separator: " ").map { word in
       let parts = word.split(separator: ":").map { String($0).replacing("!", with: "") }

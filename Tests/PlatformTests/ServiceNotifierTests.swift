@@ -7,9 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ServiceNotifierTests {
-  @Test(arguments: [
-    ("/run/notify", Array("/run/notify\0".utf8)), ("@name", [0] + Array("name".utf8)),
-  ])
+  @Test(arguments: [("/run/notify", Array("/run/notify\0".utf8)), ("@name", [0] + Array("name".utf8))])
   func `a path ends with a zero, an abstract name begins with one and has no end mark`(name: String, path: [UInt8]) {
     #expect(ServiceNotifier.address(name) == withUnsafeBytes(of: sa_family_t(AF_UNIX)) { Array($0) } + path)
   }
@@ -28,8 +26,7 @@ struct ServiceNotifierTests {
       (["WATCHDOG_USEC": "often"], nil), (["WATCHDOG_USEC": "18446744073709551615"], nil), ([:], nil),
     ] as [([String: String], TimeSpan?)])
   func `the watchdog interval is for this process`(environment: [String: String], watchdog: TimeSpan?) throws {
-    let notifier = try #require(
-      ServiceNotifier(environment: environment.merging(["NOTIFY_SOCKET": "@nobody"]) { $1 }))
+    let notifier = try #require(ServiceNotifier(environment: environment.merging(["NOTIFY_SOCKET": "@nobody"]) { $1 }))
     #expect(notifier.watchdog == watchdog)
     // Without a listener, it neither waits nor fails.
     notifier.alive()

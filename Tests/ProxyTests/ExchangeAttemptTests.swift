@@ -27,9 +27,7 @@ import Testing
 
   @Test(
     arguments: [(RequestMethod.get, BodyFraming.none), (.put, .fixed(0)), (.post, .none), (.put, .fixed(1))],
-    [
-      true, false,
-    ])
+    [true, false])
   func `a request goes out again on a fresh connection if the first was dead, once`(
     request: (method: RequestMethod, framing: BodyFraming), wasReused: Bool
   ) {

@@ -20,8 +20,7 @@ import Testing
     var state = Fixture.begun(Fixture.terms(expectsContinue: true))
     _ = state.requestMoved(.needsSource, contentHasBegun: false, at: Fixture.seconds(1))
     state.headNeeds(.answer)
-    #expect(
-      wait(&state) == .wait(.init(needs: [.content, .answer], isForCaller: false, until: Fixture.seconds(21))))
+    #expect(wait(&state) == .wait(.init(needs: [.content, .answer], isForCaller: false, until: Fixture.seconds(21))))
     // A later look does not give the upstream more time.
     _ = state.requestMoved(.needsSource, contentHasBegun: false, at: Fixture.seconds(5))
     state.headNeeds(.answer)
@@ -95,8 +94,7 @@ import Testing
     }
     _ = pause(0, at: 1)
     if case .finish = pause(1000, at: 11) { Issue.record("the rate was met") }
-    #expect(
-      pause(1999, at: 21) == .finish(isAnswering ? .interrupted(.callerTooSlow) : .failed(.contentTooSlow)))
+    #expect(pause(1999, at: 21) == .finish(isAnswering ? .interrupted(.callerTooSlow) : .failed(.contentTooSlow)))
   }
 
   @Test func `an interruption has its reason in the record`() {

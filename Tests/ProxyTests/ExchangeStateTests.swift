@@ -141,9 +141,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (ContentError.chunk(.size), UpstreamFault.chunkedCoding), (.trailer(.tooLarge), .trailers),
-  ])
+  @Test(arguments: [(ContentError.chunk(.size), UpstreamFault.chunkedCoding), (.trailer(.tooLarge), .trailers)])
   func `content that is broken from its beginning is no answer if the caller has nothing of it`(
     error: ContentError, fault: UpstreamFault
   ) {

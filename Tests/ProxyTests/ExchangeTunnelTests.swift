@@ -80,8 +80,7 @@ import Testing
     for failure in [BodyPump.Failure.sink(.reset), .source(.reset)] {
       var state = Self.tunnel()
       _ = state.answerMoved(.finished, leavesBytes: false, callerHasPart: true)
-      #expect(
-        state.requestMoved(.failed(failure), contentHasBegun: true, at: Fixture.seconds(1)) == .finish(over))
+      #expect(state.requestMoved(.failed(failure), contentHasBegun: true, at: Fixture.seconds(1)) == .finish(over))
     }
     var state = Self.tunnel()
     #expect(state.callerLeft() == .interrupted(.callerLeft))

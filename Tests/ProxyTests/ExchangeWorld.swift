@@ -288,8 +288,7 @@ struct ExchangeWorld {
       (wire.readTooMuch, wire.toProxy) = (wire.toProxy, [])
       wires[id] = wire
     }
-    switch runs[at].state.answerMoved(
-      step, leavesBytes: hasMore, callerHasPart: runs[at].delivered > 0)
+    switch runs[at].state.answerMoved(step, leavesBytes: hasMore, callerHasPart: runs[at].delivered > 0)
     {
     case .move, .endDirection: return false
     case .finish(let ending):

@@ -18,9 +18,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `memory is given back after a burst, once`(
-    _ row: (looks: [(dropped: Int, open: Int, peak: Int)], due: [Bool])
-  ) {
+  func `memory is given back after a burst, once`(_ row: (looks: [(dropped: Int, open: Int, peak: Int)], due: [Bool])) {
     var memory = MemoryReturn()
     #expect(row.looks.map { memory.isDue(dropped: $0.dropped, open: $0.open, peak: $0.peak) } == row.due)
   }

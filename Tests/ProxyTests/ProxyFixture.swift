@@ -93,17 +93,14 @@ struct ProxyFixture {
     if var sendBuffer {
       // Accepted sockets inherit it.
       for socket in sockets {
-        setsockopt(
-          socket.descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
       }
     }
     address = sockets[0].address
     loops = try (0..<count).map { try EventLoop(index: $0) }
     var listener = ProxyListener(ListenerPlace(sockets), names: nil, tls: tls)
     listener.context.handsOut = tokens?.rules.isHandedOut == true
-    server = ProxyServer(
-      service, loops: loops,
-      listeners: [listener])
+    server = ProxyServer(service, loops: loops, listeners: [listener])
     tokens?.attach(server)
     server.start()
   }

@@ -134,8 +134,7 @@ struct ProxyServerTests {
     }
     let proxy = try ProxyFixture(
       upstream: upstream.port, sendBuffer: 16 * 1024,
-      timeouts: ExchangeTimeouts(
-        connect: .seconds(5), responseHead: .milliseconds(300), idle: .seconds(5), whole: nil))
+      timeouts: ExchangeTimeouts(connect: .seconds(5), responseHead: .milliseconds(300), idle: .seconds(5), whole: nil))
     let received = try await onLoop { loop in
       let waiter = Waiter(loop)
       let caller = try ByteStream(
@@ -258,8 +257,7 @@ struct ProxyServerTests {
     let caller = try RawConnection(port: proxy.port)
     // Made before, so that a slow machine makes no pause between head and content.
     let content = String(repeating: "x", count: 8_000_000)
-    async let sending = caller.send(
-      "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n\r\n" + content)
+    async let sending = caller.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n\r\n" + content)
     let received = try await caller.receive(until: { $0.hasSuffix("no!") })
     #expect(statusOf(received) == 413)
     #expect(received.hasSuffix("no!"))

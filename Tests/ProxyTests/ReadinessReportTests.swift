@@ -112,8 +112,7 @@ import Testing
   }
 
   @Test func `clocks that were set back give no negative times`() throws {
-    let report = ReadinessReport(
-      [try Self.status(nil, failedSince: 2000, retryAt: 3)], expected: 1, now: Self.now)
+    let report = ReadinessReport([try Self.status(nil, failedSince: 2000, retryAt: 3)], expected: 1, now: Self.now)
     #expect(report.text.contains("for 0 s, next attempt in 0 s"))
   }
 }

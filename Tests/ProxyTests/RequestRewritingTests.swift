@@ -210,9 +210,7 @@ import Tokens
     ("traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n", true),
     ("traceparent: 00-0-0-0\r\n", false),
     // Two are none.
-    (
-      String(repeating: "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n", count: 2), false
-    ),
+    (String(repeating: "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n", count: 2), false),
     ("", false),
   ])
   func `tracestate is passed on with its own trace only`(_ row: (parent: String, isKept: Bool)) throws {
@@ -257,8 +255,7 @@ import Tokens
 
   @Test func `fields of the route are set and removed, and a nomination does not take one away`() throws {
     let names = try ["X-Tenant", "User-Agent", "X-Debug", "Accept"].map { try #require(RouteFieldName($0)) }
-    let fields = try RequestFields(
-      set: [(names[0], "contoso"), (names[1], "proxy/1")], removed: [names[2], names[3]])
+    let fields = try RequestFields(set: [(names[0], "contoso"), (names[1], "proxy/1")], removed: [names[2], names[3]])
     let request = try RequestContext(
       "GET / HTTP/1.1\r\nHost: a\r\nConnection: x-tenant\r\nX_Tenant: evil\r\nX-Tenant: evil\r\nuser-agent: evil\r\n"
         + "X-Debug: evil\r\nAccept: evil\r\nX-Kept: 1\r\n\r\n")

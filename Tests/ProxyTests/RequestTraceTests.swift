@@ -55,7 +55,6 @@ import Testing
     Self.sent.write(into: &buffer)
     buffer.append("id-1")
     RequestIdentity.replace(parent: 0xAB, of: Self.sent, in: &buffer)
-    #expect(
-      buffer.bytes.text == "00-00000000000000070000000000000008-00000000000000ab-01id-1")
+    #expect(buffer.bytes.text == "00-00000000000000070000000000000008-00000000000000ab-01id-1")
   }
 }

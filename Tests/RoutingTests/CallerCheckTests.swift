@@ -198,9 +198,7 @@ import Tokens
   @Test(arguments: unmarkedRows) func `without Fetch metadata, Origin and Referer tell pages apart`(
     host: String, fields: String, refusal: CallerRefusal?
   ) throws {
-    let names = [
-      "proxy.example", "localhost", "127.0.0.1", "::1", "api.localhost", "127.evil.example", "notlocalhost",
-    ]
+    let names = ["proxy.example", "localhost", "127.0.0.1", "::1", "api.localhost", "127.evil.example", "notlocalhost"]
     let rules = CallerRules(origins: ["https://app.example"])
     for check in [names, nil].map({ CallerCheck(names: $0, rules: rules, isReachedInClear: true) }) {
       try withFields(fields, host) { #expect(check.judge($0, $1) == refusal) }

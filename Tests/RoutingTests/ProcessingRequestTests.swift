@@ -27,9 +27,7 @@ import Testing
     return message.bytes
   }
 
-  private static func entry(
-    _ message: inout ProtobufWriter, _ name: String, _ value: (inout ProtobufWriter) -> Void
-  ) {
+  private static func entry(_ message: inout ProtobufWriter, _ name: String, _ value: (inout ProtobufWriter) -> Void) {
     message.message(1) {
       $0.bytes(1, name.utf8)
       $0.message(2, value)

@@ -228,8 +228,7 @@ import Tokens
     #expect(try Self.answer("GET", "/metadata/identity/oauth2/token", table: kafka) == .failure(.shape(.imds)))
     let machine = ProgramTable([Self.table.programs[2]])
     #expect(try Self.answer("POST", "/oauth2/token", table: machine) == .failure(.shape(.tokenEndpoint)))
-    #expect(
-      try Self.answer("GET", "/.well-known/oauth-authorization-server", table: machine) == .failure(.nothingHere))
+    #expect(try Self.answer("GET", "/.well-known/oauth-authorization-server", table: machine) == .failure(.nothingHere))
   }
 
   @Test func `Envoy's own client names its address to a token endpoint`() throws {

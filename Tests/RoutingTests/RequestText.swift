@@ -5,9 +5,7 @@ import HTTP
 import Testing
 
 /// Parses `text`, a request head and what follows, and lends both to `body`.
-func withRequest(
-  _ text: String, _ body: (borrowing RequestHead, borrowing ByteBuffer) throws -> Void
-) throws {
+func withRequest(_ text: String, _ body: (borrowing RequestHead, borrowing ByteBuffer) throws -> Void) throws {
   var buffer = ByteBuffer(capacity: 4096)
   buffer.append(Array(text.utf8))
   var parser = RequestHeadParser()

@@ -72,8 +72,7 @@ import Testing
       deduplicator: { body in said.withLock { body(&$0) } },
       write: { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
     for id in ["one", "two", "three"] {
-      log.warning(
-        "unreachable", ["route": .string("a")], of: LogRequest(requestID: id, traceID: "t-\(id)"))
+      log.warning("unreachable", ["route": .string("a")], of: LogRequest(requestID: id, traceID: "t-\(id)"))
       log.info("obtained")
     }
     clock.withLock { $0 = 60 }

@@ -12,8 +12,7 @@ import Testing
   }
 
   private static func span(_ parent: SpanRecord.Parent = .none, name: String = "GET orders") -> SpanRecord {
-    SpanRecord(
-      context, parent: parent, name: name, kind: .server, start: 1_700_000_000_000_000_001, end: .max)
+    SpanRecord(context, parent: parent, name: name, kind: .server, start: 1_700_000_000_000_000_001, end: .max)
   }
 
   private static let frame = (

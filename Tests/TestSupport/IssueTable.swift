@@ -1,7 +1,7 @@
 // The notation of tables of mistakes and what is said of them.
 
-/// Rows of a table: lines of an input and, indented below them, each message that they bring, or `no issue`. A line that
-/// is indented twice continues the one before it; one that begins with `#` is a comment.
+/// Rows of a table: lines of an input and, indented below them, each message that they bring, or `no issue`. A line
+/// that is indented twice continues the one before it; one that begins with `#` is a comment.
 package func issueTable(_ text: String) -> [(fragment: String, expected: [String])] {
   var rows: [(fragment: String, expected: [String])] = []
   var isComplete = true

@@ -83,8 +83,7 @@ import Tokens
   @Test(arguments: renewable + withoutOffer + unknown)
   func `the plan follows from held tokens, offers, failures and the time`(row: Row) throws {
     let throttle = row.pausedUntil.map(Self.paused) ?? Throttle()
-    let plan = AcquisitionPlan(
-      held: row.held, grant: try row.offer.grant(), throttle: throttle, now: Self.now + row.at)
+    let plan = AcquisitionPlan(held: row.held, grant: try row.offer.grant(), throttle: throttle, now: Self.now + row.at)
     #expect(plan == row.expected)
   }
 }

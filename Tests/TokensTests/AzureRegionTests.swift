@@ -27,9 +27,7 @@ import Tokens
     #expect(try HTTPURL(global).regional(region)?.description == regional)
   }
 
-  @Test(arguments: [
-    ("westus2", "westus2"), ("West US 2", "westus2"), ("a.b", nil), ("", nil), (nil, nil),
-  ])
+  @Test(arguments: [("westus2", "westus2"), ("West US 2", "westus2"), ("a.b", nil), ("", nil), (nil, nil)])
   func `the environment may name the region`(variable: String?, name: String?) {
     let expected = name.flatMap { AzureRegion($0) }.map { AzureRegionChoice.named($0) } ?? .discovered
     #expect(AzureRegionChoice.automatic(environment: variable.map { ["REGION_NAME": $0] } ?? [:]) == expected)

@@ -77,8 +77,7 @@ import Tokens
             authority: Authority("https://id.example")), nil), grant: grant, scopes: .none, claims: nil)
       let body = #"{"error": "invalid_grant", "error_description": "bad the-token-of-the-caller"}"#
       let error = #expect(throws: TokenFailure.self) {
-        try TokenReply(
-          ProviderAnswer(status: 400, body: Array(body.utf8)), sent: request.sentSecrets, now: UnixTime(0))
+        try TokenReply(ProviderAnswer(status: 400, body: Array(body.utf8)), sent: request.sentSecrets, now: UnixTime(0))
       }
       #expect(error?.reply?.description?.contains("token-of") == false)
     }

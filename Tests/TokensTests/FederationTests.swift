@@ -71,14 +71,8 @@ import Testing
 
   @Test(arguments: [
     ([:], EnvironmentMistake.missing("ACTIONS_ID_TOKEN_REQUEST_URL")),
-    (
-      ["ACTIONS_ID_TOKEN_REQUEST_URL": "https://a.example/"],
-      .missing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
-    ),
-    (
-      job.merging(["ACTIONS_ID_TOKEN_REQUEST_TOKEN": "a\r\nb"]) { $1 },
-      .missing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
-    ),
+    (["ACTIONS_ID_TOKEN_REQUEST_URL": "https://a.example/"], .missing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")),
+    (job.merging(["ACTIONS_ID_TOKEN_REQUEST_TOKEN": "a\r\nb"]) { $1 }, .missing("ACTIONS_ID_TOKEN_REQUEST_TOKEN")),
     (job.merging(["ACTIONS_ID_TOKEN_REQUEST_URL": "actions"]) { $1 }, .url("ACTIONS_ID_TOKEN_REQUEST_URL")),
     (
       job.merging(["ACTIONS_ID_TOKEN_REQUEST_URL": "http://a.example/"]) { $1 },

@@ -94,9 +94,7 @@ import Testing
       ),
       ("http://id.example", [], .plaintext("http://id.example")), ("id.example", [], .address("id.example")),
     ] as [(String, [String], DiscoveryFault?)])
-  func `a provider's metadata are looked for in MCP's order`(
-    issuer: String, places: [String], fault: DiscoveryFault?
-  ) {
+  func `a provider's metadata are looked for in MCP's order`(issuer: String, places: [String], fault: DiscoveryFault?) {
     var found: [String] = []
     #expect(Self.fault { found = try ProtectedResource.places(ofProvider: issuer).map(\.description) } == fault)
     #expect(found == places)

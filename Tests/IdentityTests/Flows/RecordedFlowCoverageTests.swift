@@ -87,8 +87,7 @@ struct RecordedFlowCoverageTests {
     throws
   {
     let state = "TTTTTTTTTTTTTTTTTTTTTT"
-    let issuer = ReplyIssuer(
-      "https://login.microsoftonline.com/organizations/v2.0", isPromised: false, isExact: true)
+    let issuer = ReplyIssuer("https://login.microsoftonline.com/organizations/v2.0", isPromised: false, isExact: true)
     let (wrong, denied) = (
       Array("code=C&state=evil".utf8), Array("error=access_denied&error_description=no&state=\(state)".utf8)
     )

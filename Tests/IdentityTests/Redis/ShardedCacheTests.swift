@@ -60,8 +60,7 @@ import Testing
   @Test func `a sign-out empties the person's shard`() throws {
     var cache = try cache()
     let (writes, document) = cache.writes {
-      $0.removeAccount(
-        home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
+      $0.removeAccount(home: alice.home, environments: [SignedInPerson.environment], clientID: SignedInPerson.client)
     }
     #expect(writes.map(\.name) == [name(alice)] && writes.allSatisfy { $0.text.isEmpty })
     cache.settle(writes, version: 9)

@@ -76,14 +76,8 @@ import Tokens
     ([error("expired_token")], .codeExpired, false),
     ([error("authorization_declined")], .declined(TokenErrorReply(error: "access_denied")), true),
     ([error("invalid_grant")], .refused(TokenErrorReply(error: "invalid_grant")), true),
-    (
-      [error("invalid_client", 401)],
-      .provider(.rejected("invalid_client", retryAfter: 1)), false
-    ),
-    (
-      [error("bad_verification_code")],
-      .provider(.rejected("bad_verification_code", retryAfter: 1)), false
-    ),
+    ([error("invalid_client", 401)], .provider(.rejected("invalid_client", retryAfter: 1)), false),
+    ([error("bad_verification_code")], .provider(.rejected("bad_verification_code", retryAfter: 1)), false),
     (Array(repeating: (502, "<html>"), count: 40), .codeExpired, false),
   ]
 

@@ -330,9 +330,7 @@ import Tokens
   }
 
   @Test(arguments: [nil, "https://evil.example", SignInProvider.issuer])
-  func `an issuer that promises its name has to give it`(
-    issuer: String?
-  ) async throws {
+  func `an issuer that promises its name has to give it`(issuer: String?) async throws {
     await provider.change { $0.namesIssuer = true }
     let form = issuer.map { "&iss=\($0)" } ?? ""
     do {

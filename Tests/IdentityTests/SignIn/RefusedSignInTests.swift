@@ -91,8 +91,7 @@ extension InteractiveSignInTests {
     defer { loop.shutDown() }
     let request = SignInRequest(
       application: try await provider.application(), scopes: try ScopeSet(["api://orders/read"]))
-    let signIn = InteractiveSignIn(
-      request, store: store, loop: loop, timeout: .seconds(1), now: { SignInProvider.now })
+    let signIn = InteractiveSignIn(request, store: store, loop: loop, timeout: .seconds(1), now: { SignInProvider.now })
     // No browser calls: on a busy machine the limit can pass before a call is answered.
     let error = await #expect(throws: SignInError.timedOut(seconds: 1)) { try await signIn.acquireToken { _ in } }
     #expect(error?.message() == "no answer came back from the browser within 1 s")

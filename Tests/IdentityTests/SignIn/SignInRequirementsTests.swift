@@ -69,8 +69,7 @@ struct SignInRequirementsTests {
   ) throws -> SignInRequirements {
     let bench = AccountBench()
     let wish = try bench.subscription(account: account, of: bench.application(clientID: client))
-    return SignInRequirements(
-      in: slow ?? text, subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
+    return SignInRequirements(in: slow ?? text, subscriptions: ["r": wish, "s": wish], now: { [clock] in clock.now })
   }
 
   private func need(_ number: Int = 1) throws -> SignInRequirement {
@@ -110,9 +109,7 @@ struct SignInRequirementsTests {
   @Test func `a need ends with the token that anybody's sign-in leaves in the cache, msal's too`() async throws {
     let memory = try memory()
     let key = try AccountBench().subscription().key
-    func value(
-      _ source: TokenOrigin.Source, after seconds: Int64, _ token: String = "opaque"
-    ) throws -> BearerValue {
+    func value(_ source: TokenOrigin.Source, after seconds: Int64, _ token: String = "opaque") throws -> BearerValue {
       BearerValue(
         Secret(token),
         lifetime: TokenLifetime(expiresIn: 3600, refreshIn: nil, now: ManualClock.start + seconds, jitter: 0),

@@ -12,8 +12,7 @@ import Tokens
   private static func place(
     _ state: String, _ browser: String, of caller: SignInCaller, isOver: Bool = false, since: Int64
   ) -> PendingSignIns.Place {
-    PendingSignIns.Place(
-      state: state, browser: Secret(browser), caller: caller, isOver: isOver, since: UnixTime(since))
+    PendingSignIns.Place(state: state, browser: Secret(browser), caller: caller, isOver: isOver, since: UnixTime(since))
   }
 
   private static let alice = SignInCaller(peer: "127.0.0.1", user: 1000)

@@ -164,8 +164,7 @@ import Tokens
       authenticationContexts: row.acrValues, maxAge: row.maxAge, since: Self.now)
     let configured = try ScopeSet(["api://orders/Orders.Read"])
     let requirement = RouteSignInRequirement(need, configured: configured, now: Self.now)
-    let words = SignInText(
-      requirement, configured: configured, isSignedIn: row.isSignedIn)
+    let words = SignInText(requirement, configured: configured, isSignedIn: row.isSignedIn)
     #expect(words.heading == row.heading)
     #expect(words.conditions == row.conditions)
   }
@@ -208,13 +207,11 @@ import Tokens
   @Test func `a server error is not called silence, and a missing time is not called long ago`() {
     let error = SignInPageFailure(.provider(AcquisitionError(.metadata(status: 500))))
     #expect(error.heading == "The identity provider has a problem" && error.text.contains("with status 500"))
-    let silence = SignInPageFailure(
-      .provider(AcquisitionError(.unreached(.timedOut(host: "id.example")))))
+    let silence = SignInPageFailure(.provider(AcquisitionError(.unreached(.timedOut(host: "id.example")))))
     #expect(silence.heading == "The identity provider does not answer" && silence.status == 503)
     let missing = SignInError.idToken(.age(authenticatedAt: nil)).message()
     #expect(missing.contains("it has no auth_time"))
-    #expect(
-      SignInError.idToken(.age(authenticatedAt: Self.now)).message().contains("signed in too long ago"))
+    #expect(SignInError.idToken(.age(authenticatedAt: Self.now)).message().contains("signed in too long ago"))
   }
 
   @Test func `no page can be framed, run a script, load anything or be kept`() throws {

@@ -50,8 +50,7 @@ import Tokens
   }
 
   private static let down = AcquisitionError(.unreached(.timedOut(host: "id.example")), retryAfter: 12)
-  private static let failing = UpstreamCondition.Failure(
-    since: 1_700_000_000, reason: "Connection refused", count: 3)
+  private static let failing = UpstreamCondition.Failure(since: 1_700_000_000, reason: "Connection refused", count: 3)
 
   private func expect(
     _ word: String, _ line: String, _ token: TokenStatus?, need: SignInRequirement? = nil,

@@ -34,8 +34,7 @@ import Tokens
   func `an entry is found by what it says, however it is spelled`(entry: String) throws {
     let document = try Fixture.document("{\"AccessToken\": {\"k\": \(entry)}}")
     let query = CacheQuery(environments: ["e.example"], realm: "r", clientID: "c", homeAccountID: "h")
-    let token = try #require(
-      document.accessToken(query, scopes: try ScopeSet(parameter: "a B"), now: Fixture.now))
+    let token = try #require(document.accessToken(query, scopes: try ScopeSet(parameter: "a B"), now: Fixture.now))
     #expect(token.secret == Secret("AT"))
     #expect(token.isPlainBearer)
     #expect(token.environment == "e.example")

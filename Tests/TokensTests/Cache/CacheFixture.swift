@@ -14,8 +14,7 @@ enum CacheFixture {
     _ home: String? = home, realm: String = realm, environments: [String] = [host], client: String = client,
     isolation: String? = nil
   ) -> CacheQuery {
-    CacheQuery(
-      environments: environments, realm: realm, clientID: client, homeAccountID: home, isolation: isolation)
+    CacheQuery(environments: environments, realm: realm, clientID: client, homeAccountID: home, isolation: isolation)
   }
 
   /// A reply for the person (or, without `uid`, for no person).

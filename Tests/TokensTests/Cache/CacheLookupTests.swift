@@ -136,16 +136,14 @@ import Tokens
     let document = try Fixture.document(root.canonicalText())
     let own = ["new", "fractional", "old", "ageless"]
     #expect(document.refreshTokens(Fixture.query()).map { $0.secret.revealed() } == own)
-    #expect(
-      document.refreshTokens(Fixture.query(), family: "1").map { $0.secret.revealed() } == own + ["sibling"])
+    #expect(document.refreshTokens(Fixture.query(), family: "1").map { $0.secret.revealed() } == own + ["sibling"])
     #expect(document.refreshTokens(Fixture.query(nil)).isEmpty)
   }
 
   // The access token belongs to the tenant, the refresh token does not.
   @Test func `realm-isolation: another tenant's access token is not found, its refresh token is`() throws {
     var document = CacheDocument()
-    document.add(
-      try Fixture.issued("AT", scopes: "A", refreshToken: "RT", realm: "organizations"), now: Fixture.now)
+    document.add(try Fixture.issued("AT", scopes: "A", refreshToken: "RT", realm: "organizations"), now: Fixture.now)
     #expect(try document.found(Fixture.query(realm: "organizations"), "A") == "AT")
     #expect(try document.found(Fixture.query(), "A") == nil)
     #expect(document.refreshTokens(Fixture.query()).map { $0.secret.revealed() } == ["RT"])

@@ -220,8 +220,7 @@ import Tokens
     let redeemed = try #require(document.refreshTokens(Fixture.query()).last)
     #expect(redeemed.secret == Secret("RT-1"))
     document.rotate(redeemed, to: Secret("RT-2"), obtainedAt: Fixture.now + 3)
-    #expect(
-      document.refreshTokens(Fixture.query()).map { $0.secret.revealed() } == ["RT-2", "RT-2", "RT-other"])
+    #expect(document.refreshTokens(Fixture.query()).map { $0.secret.revealed() } == ["RT-2", "RT-2", "RT-other"])
   }
 
   @Test func `bad-token: a condemned token is dropped with its copies, and only while it is the stored one`() throws {
@@ -249,8 +248,7 @@ import Tokens
       try Fixture.issued("f", scopes: "F", refreshToken: "RT-family", extra: family, client: "sibling"),
       now: Fixture.now)
     document.add(try Fixture.issued("o", scopes: "O", refreshToken: "RT-other", client: "other"), now: Fixture.now)
-    document.add(
-      try Fixture.issued("app", scopes: "P", uid: nil, grantType: "client_credentials"), now: Fixture.now)
+    document.add(try Fixture.issued("app", scopes: "P", uid: nil, grantType: "client_credentials"), now: Fixture.now)
     document.removeAccount(home: Fixture.home, environments: [Fixture.host], clientID: Fixture.client)
     #expect(Set(document[.accessToken].values.compactMap { $0.secret?.revealed() }) == ["b", "app"])
     #expect(Set(document[.refreshToken].values.compactMap { $0.secret?.revealed() }) == ["RT-b", "RT-other"])

@@ -232,8 +232,7 @@ import Tokens
       sections["RefreshToken", default: [:]][name] = entry(
         name, time.map { ["last_modification_time": .string("\($0)")] } ?? [:])
     }
-    let document = try Fixture.document(
-      JSONValue.object(sections.mapValues { JSONValue.object($0) }).canonicalText())
+    let document = try Fixture.document(JSONValue.object(sections.mapValues { JSONValue.object($0) }).canonicalText())
     #expect(try Self.offered(document, Self.alpha) == row.alpha)
     #expect(try Self.offered(document, Self.beta) == row.beta)
   }

@@ -33,8 +33,7 @@ import Tokens
     for (policy, found) in [
       ("B2C_1_SUSI", "b2c_1_susi"), ("b2c_1a_profile", "b2c_1a_profile"), ("b2c_1_other", nil),
     ] as [(String, String?)] {
-      let lookup = document.lookup(
-        for: try Self.key(policy, .account(nil)), realm: Self.tenant, now: Fixture.now)
+      let lookup = document.lookup(for: try Self.key(policy, .account(nil)), realm: Self.tenant, now: Fixture.now)
       #expect(lookup.accessToken?.secret.revealed() == found.map { "AT-\($0)" }, "\(policy)")
       #expect(lookup.grant.refreshTokens.map { $0.secret.revealed() } == (found.map { ["RT-uid-a-\($0)"] } ?? []))
       #expect(lookup.account?.realms == (found == nil ? nil : [Self.tenant]))
@@ -45,16 +44,14 @@ import Tokens
   @Test func `a person whose id names no policy is any policy's`() throws {
     var document = CacheDocument()
     document.add(try Self.issued("AT", uid: "uid-a"), now: Fixture.now)
-    let lookup = document.lookup(
-      for: try Self.key("b2c_1_susi", .account(nil)), realm: Self.tenant, now: Fixture.now)
+    let lookup = document.lookup(for: try Self.key("b2c_1_susi", .account(nil)), realm: Self.tenant, now: Fixture.now)
     #expect(lookup.accessToken?.secret.revealed() == "AT")
   }
 
   @Test func `an application's own tokens are those of the policy that issued them`() throws {
     var document = CacheDocument()
     let one = try Self.key("b2c_1_one", .application), other = try Self.key("b2c_1_other", .application)
-    document.add(
-      try Self.issued("AT-one", uid: nil, isolation: one.authority.applicationIsolation), now: Fixture.now)
+    document.add(try Self.issued("AT-one", uid: nil, isolation: one.authority.applicationIsolation), now: Fixture.now)
     for realm in [Self.tenant, nil] {
       #expect(document.lookup(for: one, realm: realm, now: Fixture.now).accessToken?.secret.revealed() == "AT-one")
       #expect(document.lookup(for: other, realm: realm, now: Fixture.now).accessToken == nil)

@@ -68,9 +68,7 @@ import Testing
       ("insufficient_claims", true), ("INSUFFICIENT_CLAIMS", true), ("invalid_token", true), ("", true),
       ("insufficient_scope", false), ("insufficient_user_authentication", false), ("some_error", false),
     ])
-  func `header-wrong-error: claims count if the error asks for a token with them`(
-    error: String, counts: Bool
-  ) throws {
+  func `header-wrong-error: claims count if the error asks for a token with them`(error: String, counts: Bool) throws {
     let challenge = try Self.challenge(#"Bearer error="\#(error)", claims="\#(Self.base64)""#)
     #expect((challenge.claims != nil) == counts)
   }
