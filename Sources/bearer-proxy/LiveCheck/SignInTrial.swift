@@ -38,7 +38,7 @@ struct SignInTrial {
       ("scope", scopes.description), ("prompt", "none"), ("state", "check"), ("nonce", "check"),
       // Of a verifier that is never used: no code is redeemed (RFC 7636 appendix B).
       ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"), ("code_challenge_method", "S256"),
-    ] as [(StaticString, String)] {
+    ] {
       query.append(name, value)
     }
     var url = endpoint
