@@ -36,7 +36,7 @@ struct Tour {
   var steps = 0
   var failures = 0
   var records = AccessRecords()
-  /// What the step's calls came to.
+  /// The results of the step's calls.
   var seen: [String] = []
   /// The step that first saw each token, by the token's identifier.
   var tokens: [String: Int] = [:]
@@ -85,7 +85,7 @@ struct Tour {
     }
   }
 
-  /// Shows a command, runs it, and shows and keeps what it came to: with --verbose all of it, otherwise what matters.
+  /// Shows a command, runs it, and shows and keeps its results: with --verbose all of it, otherwise what matters.
   private mutating func run(_ words: [String], _ answers: [[String]]) throws(DemonstrationError) {
     terminal.command(words)
     let start = MonotonicTime.now
@@ -168,8 +168,8 @@ struct Tour {
     terminal.wrapped("her pages: \(seen[seen.count - 1])", after: "    ")
   }
 
-  /// What matters of a response: the status, and the API's view of its caller, the proxy's explanation, or a challenge
-  /// without the address for signing in. Other output is shown whole, and events are shown already.
+  /// The parts of a response that matter: the status, and the API's view of its caller, the proxy's explanation, or a
+  /// challenge without the address for signing in. Other output is shown whole, and events are shown already.
   private mutating func brief(_ run: CommandRun) -> String {
     guard run.httpStatus != 0 else { return run.text.contains("data: ") ? "" : run.text }
     let challenge = run.challenge?.replacing(/\ realm=.*authorization_uri="[^"]*",?/, with: " …")

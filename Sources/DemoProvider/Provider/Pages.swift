@@ -234,7 +234,7 @@ extension ProviderCall {
 }
 
 extension Application {
-  /// What proves it, and whom it acts for.
+  /// The proof of the application, and the party that it acts for.
   fileprivate var kind: String {
     if isPublic { return "public client: people sign in" }
     if isMachine { return "managed identity: its machine's service hands out tokens" }
