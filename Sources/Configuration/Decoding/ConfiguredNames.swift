@@ -1,5 +1,7 @@
 // The names in a configuration for shells to complete, also if it has mistakes or its variables are not set.
 
+import Bytes
+
 /// A kind of name that `names` lists.
 package enum NameList: String, Sendable, CaseIterable {
   case routes, applications
@@ -38,10 +40,5 @@ func isSectionName(_ name: String) -> Bool {
 
 /// True if a text has only ASCII letters, digits and some other characters.
 func isPlain(_ text: String, allowing others: String) -> Bool {
-  text.utf8.allSatisfy { byte in
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: others.utf8.contains(byte)
-    }
-  }
+  text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || others.utf8.contains($0) }
 }

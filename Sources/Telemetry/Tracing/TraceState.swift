@@ -5,6 +5,8 @@
 //     key         = ( lcalpha / DIGIT ) 0*255( lcalpha / DIGIT / "_" / "-" / "*" / "/" / "@" )
 //     value       = 0*255( chr ) nblk-chr            chr: SP to "~" without "," and "="
 
+internal import Bytes
+
 package struct TraceState: Sendable, Hashable {
   /// The members in order, without empty ones, separated by commas.
   package let text: String
@@ -16,7 +18,7 @@ package struct TraceState: Sendable, Hashable {
     var members: [Substring] = []
     for value in values {
       for element in value.split(separator: ",") {
-        let member = element.trimmingBlanks
+        let member = element.trimmed { $0 == " " || $0 == "\t" }
         if member.isEmpty { continue }
         guard let equals = member.firstIndex(of: "=") else { return nil }
         let (key, value) = (member[..<equals], member[member.index(after: equals)...])
@@ -46,14 +48,5 @@ package struct TraceState: Sendable, Hashable {
     // A blank at the end was read as white space between members.
     !value.isEmpty && value.utf8.count <= 256
       && value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "=") }
-  }
-}
-
-extension Substring {
-  fileprivate var trimmingBlanks: Substring {
-    var text = self
-    while text.first == " " || text.first == "\t" { text.removeFirst() }
-    while text.last == " " || text.last == "\t" { text.removeLast() }
-    return text
   }
 }

@@ -124,9 +124,7 @@ extension String {
   }
 
   /// True if it has ASCII letters and digits, `-`, `.` and `_` alone.
-  var isPlainName: Bool {
-    utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._".utf8.contains($0) }
-  }
+  var isPlainName: Bool { utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-._".utf8.contains($0) } }
 
   /// True if this is a GUID in its usual form, in either letter case.
   package var isGUID: Bool {
