@@ -82,10 +82,10 @@ extension `Configuration issues` {
     client_secret: s3cret, credential: {assertion: {file: secret}}
       applications.a has both 'client_secret' and 'credential'; keep one
     credential: {}
-      applications.a.credential needs one of secret, assertion, assertion_command, certificate, mutual_tls,
-        managed_identity, federated, workload_identity
+      applications.a.credential needs 'secret', 'assertion', 'assertion_command', 'certificate', 'mutual_tls',
+        'managed_identity', 'federated' or 'workload_identity'
     credential: {mutual_tls: {pfx_file: cert.pem, key_file: key.pem, algorithm: RS256}}
-      applications.a.credential.mutual_tls has both 'key_file' and 'pfx_file'; keep one
+      applications.a.credential.mutual_tls has both 'pfx_file' and 'key_file'; keep one
       unknown key 'algorithm' in applications.a.credential.mutual_tls
     credential: {secret: {value: s3cret}, assertion: {file: secret}}
       applications.a.credential has both 'secret' and 'assertion'; keep one
@@ -96,7 +96,7 @@ extension `Configuration issues` {
         service_fabric, not 'aks'
       applications.a.proxy has no meaning with a managed identity, which asks no provider
     credential: {federated: {}}
-      applications.a.credential.federated needs one of managed_identity, gcp, github_actions, application
+      applications.a.credential.federated needs 'managed_identity', 'gcp', 'github_actions' or 'application'
     credential: {federated: {gcp: {}, application: b}}
       applications.a.credential.federated has both 'gcp' and 'application'; keep one
     credential: {federated: {github_actions: {}, audience: a b}}
@@ -112,15 +112,15 @@ extension `Configuration issues` {
         is accepted; write its 'client_id'
       applications.a.credential.federated.audience is empty
     credential: {secret: {}}
-      applications.a.credential.secret needs 'value'
+      applications.a.credential.secret needs 'value' or 'value_file'
     credential: {assertion: {}}
       applications.a.credential.assertion needs 'file'
     credential: {certificat: {}}
-      applications.a.credential needs one of secret, assertion, assertion_command, certificate, mutual_tls,
-        managed_identity, federated, workload_identity
+      applications.a.credential needs 'secret', 'assertion', 'assertion_command', 'certificate', 'mutual_tls',
+        'managed_identity', 'federated' or 'workload_identity'
       unknown key 'certificat' in applications.a.credential; did you mean 'certificate'?
     credential: {certificate: {key_file: secret}}
-      applications.a.credential.certificate needs 'certificate_file'
+      applications.a.credential.certificate needs 'certificate_file' or 'pfx_file'
     credential: {certificate: {certificate_file: secret, pfx_file: secret}}
       applications.a.credential.certificate has both 'certificate_file' and 'pfx_file'; keep one
     credential: {certificate: {pfx_file: gone}}

@@ -60,15 +60,15 @@ import Testing
       token: {header: X-API-Key}
         routes[0].token needs 'value'
       token: {value: abcdefgh}, application: generic
-        routes[0].token.value needs 'header', the name of the field
+        routes[0].token.value is about 'header', which routes[0].token does not have
       token: {header: X-API-Key, value: 0123456789abcdef}, application: generic
         routes[0].application has no meaning beside 'header': no provider gives that credential
       token: {header: X-API-Key, value: 0123456789abcdef, scopes: [a], as: application, replay_limit: 1KiB}
-        routes[0].token.as has no meaning beside 'header'
-        routes[0].token.scopes has no meaning beside 'header'
-        routes[0].token.replay_limit has no meaning beside 'header'
+        routes[0].token has both 'header' and 'as'; keep one
+        routes[0].token has both 'header' and 'scopes'; keep one
+        routes[0].token has both 'header' and 'replay_limit'; keep one
       token: {header: X-API-Key, value: 0123456789abcdef, basic: {username: a, password: b}}
-        routes[0].token.basic has no meaning beside 'header'
+        routes[0].token has both 'header' and 'basic'; keep one
       token: {header: Cookie, value: 0123456789abcdef}
         routes[0].token.header: 'Cookie' has another meaning already; an API's key is in Authorization or in a field of
           its own, such as X-API-Key
@@ -80,7 +80,7 @@ import Testing
         routes[0].token.basic: Basic credentials are a user name without ':' and a password, both without control
           characters, together at most 3000 bytes (RFC 7617)
       token: {basic: {username: a}}
-        routes[0].token.basic needs 'password'
+        routes[0].token.basic needs 'password' or 'password_file'
       token: {basic: {password: c}}
         routes[0].token.basic needs 'username'
       token: {header: X.Key, value: 0123456789abcdef}, hand_out: proxies

@@ -81,10 +81,10 @@ import Testing
       callers.unix.uids[0] is a user's or group's number, not 'root'
       callers.unix.gids[0] is a user's or group's number, not '-1'
     address: 'unix:/x', callers: {unix: {}}
-      callers.unix needs 'uids'
+      callers.unix needs 'uids' or 'gids'
     address: 127.0.0.1:80, callers: {header: {}}
       callers.header needs 'name'
-      callers.header needs 'value'
+      callers.header needs 'value' or 'value_file'
     address: 127.0.0.1:80, callers: {header: {name: Host, value: 0123456789abcdef}}
       callers.header.name: 'Host' has another meaning already; take a name such as X-Proxy-Key
     address: 127.0.0.1:80, callers: {header: {name: 'a b', value: 0123456789abcdef}}
@@ -168,7 +168,7 @@ import Testing
     cache: {memory: false}
       cache.memory is true, or 'file' says where tokens are kept instead
     cache: {memory: true, file: tokens.json}
-      cache has both 'file' and 'memory'; keep one
+      cache has both 'memory' and 'file'; keep one
     cache: {file: tokens/}
       cache.file names a file, not a directory: 'tokens/'
     cache: {file: a.json, redis: redis://localhost}

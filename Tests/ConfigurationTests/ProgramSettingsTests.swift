@@ -68,7 +68,7 @@ import Tokens
       ("{a: {\(secret), tokens: [{}]}}", "needs 'route'"),
       ("{a: {\(secret), tokens: [{route: ovn}]}}", "there is no route 'ovn'"),
       ("{a: {\(secret), tokens: [{route: open}]}}", "route 'open' has no token"),
-      ("{a: {\(secret), tokens: [{route: own, application: entra}]}}", "a route has its own application and scopes"),
+      ("{a: {\(secret), tokens: [{route: own, application: entra}]}}", "has both 'route' and 'application'"),
       ("{a: {\(secret), tokens: [{application: entry, scopes: [a]}]}}", "there is no application 'entry'"),
       ("{a: {\(secret), tokens: [{application: entra, scopes: [a]}]}}", "'<resource>/.default' only, not for 'a'"),
       ("{a: {\(secret), tokens: [{application: public, scopes: [a]}]}}", "application 'public' has no credential"),

@@ -44,7 +44,7 @@ import Tokens
     var text = try contents("full.yaml")
     let others: [Key] = [.password, .sentinelPassword, .entra]
     for row in SectionShape.cache.rows
-    where row.companion == .redis && !others.contains(row.key) || row.key == .redis {
+    where [.redis, .sentinel].contains(row.companion) && !others.contains(row.key) || row.key == .redis {
       text = text.replacing("\n  #\(row.key.rawValue):", with: "\n  \(row.key.rawValue):")
     }
     for row in SectionShape.upstreamTLS.rows {

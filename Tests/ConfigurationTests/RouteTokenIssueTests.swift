@@ -110,7 +110,7 @@ extension `Route issues` {
       routes[0].token.choice.field: 'Host' is no name for a field of your own, such as X-Account
     application: generic, token: {as: application, choice: {field: X-A, values: {a: {account: b}, c: {}}}}
       routes[0].token.choice.values.a.account has a meaning with as: account and as: agent only
-      routes[0].token.choice.values.c says nothing else than the route: name an account, an agent, a tenant or scopes
+      routes[0].token.choice.values.c needs 'account', 'agent', 'tenant' or 'scopes'
     application: entra, token: {scopes: [User.Read], choice: {field: X-A, values: {a: {scopes: ['api://b/x',
         'api://c/x']}}}}
       routes[0].token.choice.values.a.scopes: a token is for one API, not for both api://b and api://c; give each a

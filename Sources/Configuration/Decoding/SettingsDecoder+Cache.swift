@@ -17,21 +17,9 @@ extension SettingsDecoder {
     let memory = boolean(section, .memory)
     let file = path(section, .file)
     let redis = self.redis(section, applications)
-    let places = [Key.file, .memory, .redis].compactMap { key in section.members[key].map { (key, $0.place) } }
-    if places.count > 1, let last = places.last {
-      let names = places.map { "'\($0.0.rawValue)'" }.joined(separator: " and ")
-      report(last.1, "\(section.path) has \(places.count == 2 ? "both " : "")\(names); keep one")
-    }
-    if section.members[.redis] == nil {
-      for row in section.shape.rows where row.companion == .redis {
-        if let member = section.members[row.key] {
-          report(member.place, "\(section.path(row.key)) is about 'redis', which \(section.path) does not have")
-        }
-      }
-    }
     if let redis { return .redis(redis) }
     if let file { return .file(file) }
-    if !memory, places.count == 1, let node = section[.memory] {
+    if !memory, let node = section[.memory] {
       report(node, that: "is true, or 'file' says where tokens are kept instead")
     }
     return .memory
@@ -96,9 +84,6 @@ extension SettingsDecoder {
     if let entra, !server.isSecure, let place = server.places.first(where: { !$0.isLoopback }) {
       report(entra, that: "needs rediss://: the token would travel in clear to '\(place.host)'")
     }
-    if let entra, let key = section.first(of: [.password, .passwordFile]) {
-      report(entra.place, "\(section.path) has both 'entra' and '\(key.rawValue)'; keep one")
-    }
     if let name, entra == nil, server.password == nil, section.first(of: [.password, .passwordFile]) == nil {
       report(name, that: "needs 'password' or 'password_file'")
     }
@@ -121,15 +106,7 @@ extension SettingsDecoder {
     let isCluster = boolean(section, .cluster)
     let password = secret(section, .sentinelPassword, file: .sentinelPasswordFile)
     let user = scalar(section, .sentinelUser)
-    guard let sentinel = scalar(section, .sentinel) else {
-      for key in [Key.sentinelUser, .sentinelPassword, .sentinelPasswordFile] {
-        if let member = section.members[key] {
-          report(member.place, "\(section.path(key)) is about 'sentinel', which \(section.path) does not have")
-        }
-      }
-      return isCluster ? .cluster : .single
-    }
-    if isCluster { report(sentinel.place, "\(section.path) has both 'sentinel' and 'cluster'; keep one") }
+    guard let sentinel = scalar(section, .sentinel) else { return isCluster ? .cluster : .single }
     if let user, password == nil {
       report(user, that: "needs 'sentinel_password' or 'sentinel_password_file'")
     }

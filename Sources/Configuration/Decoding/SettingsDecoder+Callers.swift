@@ -23,15 +23,7 @@ extension SettingsDecoder {
       settings.rules.certificateNames = names
     }
     settings.rules.origins = origins(callers).sorted().map { Array($0.utf8) }
-    reportContradiction(callers, settings)
     return settings
-  }
-
-  /// `anyone` and a rule that tells callers apart contradict each other.
-  private mutating func reportContradiction(_ callers: Section, _ settings: CallerSettings) {
-    guard settings.rules.isOpen, let anyone = callers.members[.anyone] else { return }
-    guard let other = callers.first(of: [.unix, .header, .certificate, .bearer]) else { return }
-    report(anyone.place, "\(callers.path) has both 'anyone' and '\(other.rawValue)'; keep one")
   }
 
   private mutating func peers(_ callers: Section, address: SocketAddress?) -> CallerRules.Peers? {
@@ -41,7 +33,6 @@ extension SettingsDecoder {
     }
     let users = identifiers(section, .uids)
     let groups = identifiers(section, .gids)
-    if section.first(of: [.uids, .gids]) == nil { reportMissing(.uids, in: section) }
     return CallerRules.Peers(users: users, groups: groups)
   }
 
@@ -61,7 +52,6 @@ extension SettingsDecoder {
     guard let section = self.section(callers, .header) else { return nil }
     let name = scalar(section, .name)
     let value = secret(section, .value, file: .valueFile)
-    if section.members[.valueFile] == nil { reportMissing(.value, in: section) }
     guard let name, let value else { return nil }
     guard FieldName.isName(name.text) else { return refuse(name, "'\(name.written)' is not a field name") }
     // A field with a meaning of its own would lose it: this one is taken out before the request goes on.

@@ -20,12 +20,8 @@ extension SettingsDecoder {
     let section = self.section(application, .credential)
     let secret = clientSecret(application, .clientSecret, file: .clientSecretFile)
     let assertion = assertionFile(application, .clientAssertionFile)
-    let decoded = section.flatMap { kind($0, at: authority, workload) }
-    // `secret` has already reported a mistake in its two keys.
-    let written = Key.credentials.filter { application.members[$0] != nil }
-    let kinds = written.filter { $0 != .clientSecretFile || !written.contains(.clientSecret) }
-    if reportSecond(of: kinds, in: application) { return nil }
-    return decoded ?? secret.map { .secret($0) } ?? assertion.map { .assertionFile(Self.settings($0)) }
+    return section.flatMap { kind($0, at: authority, workload) } ?? secret.map { .secret($0) }
+      ?? assertion.map { .assertionFile(Self.settings($0)) }
   }
 
   /// A client secret of a length that can be kept out of logs and answers.
@@ -49,16 +45,10 @@ extension SettingsDecoder {
   private mutating func kind(
     _ section: Section, at authority: Authority?, _ workload: WorkloadIdentity?
   ) -> CredentialSettings? {
-    let keys = section.shape.rows.map(\.key)
-    let kinds = keys.filter { section.members[$0] != nil }
-    if kinds.isEmpty {
-      return refuse(section, that: "needs one of \(keys.map(\.rawValue).joined(separator: ", "))")
-    }
-    let decoded = kinds.map { kind -> CredentialSettings? in
+    let decoded = section.shape.rows.map(\.key).map { kind -> CredentialSettings? in
       guard let inner = self.section(section, kind) else { return nil }
       switch kind {
       case .secret:
-        if inner.members[.valueFile] == nil { reportMissing(.value, in: inner) }
         return clientSecret(inner, .value, file: .valueFile).map { .secret($0) }
       case .assertion:
         let type = chosen(inner, .type, of: ClientAssertionType.self)
@@ -71,7 +61,7 @@ extension SettingsDecoder {
       default: return workloadIdentity(inner, workload).map { .assertionFile($0) }
       }
     }
-    return reportSecond(of: kinds, in: section) ? nil : decoded[0]
+    return decoded.compactMap(\.self).first
   }
 
   /// The environment of a pod whose application proves itself with the service account's token.
@@ -122,11 +112,8 @@ extension SettingsDecoder {
 
   /// A token that another issuer hands out, as the application's proof.
   private mutating func federated(_ section: Section, at authority: Authority?) -> CredentialSettings? {
-    let kinds = [Key.managedIdentity, .gcp, .githubActions, .application].filter { section.members[$0] != nil }
     let source = federatedSource(section)
     let audience = audience(section)
-    if kinds.isEmpty { return refuse(section, that: "needs one of managed_identity, gcp, github_actions, application") }
-    if reportSecond(of: kinds, in: section) { return nil }
     guard let source else { return nil }
     return .federated(source, audience: audience ?? authority?.exchangeAudience ?? Authority.usualExchangeAudience)
   }
@@ -181,7 +168,6 @@ extension SettingsDecoder {
     let source = choice(section, .source, of: ManagedIdentitySource.self)
     let ids = [Key.clientID, .objectID, .resourceID].filter { section.members[$0] != nil }
     let id = ids.first.flatMap { key in scalar(section, key).map { (key, $0.text) } }
-    if reportSecond(of: ids, in: section) { return nil }
     if ids.count != (id == nil ? 0 : 1) || (source == nil && section.members[.source] != nil) { return nil }
     let identityID: ManagedIdentityID =
       switch id {
@@ -295,11 +281,7 @@ extension SettingsDecoder {
     let key = readableFile(section, .keyFile)
     let archive = readableFile(section, .pfxFile)
     for secret in [key ?? certificate, archive].compactMap(\.self) { reportExposure(of: secret) }
-    if let node = section[.pfxFile], let other = section.first(of: [.certificateFile, .keyFile]) {
-      return refuse(node.place, "\(section.path) has both '\(other.rawValue)' and 'pfx_file'; keep one")
-    }
-    if section[.pfxFile] != nil { return archive.map { .archive($0) } }
-    reportMissing(.certificateFile, in: section)
-    return certificate.map { .pem(CertificateFiles(certificateFile: $0, keyFile: key ?? $0)) }
+    return archive.map { .archive($0) }
+      ?? certificate.map { .pem(CertificateFiles(certificateFile: $0, keyFile: key ?? $0)) }
   }
 }

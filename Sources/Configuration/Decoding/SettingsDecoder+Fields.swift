@@ -6,24 +6,6 @@ import Routing
 extension SettingsDecoder {
   // MARK: A credential in place of a token
 
-  /// The key by which a section has a credential in place of a token; nil if it has a token. Keys that only tokens have
-  /// are reported.
-  mutating func fixedKeys(_ section: Section) -> Key? {
-    guard let kind = section.first(of: [.header, .basic]) else {
-      for key in [Key.value, .valueFile] {
-        guard let member = section.members[key] else { continue }
-        report(member.place, "\(section.path(key)) needs 'header', the name of the field")
-      }
-      return nil
-    }
-    for row in section.shape.rows {
-      guard let member = section.members[row.key], row.key != kind, row.key != .existing else { continue }
-      if kind == .header, [.value, .valueFile].contains(row.key) { continue }
-      report(member.place, "\(section.path(row.key)) has no meaning beside '\(kind.rawValue)'")
-    }
-    return kind
-  }
-
   /// `nil` only together with an issue.
   mutating func fixedCredential(_ section: Section) -> FixedCredential? {
     if section.members[.header] == nil { return self.section(section, .basic).flatMap { basic($0) } }
@@ -49,7 +31,6 @@ extension SettingsDecoder {
   private mutating func basic(_ section: Section) -> FixedCredential? {
     let user = scalar(section, .username)
     let password = secret(section, .password, file: .passwordFile)
-    if section.members[.passwordFile] == nil { reportMissing(.password, in: section) }
     guard let user, let password else { return nil }
     guard let credential = FixedCredential(user: user.text, password: password), isValue(credential.value) else {
       return refuse(
@@ -75,7 +56,6 @@ extension SettingsDecoder {
   /// The fields that a route sets and removes; nil if there are none, or only together with an issue.
   mutating func requestFields(_ route: Section, beside token: RouteToken?) -> RequestFields? {
     guard let section = section(route, .requestHeaders) else { return nil }
-    if section.members.isEmpty { report(section, that: "needs 'set' or 'remove'") }
     let set = values(section, .set).sorted { $0.key < $1.key }
     let removed = list(section, .remove) ?? []
     for (_, value) in set where !value.variables.isEmpty { given[value.key]?.value = ConfiguredValue.hidden }

@@ -102,10 +102,6 @@ extension SettingsDecoder {
     let source: ProgramSettings.Token.Source
     let scopes: ScopeSet
     if let name = scalar(section, .route) {
-      if let other = section.members[.application] ?? section.members[.scopes] {
-        return refuse(
-          other.place, "\(section.path): a route has its own application and scopes; remove 'route' or these")
-      }
       guard let route = routes.first(where: { $0.name == name.text }) else {
         return refuse(
           name, "there is no route '\(name.written)'",
@@ -114,7 +110,6 @@ extension SettingsDecoder {
       checkRoute(route, name, shape, listener)
       (source, scopes) = (.route(route.name), route.token.scopes)
     } else {
-      if section.members[.application] == nil { reportMissing(.route, in: section) }
       guard let reference = application(section, among: applications), let wanted = self.scopes(section) else {
         return nil
       }

@@ -37,7 +37,7 @@ extension SettingsDecoder {
         node, that: "is \(Self.forms), not '\(written)'", suggestion: nearestWord(to: written, among: ["none"]))
     }
     guard let section else { return nil }
-    if let fixed = fixedKeys(section) {
+    if let fixed = section.first(of: SectionShape.fixed) {
       if let reference {
         report(reference, that: "has no meaning beside '\(fixed.rawValue)': no provider gives that credential")
       }

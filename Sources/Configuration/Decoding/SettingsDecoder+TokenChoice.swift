@@ -36,9 +36,6 @@ extension SettingsDecoder {
     let scopes = section.members[.scopes] == nil ? nil : self.scopes(section)
     let authority = application.flatMap { tenantAuthority($0, section) }
     let agent = self.agent(section)
-    if section.members.isEmpty {
-      report(section, that: "says nothing else than the route: name an account, an agent, a tenant or scopes")
-    }
     if issues.count > known { return nil }
     var other = token
     switch token {

@@ -185,9 +185,6 @@ extension SettingsDecoder {
 
   /// A secret, given in place or in a file. The text's trailing line ends are not part of it.
   mutating func secret(_ section: Section, _ key: Key, file fileKey: Key) -> Secret? {
-    if section.members[key] != nil, let other = section.members[fileKey] {
-      return refuse(other.place, "\(section.path) has both '\(key.rawValue)' and '\(fileKey.rawValue)'; keep one")
-    }
     if let scalar = scalar(section, key) {
       given[scalar.key]?.value = ConfiguredValue.hidden
       // If a variable has a part in it, the file alone does not tell the secret.

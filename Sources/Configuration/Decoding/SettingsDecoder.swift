@@ -156,18 +156,48 @@ struct SettingsDecoder {
     }
     let section = Section(path: path, place: node.place, shape: shape, members: members)
     noteStandards(of: shape, at: path, besides: Set(members.keys))
-    // The message about a route's `token` has its forms.
-    var needed = shape.rows.filter { $0.isRequired && $0.key != .token }.map(\.key)
-    for case .together(let keys) in shape.rules where section.first(of: keys) != nil { needed += keys }
-    for key in needed { reportMissing(key, in: section) }
+    reportRules(brokenIn: section)
     return section
+  }
+
+  /// Reports keys that are missing, or do not go together.
+  private mutating func reportRules(brokenIn section: Section) {
+    for row in section.shape.rows {
+      if let member = section.members[row.key] {
+        for rival in row.rivals { reportSecond(of: [row.key, rival], in: section) }
+        if let companion = row.companion, section.members[companion] == nil {
+          report(
+            member.place,
+            "\(section.path(row.key)) is about '\(companion.rawValue)', which \(section.path) does not have")
+        }
+      } else if row.isRequired, row.key != .token {
+        // The message about a route's `token` has its forms.
+        reportMissing(row.key, in: section)
+      }
+    }
+    for rule in section.shape.rules {
+      switch rule {
+      case .one: reportChoice(of: section.shape.rows.map(\.key), in: section)
+      case .oneOf(let keys): reportChoice(of: keys, in: section)
+      case .some where section.members.isEmpty: reportMissing(section.shape.rows.map(\.key), in: section)
+      case .together(let keys) where section.first(of: keys) != nil:
+        for key in keys { reportMissing(key, in: section) }
+      case .some, .together, .schema: break
+      }
+    }
+  }
+
+  /// Reports a section that has none of some keys, or several of them.
+  private mutating func reportChoice(of keys: [Key], in section: Section) {
+    if section.first(of: keys) == nil { reportMissing(keys, in: section) }
+    reportSecond(of: keys, in: section)
   }
 
   /// Keeps the defaults of the keys that a section leaves out.
   private mutating func noteStandards(of shape: SectionShape, at path: String, besides members: Set<Key>) {
     for row in shape.rows where !members.contains(row.key) {
       if let companion = row.companion, !members.contains(companion) { continue }
-      if !members.isDisjoint(with: row.rivals) { continue }
+      if row.value != "false", !members.isDisjoint(with: row.rivals) { continue }
       let key = path.isEmpty ? row.key.rawValue : "\(path).\(row.key.rawValue)"
       switch row.standard {
       case .value(let text), .words(let text): standards.append(ConfiguredValue(key, text, .standard))
@@ -217,19 +247,31 @@ struct SettingsDecoder {
     }
   }
 
-  /// Reports the second of keys that exclude one another.
-  mutating func reportSecond(of given: [Key], in section: Section) -> Bool {
-    guard given.count > 1, let second = section[given[1]] else { return false }
-    report(second.place, "\(section.path) has both '\(given[0].rawValue)' and '\(given[1].rawValue)'; keep one")
-    return true
+  /// Reports the second of keys that exclude one another, once. A key with `false` excludes none.
+  private mutating func reportSecond(of keys: [Key], in section: Section) {
+    let given = keys.compactMap { key -> YAMLNode.Member? in
+      if case .scalar("false")? = section[key]?.content { return nil }
+      return section.members[key]
+    }.sorted { $0.place < $1.place }
+    guard given.count > 1 else { return }
+    reportOnce(given[1].place, "\(section.path) has both '\(given[0].key)' and '\(given[1].key)'; keep one")
   }
 
   /// Reports a key that must be there, once.
-  mutating func reportMissing(_ key: Key, in section: Section) {
+  mutating func reportMissing(_ key: Key, in section: Section) { reportMissing([key], in: section) }
+
+  /// Reports keys of which one must be there, once.
+  private mutating func reportMissing(_ keys: [Key], in section: Section) {
     // A key that is there without a usable value was reported already.
-    guard section.members[key] == nil else { return }
+    guard section.first(of: keys) == nil else { return }
     let name = section.path.isEmpty ? "the configuration" : section.path
-    let issue = ConfigurationIssue(section.place, "\(name) needs '\(key.rawValue)'")
+    let words = keys.map { "'\($0.rawValue)'" }
+    let choice = [words.dropLast().joined(separator: ", "), words.last ?? ""].filter { !$0.isEmpty }
+    reportOnce(section.place, "\(name) needs \(choice.joined(separator: " or "))")
+  }
+
+  private mutating func reportOnce(_ place: Place, _ message: String) {
+    let issue = ConfigurationIssue(place, message)
     if !issues.contains(issue) { issues.append(issue) }
   }
 }

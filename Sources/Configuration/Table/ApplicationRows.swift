@@ -12,7 +12,7 @@ extension SectionShape {
         "The client secret itself; take it from the environment, or use client_secret_file."),
       Row(.clientSecretFile, .file, "A file that holds the client secret. Line breaks at its end are ignored."),
       Row(
-        .clientAssertionFile, .file,
+        .clientAssertionFile, .file, without: [.clientSecret, .clientSecretFile],
         """
         A file with a JWT that proves the application instead of a secret (RFC 7523): a federated credential, such as \
         a pod's projected service-account token. Read for each token request.
@@ -26,6 +26,7 @@ extension SectionShape {
         """),
       Row(
         .credential, .section(credential),
+        without: [.clientSecret, .clientSecretFile, .clientAssertionFile],
         """
         What proves the application; one of its keys. client_secret, client_secret_file and client_assertion_file are \
         short for the first two.

@@ -77,7 +77,9 @@ extension SectionShape {
   private static let certificateFiles: [Row] = [
     Row(.certificateFile, .file, "PEM: the certificate, then its chain."),
     Row(.keyFile, .file, "PEM: the private key, RSA, P-256, P-384 or P-521. Default: it is in certificate_file."),
-    Row(.pfxFile, .file, "PKCS #12 (PFX), as Azure Key Vault exports it: certificate, chain and key."),
+    Row(
+      .pfxFile, .file, without: [.keyFile],
+      "PKCS #12 (PFX), as Azure Key Vault exports it: certificate, chain and key."),
     Row(
       .passphrase, .text, without: [.passphraseFile],
       "The passphrase; take it from the environment. Default: none."),
@@ -120,8 +122,8 @@ extension SectionShape {
 
   static let managedIdentity = SectionShape([
     Row(.clientID, .text, "The client id of a user-assigned identity."),
-    Row(.objectID, .text, "The object (principal) id of a user-assigned identity."),
-    Row(.resourceID, .text, "The Azure resource id of a user-assigned identity."),
+    Row(.objectID, .text, without: [.clientID], "The object (principal) id of a user-assigned identity."),
+    Row(.resourceID, .text, without: [.clientID, .objectID], "The Azure resource id of a user-assigned identity."),
     Row(
       .source, .choice(ManagedIdentitySource.self),
       """

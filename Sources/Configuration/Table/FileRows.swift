@@ -101,13 +101,13 @@ extension SectionShape {
       26379.
       """),
     Row(
-      .sentinelUser, .text, beside: .redis,
+      .sentinelUser, .text, beside: .sentinel,
       "The user of the sentinels' access control list. Default: the sentinels' own default user."),
     Row(
-      .sentinelPassword, .text, beside: .redis, without: [.sentinelPasswordFile],
+      .sentinelPassword, .text, beside: .sentinel, without: [.sentinelPasswordFile],
       "The sentinels' password; take it from the environment."),
     Row(
-      .sentinelPasswordFile, .file, beside: .redis,
+      .sentinelPasswordFile, .file, beside: .sentinel,
       "A file that holds the sentinels' password. Line breaks at its end are ignored."),
     Row(
       .cluster, .boolean, default: .value("false"), beside: .redis,

@@ -61,7 +61,7 @@ extension SectionShape {
       virtual machines. It has no secret and needs `anyone: true` under callers.
       """),
     Row(.secretFile, .file, "A file that holds its secret. Line breaks at its end are ignored."),
-    Row(.secret, .text, "The secret itself; take it from the environment."),
+    Row(.secret, .text, without: [.secretFile], "The secret itself; take it from the environment."),
     Row(
       .leastLife, .duration(.seconds(1)...(.seconds(3600))), default: .value(durationText(ProgramSettings.usualLife)),
       """
@@ -114,7 +114,9 @@ extension SectionShape {
   ])
 
   static let callers = SectionShape([
-    Row(.anyone, .boolean, default: .value("false"), "true: all who can connect. Instead of the other rules."),
+    Row(
+      .anyone, .boolean, default: .value("false"), without: [.unix, .header, .certificate, .bearer],
+      "true: all who can connect. Instead of the other rules."),
     Row(.unix, .section(unix), "The user or group of the calling process, as a number; for a unix socket."),
     Row(.header, .section(header), "A field with a secret of at least 16 characters. It is not forwarded."),
     Row(

@@ -2,7 +2,7 @@ internal import Routing
 
 extension SectionShape {
   /// Keys of a credential in place of a token.
-  private static let fixed: [Key] = [.header, .basic]
+  static let fixed: [Key] = [.header, .basic]
 
   static let token = SectionShape(
     [
@@ -14,20 +14,20 @@ extension SectionShape {
         user. caller: a token for the caller, in exchange for the caller's own token.
         """),
       Row(
-        .account, .text,
+        .account, .text, without: fixed,
         """
         The person: user name, or an id from 'bearer-proxy accounts'. Default: the only account that is signed in. \
         With as: agent, the agent's user: user name or object id; default there: none, the token is for the agent \
         itself.
         """),
       Row(
-        .agent, .text,
+        .agent, .text, without: fixed,
         """
         With as: agent, the client id of an agent identity at Entra whose blueprint the application is. With as: \
         caller and grant: on_behalf_of, the agent that asks for the caller; default there: the application itself.
         """),
       Row(
-        .tenant, .text,
+        .tenant, .text, without: fixed,
         """
         At Entra: the tenant whose tokens these are, an id or a domain. For applications of several tenants, and \
         guests. Default: the tenant in the application's authority.
@@ -39,7 +39,7 @@ extension SectionShape {
         Entra: exactly one <resource>/.default.
         """),
       Row(
-        .scopesOnChallenge, .texts,
+        .scopesOnChallenge, .texts, without: fixed,
         """
         Further scopes that the upstream may demand with error="insufficient_scope". With the word discovered among \
         them, a demand that names no scopes, as MCP's servers send it, gets those of the list that the upstream's \
@@ -71,42 +71,44 @@ extension SectionShape {
         redirect to the sign-in page, if there is one.
         """),
       Row(
-        .audience, .text,
+        .audience, .text, without: fixed,
         """
         For whom the token is to be, where a provider wants it beside the scopes (Auth0: the API's identifier). \
         Default: not sent.
         """),
       Row(
-        .resource, .text,
+        .resource, .text, without: fixed,
         """
         For whom the token is to be, as an absolute URI (RFC 8707). It is sent with sign-ins and token requests, a URL \
         in its normal form: host in lower case, no slash at the end (but at AD FS as it is). Default: not sent.
         """),
       Row(
-        .parameters, .values,
+        .parameters, .values, without: fixed,
         """
         Further parameters of the token request, and of the sign-in's. None that decides grant, application or person. \
         They are not secret. Default: none.
         """),
       Row(
-        .grant, .choice(CallerGrantSettings.Word.self),
+        .grant, .choice(CallerGrantSettings.Word.self), without: fixed,
         """
         How the caller's token is exchanged. on_behalf_of: as Microsoft Entra has it. token_exchange: RFC 8693. \
         jwt_bearer: RFC 7523. id_jag: an identity assertion of the application's provider, then a token for it at the \
         API's own authorization server. Default: on_behalf_of at Entra and AD FS, token_exchange elsewhere.
         """),
       Row(
-        .subjectTokenType, .text,
+        .subjectTokenType, .text, without: fixed,
         "With token_exchange and id_jag, what the caller's token is (RFC 8693 section 3). Default: an access token."),
       Row(
-        .requestedTokenType, .text,
+        .requestedTokenType, .text, without: fixed,
         "With token_exchange, what is asked for: an access_token or a jwt. Default: what the provider usually issues."),
       Row(
-        .actor, .section(actor),
+        .actor, .section(actor), without: fixed,
         "With token_exchange and id_jag, who acts for the caller. Default: only the application itself."),
-      Row(.resourceApplication, .text, "With id_jag, the application at the API's own authorization server."),
       Row(
-        .choice, .section(choice),
+        .resourceApplication, .text, without: fixed,
+        "With id_jag, the application at the API's own authorization server."),
+      Row(
+        .choice, .section(choice), without: fixed,
         """
         Another token for requests that ask for it. The field is not forwarded. Without it, the route's own token is \
         added; twice, or with a value that is not listed, it gets 400.
