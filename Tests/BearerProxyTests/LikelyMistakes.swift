@@ -15,7 +15,7 @@ extension `Likely mistakes` {
     a singular for a plural | scopes: [ | scope: [
       13:30: error: unknown key 'scope' in routes[0].token; did you mean 'scopes'?
     a misspelt word of a choice | as: application | as: aplication
-      13:17: error: routes[0].token.as is account, agent, application or caller, not 'aplication'; did you mean
+      13:17: error: routes[0].token.as is one of account, agent, application, caller, not 'aplication'; did you mean
         'application'?
     a misspelt application | application: app | application: ap
       12:18: error: routes[0].application: there is no application 'ap'; did you mean 'app'?

@@ -50,7 +50,7 @@ extension `Route issues` {
     application: generic, token: {scopes: [User.Read, 'api://b/x']}
       no issue
     application: generic, token: {as: application, account: alice}
-      routes[0].token.account has no meaning with as: application: that token is no person's
+      routes[0].token.account has a meaning with as: account and as: agent only
     application: generic, token: {as: caller}
       route 'a' exchanges its callers' tokens (as: caller), and the listener 127.0.0.1:8080 on line 2 demands none: set
         'callers: {bearer: …}' there
@@ -60,7 +60,10 @@ extension `Route issues` {
     application: machine, token: {as: caller, scopes: [a]}
       routes[0].application: 'machine' is a managed identity, which exchanges no tokens of callers
     application: generic, token: {as: caller, account: alice, on_interaction_required: redirect}
-      routes[0].token.account has no meaning with as: caller: the token is the caller's
+      route 'a' exchanges its callers' tokens (as: caller), and the listener 127.0.0.1:8080 on line 2 demands none: set
+        'callers: {bearer: …}' there
+      routes[0].token.account has a meaning with as: account and as: agent only
+      routes[0].token.on_interaction_required has a meaning with as: account only
     application: generic, token: {as: application, grant: token_exchange}
       routes[0].token.grant has a meaning with as: caller only
     application: generic, token: {as: caller, grant: jwt_bearer, subject_token_type: 'a:b', actor: {file: x}}
@@ -98,7 +101,7 @@ extension `Route issues` {
         for 'a/b'
     application: entra, token: {as: agent, \(agent), account: a@b.example, scopes: [a/b], on_interaction_required:
         redirect}
-      routes[0].token.on_interaction_required has no meaning with as: agent: no person signs in for it
+      routes[0].token.on_interaction_required has a meaning with as: account only
     application: entra, token: {as: agent, \(agent), scopes: [a/.default], choice: {field: X-A, values: {a: {agent: b},
         b: {account: bob}, c: {agent: 0a1b2c3d-0000-4000-8000-00000000000b}}}}
       routes[0].token.choice.values.a.agent is the client id of an agent identity, a GUID, not 'b'
@@ -130,7 +133,7 @@ extension `Route issues` {
     application: entra, token: {as: caller}
       routes[0].token.scopes: name at least one scope: login.microsoftonline.com gives a token for one API
     application: generic, token: {as: aplication}
-      routes[0].token.as is account, agent, application or caller, not 'aplication'; did you mean 'application'?
+      routes[0].token.as is one of account, agent, application, caller, not 'aplication'; did you mean 'application'?
     application: generic, token: {as: application, scopes: [a b]}
       routes[0].token.scopes[0]: 'a b' is not one scope (no blanks, quotes, backslashes): write [a, b]
     application: generic, token: {as: application, scopes: []}

@@ -100,7 +100,7 @@ import Tokens
       ),
       (
         "as: application, on_interaction_required: redirect",
-        "routes[0].token.on_interaction_required has no meaning with as: application: no person signs in for it"
+        "routes[0].token.on_interaction_required has a meaning with as: account only"
       ),
     ])
   func `mistakes are named`(rule: String, expected: String) {

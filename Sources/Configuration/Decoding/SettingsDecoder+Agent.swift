@@ -12,19 +12,14 @@ extension SettingsDecoder {
   }
 
   /// The agent's user account that `account` names: a user name or an object id. Nil is as above.
-  mutating func agentUser(_ account: Located<String>?) -> String? {
+  mutating func agentUser(_ account: Scalar?) -> String? {
     guard let account else { return nil }
-    if account.value.isGUID { return account.value.lowercased() }
-    if account.value.contains("@") { return account.value }
+    if account.text.isGUID { return account.text.lowercased() }
+    if account.text.contains("@") { return account.text }
     return refuse(
       account,
       "an agent's user is named by its user name, USER@DOMAIN, or its object id, not "
-        + "'\(account.value)'")
-  }
-
-  /// Reports an agent beside a token that is not an agent's.
-  mutating func reportAgent(_ section: Section) {
-    if let node = section[.agent] { report(node, that: "has a meaning with as: agent and as: caller only") }
+        + "'\(account.text)'")
   }
 
   /// Reports an application of this authority that cannot be the blueprint of agent identities.

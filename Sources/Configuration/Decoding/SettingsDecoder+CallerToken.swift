@@ -10,13 +10,6 @@ extension SettingsDecoder {
     .grant, .subjectTokenType, .requestedTokenType, .actor, .resourceApplication,
   ]
 
-  /// Reports keys that only have a meaning for callers' tokens.
-  mutating func reportCallersKeys(_ section: Section) {
-    for node in Self.callersKeys.compactMap({ section[$0] }) {
-      report(node, that: "has a meaning with as: caller only")
-    }
-  }
-
   /// The grant: the provider's own, unless one is chosen. Nil only together with an issue.
   mutating func callerGrant(
     _ section: Section, _ application: ApplicationSettings, _ applications: [String: DecodedApplication]

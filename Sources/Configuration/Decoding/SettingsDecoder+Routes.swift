@@ -64,7 +64,7 @@ extension SettingsDecoder {
     var authority: Authority?
     let token = self.token(section, tokenSection, applications: applications, authority: &authority)
     let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token, at: authority, applications: applications) }
-    var tokenRules = tokenSection.map { self.tokenRules($0, token) } ?? RouteTokenRules()
+    var tokenRules = tokenSection.map { self.tokenRules($0) } ?? RouteTokenRules()
     tokenRules.isHandedOut = isHandedOut(section, token, tokenRules)
     let parameters = tokenSection.flatMap { tokenParameters($0, section, applications) } ?? .none
     let tokenFile = self.tokenFile(section, token)

@@ -4,14 +4,6 @@ import HTTP
 import Tokens
 
 extension SettingsDecoder {
-  /// Whose token a route adds.
-  private enum Subject {
-    case application
-    case account(Located<String>?)
-    case agent(String, user: String?)
-    case caller
-  }
-
   private static let forms =
     "none, {account: NAME, scopes: […]}, {as: application, scopes: […]}, "
     + "{header: NAME, value_file: FILE} or {basic: {…}}"
@@ -43,7 +35,12 @@ extension SettingsDecoder {
       }
       return fixedCredential(section).map { .fixed($0) }
     }
-    let subject = self.subject(section)
+    let subject = section.members[.as] == nil ? .account : choice(section, .as, of: RouteToken.Subject.self)
+    if let subject { reportKeys(withoutMeaningFor: subject, in: section) }
+    let account = scalar(section, .account)
+    let agent = subject == .agent ? self.agent(section) : nil
+    let user = subject == .agent ? agentUser(account) : nil
+    if subject == .agent { reportMissing(.agent, in: section) }
     let scopes = self.scopes(section)
     if route.members[.application] == nil {
       let only = applications.count == 1 ? applications.keys.first : nil
@@ -58,8 +55,9 @@ extension SettingsDecoder {
     let token: RouteToken
     switch subject {
     case .application: token = .application(name: reference.value, scopes: scopes)
-    case .account(let name): token = .account(application: reference.value, account: name?.value, scopes: scopes)
-    case .agent(let agent, let user):
+    case .account: token = .account(application: reference.value, account: account?.text, scopes: scopes)
+    case .agent:
+      guard let agent else { return nil }
       token = .agent(application: reference.value, agent: agent, user: user, scopes: scopes)
     case .caller:
       guard let application, let grant = callerGrant(section, application, applications) else { return nil }
@@ -86,38 +84,13 @@ extension SettingsDecoder {
       suggestion: nearestWord(to: name.text, among: applications.keys.sorted()))
   }
 
-  private mutating func subject(_ section: Section) -> Subject? {
-    let account = scalar(section, .account).map { $0.located($0.text) }
-    guard section.members[.as] != nil else {
-      reportCallersKeys(section)
-      reportAgent(section)
-      return .account(account)
+  /// Reports keys that concern the tokens of others.
+  mutating func reportKeys(withoutMeaningFor subject: RouteToken.Subject, in section: Section) {
+    for row in section.shape.rows where !row.subjects.isEmpty && !row.subjects.contains(subject) {
+      guard let node = section[row.key] else { continue }
+      let subjects = row.subjects.map { "as: \($0.rawValue)" }.joined(separator: " and ")
+      report(node, that: "has a meaning with \(subjects) only")
     }
-    guard let scalar = scalar(section, .as) else { return nil }
-    switch scalar.text {
-    case "account":
-      reportCallersKeys(section)
-      reportAgent(section)
-      return .account(account)
-    case "agent":
-      reportCallersKeys(section)
-      let user = agentUser(account)
-      reportMissing(.agent, in: section)
-      return agent(section).map { .agent($0, user: user) }
-    case "application":
-      reportCallersKeys(section)
-      reportAgent(section)
-      guard let account else { return .application }
-      report(account, that: "has no meaning with as: application: that token is no person's")
-    case "caller":
-      guard let account else { return .caller }
-      report(account, that: "has no meaning with as: caller: the token is the caller's")
-    default:
-      report(
-        scalar, that: "is account, agent, application or caller, not '\(scalar.written)'",
-        suggestion: nearestWord(to: scalar.written, among: section.row(.as).words))
-    }
-    return nil
   }
 
   /// The application's authority for the tenant that the route names; nil if it names none, or a wrong one.

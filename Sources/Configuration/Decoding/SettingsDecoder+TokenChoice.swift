@@ -32,7 +32,7 @@ extension SettingsDecoder {
   ) -> TokenChoiceSettings.Entry? {
     let known = issues.count
     let application = token.application.flatMap { applications[$0]?.settings }
-    let account = scalar(section, .account).map { $0.located($0.text) }
+    let account = scalar(section, .account)
     let scopes = section.members[.scopes] == nil ? nil : self.scopes(section)
     let authority = application.flatMap { tenantAuthority($0, section) }
     let agent = self.agent(section)
@@ -42,7 +42,7 @@ extension SettingsDecoder {
     case .none, .fixed: break
     case .application(let name, let usual): other = .application(name: name, scopes: scopes ?? usual)
     case .account(let name, let usualAccount, let usual):
-      other = .account(application: name, account: account?.value ?? usualAccount, scopes: scopes ?? usual)
+      other = .account(application: name, account: account?.text ?? usualAccount, scopes: scopes ?? usual)
     case .agent(let name, let usualAgent, let usualUser, let usual):
       let user = agentUser(account)
       // An agent's user is no other agent's.
@@ -54,8 +54,10 @@ extension SettingsDecoder {
     case .caller(let name, let grant, let usual):
       other = .caller(application: name, grant: grant, scopes: scopes ?? usual)
     }
-    if let account, !token.takesAccount { report(account, that: "has a meaning with as: account and as: agent only") }
-    if agent != nil, other.agent == nil { reportAgent(section) }
+    if let subject = token.subject { reportKeys(withoutMeaningFor: subject, in: section) }
+    if token.isCallers, agent != nil, other.agent == nil, let node = section[.agent] {
+      report(node, that: "has a meaning with grant: on_behalf_of only")
+    }
     let place = authority ?? usualAuthority
     if let application, issues.count == known {
       let (provider, reference) = (place ?? application.authority.value, section.located(application.name))
@@ -67,15 +69,5 @@ extension SettingsDecoder {
     }
     if issues.count > known { return nil }
     return TokenChoiceSettings.Entry(token: other, authority: place)
-  }
-}
-
-extension RouteToken {
-  /// True if it is an account's token, or can be.
-  fileprivate var takesAccount: Bool {
-    switch self {
-    case .account, .agent: true
-    case .none, .fixed, .application, .caller: false
-    }
   }
 }

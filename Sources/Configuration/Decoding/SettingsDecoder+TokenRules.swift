@@ -11,27 +11,14 @@ extension SettingsDecoder {
     return section(route, .token)
   }
 
-  mutating func tokenRules(_ section: Section, _ token: RouteToken?) -> RouteTokenRules {
+  mutating func tokenRules(_ section: Section) -> RouteTokenRules {
     let (scopes, discovers) = scopesOnChallenge(section)
-    let rules = RouteTokenRules(
+    return RouteTokenRules(
       scopesOnChallenge: scopes, discoversScopes: discovers,
       replayLimit: size(section, .replayLimit).map { UInt64($0) } ?? RouteTokenRules().replayLimit,
       existing: chosen(section, .existing, of: RouteTokenRules.CallerAuthorization.self),
       whenUnavailable: chosen(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self),
       onInteractionRequired: chosen(section, .onInteractionRequired, of: RouteTokenRules.OnInteractionRequired.self))
-    if let node = section[.onInteractionRequired] {
-      let subject: String? =
-        switch token {
-        case .application: "application"
-        case .agent: "agent"
-        case .caller: "caller"
-        case .account, .fixed, nil, .some(.none): nil
-        }
-      if let subject {
-        report(node, that: "has no meaning with as: \(subject): no person signs in for it")
-      }
-    }
-    return rules
   }
 
   /// The parameters that the section adds to its token requests.

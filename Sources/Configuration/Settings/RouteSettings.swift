@@ -19,6 +19,22 @@ package enum RouteToken: Sendable, Hashable {
   /// A token for the caller, in exchange for the one that the caller has brought.
   case caller(application: String, grant: CallerGrantSettings, scopes: ScopeSet)
 
+  /// Whose token it is.
+  package enum Subject: String, CaseIterable, Sendable {
+    case account, agent, application, caller
+  }
+
+  /// nil without a token.
+  var subject: Subject? {
+    switch self {
+    case .none, .fixed: nil
+    case .application: .application
+    case .account: .account
+    case .agent: .agent
+    case .caller: .caller
+    }
+  }
+
   /// The application whose token it is.
   package var application: String? {
     switch self {

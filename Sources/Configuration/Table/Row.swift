@@ -25,15 +25,17 @@ struct Row: Sendable {
   let companion: Key?
   /// Keys that exclude this one.
   let rivals: [Key]
+  /// Those for whose tokens it has a meaning; empty: for all.
+  let subjects: [RouteToken.Subject]
   /// Sentences, the first of which says what the setting does.
   let text: String
 
   init(
     _ key: Key, _ kind: Kind, default standard: Standard? = nil, isRequired: Bool = false, beside companion: Key? = nil,
-    without rivals: [Key] = [], _ text: String
+    without rivals: [Key] = [], of subjects: [RouteToken.Subject] = [], _ text: String
   ) {
     (self.key, self.kind, self.standard, self.isRequired) = (key, kind, standard, isRequired)
-    (self.companion, self.rivals, self.text) = (companion, rivals, text)
+    (self.companion, self.rivals, self.subjects, self.text) = (companion, rivals, subjects, text)
   }
 
   /// The same key with the default that it has under `defaults`.

@@ -7,21 +7,21 @@ extension SectionShape {
   static let token = SectionShape(
     [
       Row(
-        .as, .choice(["account", "agent", "application", "caller"]), default: .value("account"), without: fixed,
+        .as, .choice(RouteToken.Subject.self), default: .value(RouteToken.Subject.account.rawValue), without: fixed,
         """
         Whose token is added. account: that of a person who is signed in ('bearer-proxy login'). application: a token \
         for the application itself (client credentials). agent: a token for an agent identity at Entra, or for its \
         user. caller: a token for the caller, in exchange for the caller's own token.
         """),
       Row(
-        .account, .text, without: fixed,
+        .account, .text, without: fixed, of: [.account, .agent],
         """
         The person: user name, or an id from 'bearer-proxy accounts'. Default: the only account that is signed in. \
         With as: agent, the agent's user: user name or object id; default there: none, the token is for the agent \
         itself.
         """),
       Row(
-        .agent, .text, without: fixed,
+        .agent, .text, without: fixed, of: [.agent, .caller],
         """
         With as: agent, the client id of an agent identity at Entra whose blueprint the application is. With as: \
         caller and grant: on_behalf_of, the agent that asks for the caller; default there: the application itself.
@@ -65,7 +65,7 @@ extension SectionShape {
         """),
       Row(
         .onInteractionRequired, .choice(RouteTokenRules.OnInteractionRequired.self),
-        default: .value(RouteTokenRules().onInteractionRequired.rawValue), without: fixed,
+        default: .value(RouteTokenRules().onInteractionRequired.rawValue), without: fixed, of: [.account],
         """
         What a browser's navigation gets if a person must sign in. challenge: a page with status 401. redirect: a \
         redirect to the sign-in page, if there is one.
@@ -89,23 +89,23 @@ extension SectionShape {
         They are not secret. Default: none.
         """),
       Row(
-        .grant, .choice(CallerGrantSettings.Word.self), without: fixed,
+        .grant, .choice(CallerGrantSettings.Word.self), without: fixed, of: [.caller],
         """
         How the caller's token is exchanged. on_behalf_of: as Microsoft Entra has it. token_exchange: RFC 8693. \
         jwt_bearer: RFC 7523. id_jag: an identity assertion of the application's provider, then a token for it at the \
         API's own authorization server. Default: on_behalf_of at Entra and AD FS, token_exchange elsewhere.
         """),
       Row(
-        .subjectTokenType, .text, without: fixed,
+        .subjectTokenType, .text, without: fixed, of: [.caller],
         "With token_exchange and id_jag, what the caller's token is (RFC 8693 section 3). Default: an access token."),
       Row(
-        .requestedTokenType, .text, without: fixed,
+        .requestedTokenType, .text, without: fixed, of: [.caller],
         "With token_exchange, what is asked for: an access_token or a jwt. Default: what the provider usually issues."),
       Row(
-        .actor, .section(actor), without: fixed,
+        .actor, .section(actor), without: fixed, of: [.caller],
         "With token_exchange and id_jag, who acts for the caller. Default: only the application itself."),
       Row(
-        .resourceApplication, .text, without: fixed,
+        .resourceApplication, .text, without: fixed, of: [.caller],
         "With id_jag, the application at the API's own authorization server."),
       Row(
         .choice, .section(choice), without: fixed,
@@ -126,12 +126,8 @@ extension SectionShape {
         "A file that holds the value. Line breaks at its end are ignored. A changed file is noticed."),
       Row(.basic, .section(basic), "Instead of a token, Basic credentials. No application is needed."),
     ],
-    .schema(
-      "allOf",
-      #"[{ "if": { "properties": { "as": { "enum": ["application", "caller"] } }, "required": ["as"] }, "#
-        + #""then": { "properties": { "account": false, "on_interaction_required": false } } }, "#
-        + #"{ "if": { "properties": { "as": { "const": "agent" } }, "required": ["as"] }, "#
-        + #""then": { "required": ["agent"], "properties": { "on_interaction_required": false } } }]"#))
+    .schema("if", #"{ "properties": { "as": { "const": "agent" } }, "required": ["as"] }"#),
+    .schema("then", #"{ "required": ["agent"] }"#))
 
   static let basic = SectionShape(
     [
@@ -154,8 +150,8 @@ extension SectionShape {
 
   static let tokenVariant = SectionShape(
     [
-      Row(.account, .text, "Another account."),
-      Row(.agent, .text, "Another agent."),
+      Row(.account, .text, of: [.account, .agent], "Another account."),
+      Row(.agent, .text, of: [.agent, .caller], "Another agent."),
       Row(.tenant, .text, "Another tenant."),
       Row(.scopes, .texts, "Other scopes."),
     ], .some)
