@@ -13,3 +13,10 @@ package func mapping<Value, Cause: Error, Failure: Error>(
 ) async throws(Failure) -> Value {
   do throws(Cause) { return try await value() } catch { throw failure(error) }
 }
+
+extension Result {
+  /// The result of an expression that waits.
+  package init(awaiting value: @autoclosure () async throws(Failure) -> Success) async {
+    do throws(Failure) { self = .success(try await value()) } catch { self = .failure(error) }
+  }
+}

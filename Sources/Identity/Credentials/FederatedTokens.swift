@@ -92,16 +92,8 @@ package actor FederatedTokens {
   }
 
   private func obtain(_ request: Request) async -> Result<FederatedToken, AcquisitionError> {
-    let result: Result<FederatedToken, AcquisitionError>
-    do throws(AcquisitionError) {
-      let token = try await Self.token(for: request)
-      if let end = token.expiresAt, end <= request.surroundings.now() {
-        throw AcquisitionError(.assertion(.expired(.issuer, at: end)))
-      }
-      result = .success(token)
-    } catch {
-      result = .failure(
-        AcquisitionError(.proof(ClientProofSource(request.source), error), retryAfter: error.retryAfter))
+    let result = await Result(awaiting: try await Self.unexpiredToken(for: request)).mapError { error in
+      AcquisitionError(.proof(ClientProofSource(request.source), error), retryAfter: error.retryAfter)
     }
     // An entry that is over, or never had a token, belongs to a configuration that may be gone.
     entries.removeAll { $0.flight == nil && $0.token?.isKept(at: request.surroundings.now()) != true }
@@ -110,6 +102,14 @@ package actor FederatedTokens {
       if case .success(let token) = result { (entries[index].token, entries[index].uses) = (token, 0) }
     }
     return result
+  }
+
+  private static func unexpiredToken(for request: Request) async throws(AcquisitionError) -> FederatedToken {
+    let token = try await token(for: request)
+    if let end = token.expiresAt, end <= request.surroundings.now() {
+      throw AcquisitionError(.assertion(.expired(.issuer, at: end)))
+    }
+    return token
   }
 
   private static func token(for request: Request) async throws(AcquisitionError) -> FederatedToken {

@@ -78,21 +78,18 @@ actor ProviderDirectory {
   private func fetch(
     _ name: Name, for application: Application, _ answerLimit: TimeSpan?
   ) async -> Result<ProviderMetadata, AcquisitionError> {
-    let result: Result<ProviderMetadata, AcquisitionError>
-    do throws(AcquisitionError) {
-      let metadata = try await Self.document(for: application, answerLimit, now: now())
-      entries[name, default: Entry()].metadata = metadata
-      entries[name, default: Entry()].fetchedAt = now()
-      entries[name]?.refusal = nil
-      let tenants = tenants
+    let result = await Result<_, AcquisitionError>(
+      awaiting: try await Self.document(for: application, answerLimit, now: now()))
+    var entry = entries[name] ?? Entry()
+    (entry.flight, entry.refusal) = (nil, nil)
+    switch result {
+    case .success(let metadata):
+      (entry.metadata, entry.fetchedAt) = (metadata, now())
       // Not waited for: the file or server may be away.
-      Task { await tenants.remember(metadata, of: name.authority) }
-      result = .success(metadata)
-    } catch {
-      entries[name]?.refusal = error.retryAfter.map { (error, $0, now()) }
-      result = .failure(error)
+      Task { [tenants] in await tenants.remember(metadata, of: name.authority) }
+    case .failure(let error): entry.refusal = error.retryAfter.map { (error, $0, now()) }
     }
-    entries[name]?.flight = nil
+    entries[name] = entry
     return result
   }
 
@@ -102,11 +99,8 @@ actor ProviderDirectory {
     var response = try await Self.response(application.authority.metadataURL, application, answerLimit)
     // Not every authorization server has OpenID's metadata.
     if response.status == 404, let url = application.authority.oauthMetadataURL {
-      let other: FetchResponse?
-      do throws(AcquisitionError) { other = try await Self.response(url, application, answerLimit) } catch {
-        other = nil
-      }
-      if let other, other.status == 200 { response = other }
+      let other = await Result<_, AcquisitionError>(awaiting: try await Self.response(url, application, answerLimit))
+      if case .success(let other) = other, other.status == 200 { response = other }
     }
     guard response.status == 200 else {
       throw AcquisitionError(

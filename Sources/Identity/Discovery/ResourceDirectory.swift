@@ -51,12 +51,7 @@ package actor ResourceDirectory {
   }
 
   private func outcome(_ challenge: String?) async -> Outcome {
-    let outcome: Outcome
-    do throws(DiscoveryFault) {
-      outcome = .success(try await Self.description(of: api, challenge: challenge, fetch))
-    } catch {
-      outcome = .failure(error)
-    }
+    let outcome: Outcome = await Result(awaiting: try await Self.description(of: api, challenge: challenge, fetch))
     flight = nil
     if case .success(let description?) = outcome {
       known = (description, now())

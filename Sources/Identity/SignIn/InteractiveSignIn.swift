@@ -42,12 +42,8 @@ package struct InteractiveSignIn: Sendable {
     let receiving = Locked(Interest())
     let loop = loop
     let outcome = await withTaskCancellationHandler {
-      await Task(executorPreference: loop) {
-        do throws(SignInError) {
-          return Outcome.success(try await self.receive(metadata, present, receiving))
-        } catch {
-          return .failure(error)
-        }
+      await Task(executorPreference: loop) { () async -> Outcome in
+        await Outcome(awaiting: try await self.receive(metadata, present, receiving))
       }.value
     } onCancel: {
       let server = receiving.withLock { interest in
@@ -56,10 +52,9 @@ package struct InteractiveSignIn: Sendable {
       }
       server?.stop()
     }
-    switch outcome {
-    case .success(.filed(let result)): return result
-    case .success(.proven(let proven)): return try await exchange.finish(proven)
-    case .failure(let error): throw error
+    switch try outcome.get() {
+    case .filed(let result): return result
+    case .proven(let proven): return try await exchange.finish(proven)
     }
   }
 

@@ -107,12 +107,7 @@ struct CacheFile: Sendable {
     let opened = try mapping(CacheStoreError.sealed, seal.open(form, at: place))
     if isSealed, !opened.isSealed, !form.isEmpty { throw .sealed(.plain) }
     let text = opened.text
-    let result: Result<CacheDocument, CacheDocumentError>
-    do throws(CacheDocumentError) {
-      result = .success(try CacheDocument(text: text))
-    } catch {
-      result = .failure(error)
-    }
+    let result = Result { () throws(CacheDocumentError) in try CacheDocument(text: text) }
     let isCutOff = if case .failure = result { true } else { !text.contains(UInt8(ascii: "{")) }
     if isCutOff {
       if unfinished?.identity != found.identity { unfinished = (found.identity, time) }
