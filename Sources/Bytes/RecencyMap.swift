@@ -22,7 +22,7 @@
   @usableFromInline var newest = -1
   @usableFromInline var oldest = -1
   /// Maximum number of values, at least 1.
-  @usableFromInline package let limit: Int
+  @usableFromInline package var limit: Int
 
   @inlinable package init(limit: Int) { self.limit = max(limit, 1) }
 

@@ -170,9 +170,8 @@ extension TokenBroker {
   ) throws -> Task<Result<BearerValue, AcquisitionError>, Never> {
     let request = flight(for: subscription)
     let cached = document.lookup(for: subscription.key, realm: AccountBench.tenant, now: now)
-    guard case .adopted = states[subscription.key]?.take(cached, now: now, jitter: { 0 }) else {
-      throw AcquisitionError(.cacheUnread)
-    }
+    states[subscription.key]?.take(cached, now: now, jitter: { 0 })
+    if states[subscription.key]?.value?.origin.source != .cache { throw AcquisitionError(.cacheUnread) }
     return request
   }
 }

@@ -4,22 +4,12 @@ internal import Tokens
 /// Gets one token from a provider, or from the cache if another process was faster. It remembers nothing; the broker
 /// decides what callers are told and how long requests pause.
 struct TokenAcquisition: Sendable {
-  let subscription: TokenSubscription
-  let directory: ProviderDirectory
-  let store: CacheStore
-  let now: @Sendable () -> UnixTime
-  /// Draws 0 up to 1.
-  let jitter: @Sendable () -> Double
-  /// Waits for seconds.
-  let sleep: @Sendable (Int64) async -> Void
+  let broker: TokenBroker
+  /// The subscription whose callers wait.
+  let asking: TokenSubscription
   let purpose: Purpose
-  /// Returns the pause that began while this request waited for its turn, and otherwise has it sent.
-  let admit: @Sendable () async -> Refusal?
-  /// Records the answer to a request for the application's own token, or a failure; returns the end of the pause that
-  /// it asks for. Called before the lease ends and the token is stored: others that wait for theirs must know it.
-  let answered: @Sendable (_ failure: AcquisitionError?, _ sent: UnixTime) async -> UnixTime?
-  /// False if a refusal of another request came after this one was sent.
-  let mayRepeat: @Sendable (_ sent: UnixTime) async -> Bool
+  /// The subscription of the token, which has what a rejection demands.
+  let subscription: TokenSubscription
   /// Time that callers wait until a token that has arrived is stored; nil: until it is. Another process may hold the
   /// cache's lock, or have died with it.
   var patience: Duration?
@@ -32,6 +22,15 @@ struct TokenAcquisition: Sendable {
     case supply(replacing: BearerValue?, hasFailed: Bool = false)
     /// For callers whose token an API refused.
     case replacement(TokenRejection, of: BearerValue)
+  }
+
+  init(_ broker: TokenBroker, for asking: TokenSubscription, _ purpose: Purpose) {
+    (self.broker, self.asking, self.purpose) = (broker, asking, purpose)
+    if case .replacement(let rejection, _) = purpose {
+      subscription = asking.answering(rejection)
+    } else {
+      subscription = asking
+    }
   }
 
   struct Report: Sendable {
@@ -53,12 +52,6 @@ struct TokenAcquisition: Sendable {
     }
   }
 
-  /// A pause, and the failure that began it.
-  struct Refusal: Sendable {
-    var failure: AcquisitionError
-    var until: UnixTime
-  }
-
   /// Time that one process waits for another's request before it makes its own.
   static let lockWait = TimeSpan.seconds(15)
   /// The same if the other's request may use a refresh token that is ours too: longer than several others, one after
@@ -66,6 +59,11 @@ struct TokenAcquisition: Sendable {
   static let accountLockWait = TimeSpan.seconds(600)
 
   var key: AcquisitionKey { subscription.key }
+  var store: CacheStore { broker.store }
+  var directory: ProviderDirectory { broker.directory }
+  var now: @Sendable () -> UnixTime { broker.surroundings.now }
+  var jitter: @Sendable () -> Double { broker.surroundings.jitter }
+  var sleep: @Sendable (Int64) async -> Void { broker.surroundings.sleep }
 
   private var held: BearerValue? {
     if case .supply(let held, _) = purpose { held } else { nil }
@@ -92,11 +90,7 @@ struct TokenAcquisition: Sendable {
 
   private func attempt() async -> Report {
     var report = Report(result: .failure(required(.noTokens)))
-    do throws(AcquisitionError) {
-      report.result = usable(try await token(&report))
-    } catch {
-      report.result = .failure(error)
-    }
+    report.result = await Result(awaiting: try await token(&report)).flatMap(usable)
     return report
   }
 
@@ -141,9 +135,9 @@ struct TokenAcquisition: Sendable {
         return found
       }
     }
-    if let refusal = await admit() {
-      (report.wasSent, report.pausedUntil) = (false, refusal.until)
-      throw refusal.failure
+    if let failure = await broker.refusal(of: asking) {
+      (report.wasSent, report.pausedUntil) = (false, now() + (failure.retryAfter ?? 0))
+      throw failure
     }
     let sent = now()
     do throws(AcquisitionError) {
@@ -154,15 +148,16 @@ struct TokenAcquisition: Sendable {
       case .clientCredentials:
         let reply = try await requests(metadata).tokens(
           for: .clientCredentials, scopes: key.scopes, claims: key.claims, parameters: key.parameters,
-          mayRepeat: { await mayRepeat(sent) })
-        _ = await answered(nil, sent)
+          mayRepeat: { await broker.mayRepeat(asking, sent: sent) })
+        // Before the token is stored and the lease ends: others that wait for theirs must know it.
+        _ = await broker.pause(after: nil, to: asking, sent: sent)
         return await filed(reply, sent, metadata)
       case .refreshTokens(let tokens):
         guard let account = cached.account else { throw required(.noAccount) }
         return try await redeemed(tokens, account, metadata)
       }
     } catch {
-      report.pausedUntil = await answered(error, sent)
+      report.pausedUntil = await broker.pause(after: error, to: asking, sent: sent)
       throw error
     }
   }

@@ -4,36 +4,6 @@
 internal import Bytes
 internal import Tokens
 
-/// The keys of callers in the order of their use, and their counts. It names none.
-struct CallerStates {
-  private(set) var keys = RecencyMap<AcquisitionKey, Bool>(limit: CallerTokenCounts.usualLimit)
-  /// Keys that were evicted for others.
-  private(set) var evictions: UInt64 = 0
-
-  /// Marks a key as used. Returns one that is evicted for it.
-  mutating func use(_ key: AcquisitionKey) -> AcquisitionKey? {
-    if keys.use(key) != nil { return nil }
-    let evicted = keys.keep(true, for: key)
-    if evicted != nil { evictions += 1 }
-    return evicted
-  }
-
-  mutating func forget(_ key: AcquisitionKey) { keys.remove(key) }
-
-  /// Changes the bound; returns the keys beyond it.
-  mutating func change(limit: Int) -> [AcquisitionKey] {
-    guard limit != keys.limit else { return [] }
-    var next = RecencyMap<AcquisitionKey, Bool>(limit: limit)
-    var evicted: [AcquisitionKey] = []
-    while let oldest = keys.removeOldest() {
-      if let gone = next.keep(true, for: oldest) { evicted.append(gone) }
-    }
-    evictions += UInt64(evicted.count)
-    keys = next
-    return evicted
-  }
-}
-
 package struct CallerTokenCounts: Sendable, Hashable {
   /// Callers' tokens, and failures to get one, that are kept.
   package var held: Int
@@ -47,12 +17,11 @@ package struct CallerTokenCounts: Sendable, Hashable {
 extension TokenBroker {
   /// Changes the number of callers whose tokens are kept.
   package func keepCallers(atMost limit: Int) {
-    for key in callers.change(limit: limit) { evictCaller(key) }
+    callers.limit = max(limit, 1)
+    while callers.count > callers.limit, let oldest = callers.removeOldest() { evictCaller(oldest) }
   }
 
-  package var callerCounts: CallerTokenCounts {
-    CallerTokenCounts(held: callers.keys.count, evictions: callers.evictions)
-  }
+  package var callerCounts: CallerTokenCounts { CallerTokenCounts(held: callers.count, evictions: evictions) }
 
   /// Refuses a caller whose request would meet a failure that applies to all of them: the provider told the application
   /// to wait, or refuses it.
@@ -65,12 +34,12 @@ extension TokenBroker {
 
   /// Marks a caller's key as used: it is the last to be evicted.
   func keepCaller(_ key: AcquisitionKey) {
-    guard let oldest = callers.use(key) else { return }
-    evictCaller(oldest)
+    if callers.use(key) == nil, let oldest = callers.keep(true, for: key) { evictCaller(oldest) }
   }
 
   /// A request in flight for it continues, and its waiters get the answer.
   private func evictCaller(_ key: AcquisitionKey) {
+    evictions += 1
     if states[key]?.flight == nil { states[key] = nil }
   }
 

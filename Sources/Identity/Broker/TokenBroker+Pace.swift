@@ -23,17 +23,16 @@ extension ApplicationPace.Name {
 }
 
 extension TokenBroker {
-  /// The pause that keeps a request from being sent; nil if it is sent now.
-  func refusal(of subscription: TokenSubscription) -> TokenAcquisition.Refusal? {
+  /// The failure in place of a request that waited for its turn while a pause began, of its key or of its application;
+  /// nil if it is sent now.
+  func refusal(of subscription: TokenSubscription) -> AcquisitionError? {
     let (key, now) = (subscription.key, surroundings.now())
     let state = states[key]
-    if let until = state?.trouble.throttle.pause(at: now), let failure = state?.trouble.cause {
-      return TokenAcquisition.Refusal(failure: failure, until: until)
-    }
+    if let failure = state?.pausedFailure(at: now) { return failure }
     guard let name = ApplicationPace.Name(key), let failure = paces[name]?.failure,
       let until = paces[name]?.pace.admit(before: state?.usable(at: now)?.lifetime.expiresAt, at: now)
     else { return nil }
-    return TokenAcquisition.Refusal(failure: failure, until: until)
+    return failure.retrying(after: until - now)
   }
 
   /// True if a request that got no answer may be sent once more.

@@ -29,16 +29,7 @@ extension TokenBroker {
 
   /// The result of a request, or nil if it takes longer than a caller waits.
   func first(of flight: TokenFlight) async -> Result<BearerValue, AcquisitionError>? {
-    await FirstAnswer.wait { answer in
-      let limit = Task { [surroundings] in
-        await surroundings.patience()
-        answer.give(nil)
-      }
-      Task {
-        answer.give(await flight.value)
-        limit.cancel()
-      }
-    }
+    await FirstAnswer.wait(for: { await flight.value }, within: surroundings.patience)
   }
 
   /// True if a request is in flight whose answer may replace a refresh token, or is not stored yet: the end of the

@@ -65,7 +65,9 @@ package actor TokenBroker {
   var paces: [ApplicationPace.Name: ApplicationPace] = [:]
   private(set) var turns: [String: TaskQueue] = [:]
   /// The callers' keys among `states`, which are bounded.
-  var callers = CallerStates()
+  var callers = RecencyMap<AcquisitionKey, Bool>(limit: CallerTokenCounts.usualLimit)
+  /// Callers' tokens that were evicted for others.
+  var evictions: UInt64 = 0
   /// The first request that waits for each acquisition in flight: the record names it.
   private(set) var waiting: [AcquisitionKey: RequestScope] = [:]
 
@@ -169,7 +171,7 @@ package actor TokenBroker {
       } else if state.subscription.key.subject.isCaller, wanted[state.subscription.routeKey] != nil {
         continue
       } else {
-        callers.forget(key)
+        callers.remove(key)
         states[key] = nil
       }
     }
@@ -203,14 +205,16 @@ package actor TokenBroker {
       for: key, of: subscription.application, realm: realm, now: surroundings.now())
     // No suspension from here on: what was read is written.
     var state = states[key] ?? TokenState(subscription: subscription)
-    let change = state.take(cached, now: surroundings.now(), jitter: surroundings.jitter)
-    states[key] = state
-    switch change {
-    case .none: break
-    case .adopted(let value): surroundings.publish(key, value)
-    case .withdrawn: surroundings.publish(key, nil)
-    }
+    state.take(cached, now: surroundings.now(), jitter: surroundings.jitter)
+    keep(state, for: key)
     return state
+  }
+
+  /// Keeps a changed state, and publishes the token that serves from now on if that is another one. A loop gets callers'
+  /// tokens from its own requests.
+  private func keep(_ state: TokenState, for key: AcquisitionKey) {
+    let former = states.updateValue(state, forKey: key)?.value
+    if state.value !== former, !key.subject.isCaller { surroundings.publish(key, state.value) }
   }
 
   // MARK: Requests
@@ -234,40 +238,30 @@ package actor TokenBroker {
   ) async -> Result<BearerValue, AcquisitionError> {
     let key = subscription.key
     let start = store.surroundings.now()
-    var (wanted, isSupply) = (subscription, true)
-    if case .replacement(let rejection, _) = purpose {
-      (wanted, isSupply) = (subscription.answering(rejection), false)
-    }
+    let isSupply = if case .supply = purpose { true } else { false }
+    let acquisition = TokenAcquisition(self, for: subscription, purpose)
+    let wanted = acquisition.key
     // Now: once the new token is stored, a look into the cache may take it before this does.
     let isOfChangedCredential = isSupply && states[key]?.isOfFormerCredential ?? false
-    let turn = wanted.key.turn(of: states[key]?.account)
-    let acquisition = TokenAcquisition(
-      subscription: wanted, directory: directory, store: store, now: surroundings.now, jitter: surroundings.jitter,
-      sleep: surroundings.sleep, purpose: purpose, admit: { await self.refusal(of: subscription) },
-      answered: { await self.pause(after: $0, to: subscription, sent: $1) },
-      mayRepeat: { await self.mayRepeat(subscription, sent: $0) })
-    let report = await report(of: acquisition, turn)
+    let report = await report(of: acquisition, wanted.turn(of: states[key]?.account))
     // No suspension until the state is written back. A reload may have dropped one that only a replacement is for.
     let now = surroundings.now()
     let isKept = isSupply || states[key] != nil
     var state = states[key] ?? TokenState(subscription: subscription)
-    let (result, published) = state.end(
-      purpose, with: report, for: wanted.key, now: now, jitter: surroundings.jitter())
-    // A loop gets each caller's tokens from its own requests.
-    if let published, !key.subject.isCaller { surroundings.publish(key, published) }
+    let result = state.end(purpose, with: report, for: wanted, now: now, jitter: surroundings.jitter())
     var scope = RequestScope.current
     if isSupply {
       state.flight = nil
       scope = waiting.removeValue(forKey: key) ?? scope
     } else {
-      replacementFlights[wanted.key] = nil
+      replacementFlights[wanted] = nil
     }
-    if isKept { states[key] = state }
+    if isKept { keep(state, for: key) }
     if key.subject.isCaller { noteCaller(subscription, report.result, result) }
     if report.wasSent {
       let event = TokenEvent(
         key: subscription.routeKey, application: subscription.application.name, authority: key.authority,
-        scopes: wanted.key.scopes, grantType: subscription.grantType,
+        scopes: wanted.scopes, grantType: subscription.grantType,
         duration: store.surroundings.duration(since: start),
         outcome: report.outcome(result, servedUntil: state.usable(at: now)?.lifetime.expiresAt),
         isOfChangedCredential: isOfChangedCredential)

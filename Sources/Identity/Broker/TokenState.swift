@@ -32,8 +32,6 @@ struct TokenState {
     fileprivate(set) var throttle: Throttle
     /// The failure and its beginning; nil after a success.
     fileprivate(set) var failure: TokenStatus.Failure?
-    /// The same before it became what callers are told.
-    fileprivate(set) var cause: AcquisitionError?
     /// The refresh tokens that the last failure is about.
     fileprivate var refused: [Secret] = []
   }
@@ -78,37 +76,24 @@ struct TokenState {
 
   // MARK: The cache
 
-  /// The effect of a lookup on the loops.
-  enum Change {
-    case none
-    /// There is a newer token.
-    case adopted(BearerValue)
-    /// The held token must not be used any more.
-    case withdrawn
-  }
-
   /// Updates from the cache.
   ///
   /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten if they were about other
   /// refresh tokens, or about a missing account: a person has signed in.
-  mutating func take(_ cached: CacheLookup, now: UnixTime, jitter: () -> Double) -> Change {
-    grant = cached.grant
-    account = cached.account
-    var change = Change.none
+  mutating func take(_ cached: CacheLookup, now: UnixTime, jitter: () -> Double) {
+    (grant, account) = (cached.grant, cached.account)
     if subscription.key.subject.isAccount {
       let home = cached.account?.homeAccountID
       if let value, value.origin.account?.homeAccountID != home {
         value.withdraw()
         held = .none
-        change = .withdrawn
       }
       rejected.withdraw(notOf: home)
     }
     if subscription.readsCache, let found = cached.accessToken {
       let lifetime = found.lifetime(jitter: jitter())
       if isNews(found, lifetime, now: now), subscription.canUse(found.secret) {
-        let new = BearerValue(found, lifetime: lifetime, key: subscription.key, account: cached.account)
-        change = .adopted(take(new))
+        take(BearerValue(found, lifetime: lifetime, key: subscription.key, account: cached.account))
       }
     }
     if let error = missingGrant {
@@ -117,7 +102,6 @@ struct TokenState {
       recover()
       letRefreshBeClaimed()
     }
-    return change
   }
 
   /// The failure that the last look into the cache implies: a person has to sign in, or the cache cannot be read; nil
@@ -181,29 +165,24 @@ struct TokenState {
     value.releaseRefresh(at: max(value.lifetime.refreshAt, trouble.failure?.retryAt ?? value.lifetime.refreshAt))
   }
 
-  /// Records the end of an acquisition; returns its callers' result, and for the loops the token that serves now.
+  /// Records the end of an acquisition; returns its callers' result.
   /// - Parameter wanted: the key of the request, which a rejection widens.
   mutating func end(
     _ purpose: TokenAcquisition.Purpose, with report: TokenAcquisition.Report, for wanted: AcquisitionKey,
     now: UnixTime, jitter: Double
-  ) -> (result: Result<BearerValue, AcquisitionError>, published: BearerValue?) {
+  ) -> Result<BearerValue, AcquisitionError> {
     switch (report.result, purpose) {
-    case (.success(let value), .supply):
-      let taken = take(value)
-      return (.success(taken), taken)
+    case (.success(let value), .supply): return .success(take(value))
     case (.success(let value), .replacement(let rejection, _)):
       rejected.keep(value, for: rejection, now: now)
       // A provider that granted the added scopes alone has not granted those that the other requests need.
-      guard subscription.key.scopes.isCovered(by: value.scopes) else { return (.success(value), nil) }
-      let taken = take(value)
-      return (.success(taken), taken)
+      return .success(subscription.key.scopes.isCovered(by: value.scopes) ? take(value) : value)
     case (.failure(let error), .replacement) where error.errorClass != .transient:
       // A requirement of a person applies to this part of the API alone; a provider that is down is down for all.
-      return (.failure(error.told(to: wanted, retryAfter: 1)), nil)
+      return .failure(error.told(to: wanted, retryAfter: 1))
     case (.failure(let error), _):
-      return (
-        .failure(take(error, offered: report.offered, pausedUntil: report.pausedUntil, now: now, jitter: jitter)), nil
-      )
+      return .failure(
+        take(error, offered: report.offered, pausedUntil: report.pausedUntil, now: now, jitter: jitter))
     }
   }
 
@@ -219,7 +198,6 @@ struct TokenState {
     _ new: AcquisitionError, offered: [Secret], pausedUntil: UnixTime? = nil, now: UnixTime, jitter: Double
   ) -> AcquisitionError {
     trouble.refused = offered
-    trouble.cause = new
     if let pausedUntil {
       trouble.throttle.paused(until: pausedUntil, now: now)
     } else if !new.isLocal {
@@ -246,10 +224,8 @@ struct TokenState {
   /// the following pause get the failure at once. Returns the token, if one has arrived meanwhile.
   mutating func takeTimeOut(now: UnixTime) -> Result<BearerValue, AcquisitionError> {
     if let value = usable(at: now) { return .success(value) }
+    if let failure = pausedFailure(at: now) { return .failure(failure) }
     let error = AcquisitionError(.unreached(.timedOut(host: subscription.key.authority.url.host)))
-    if let until = trouble.throttle.pause(at: now) {
-      return .failure(error.retrying(after: max(until - now, 1)))
-    }
     return .failure(take(error, offered: grant.refreshTokens.map(\.secret), now: now, jitter: 0))
   }
 
@@ -267,8 +243,8 @@ struct TokenState {
     }
   }
 
-  /// The rule of every pause: nothing is sent before its end, and callers get the failure that began it. nil if
-  /// requests may be sent.
+  /// The rule of every pause: nothing is sent before its end, and who asks gets the failure that began it, with the rest
+  /// of the pause. nil if requests may be sent.
   func pausedFailure(at now: UnixTime) -> AcquisitionError? {
     guard let until = trouble.throttle.pause(at: now), let failure = trouble.failure else { return nil }
     return failure.error.retrying(after: max(until - now, 1))

@@ -17,4 +17,20 @@ struct FirstAnswer<Answer: Sendable>: Sendable {
   static func wait(_ start: (FirstAnswer) -> Void) async -> Answer {
     await withCheckedContinuation { start(FirstAnswer(waiting: Locked($0))) }
   }
+
+  /// The result of `work`, or nil if `limit` returns first: `work` goes on then.
+  static func wait<Value>(
+    for work: @escaping @Sendable () async -> Value, within limit: @escaping @Sendable () async -> Void
+  ) async -> Value? where Answer == Value? {
+    await wait { answer in
+      let limit = Task {
+        await limit()
+        answer.give(nil)
+      }
+      Task {
+        answer.give(await work())
+        limit.cancel()
+      }
+    }
+  }
 }

@@ -14,16 +14,7 @@ struct RedisText: SharedText {
   private static let attempts = 10
 
   func read() async -> [UInt8]? {
-    await FirstAnswer.wait { answer in
-      let limit = Task {
-        await sleep(Self.patience)
-        answer.give(nil)
-      }
-      Task {
-        answer.give(await text())
-        limit.cancel()
-      }
-    }
+    await FirstAnswer.wait(for: { await text() }, within: { await sleep(Self.patience) }) ?? nil
   }
 
   func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool {
