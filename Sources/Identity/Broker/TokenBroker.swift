@@ -210,8 +210,8 @@ package actor TokenBroker {
     return state
   }
 
-  /// Keeps a changed state, and publishes the token that serves from now on if that is another one. A loop gets callers'
-  /// tokens from its own requests.
+  /// Keeps a changed state, and publishes the token that serves from now on if that is another one. A loop gets each
+  /// caller's tokens from its own requests.
   private func keep(_ state: TokenState, for key: AcquisitionKey) {
     let former = states.updateValue(state, forKey: key)?.value
     if state.value !== former, !key.subject.isCaller { surroundings.publish(key, state.value) }

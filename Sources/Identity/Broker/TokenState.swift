@@ -243,7 +243,7 @@ struct TokenState {
     }
   }
 
-  /// The rule of every pause: nothing is sent before its end, and who asks gets the failure that began it, with the rest
+  /// The rule of every pause: nothing is sent before its end, and callers get the failure that began it, with the rest
   /// of the pause. nil if requests may be sent.
   func pausedFailure(at now: UnixTime) -> AcquisitionError? {
     guard let until = trouble.throttle.pause(at: now), let failure = trouble.failure else { return nil }
