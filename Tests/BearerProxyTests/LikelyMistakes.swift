@@ -39,8 +39,8 @@ extension `Likely mistakes` {
       1:23: error: listeners[0].address: 0.0.0.0:8080 can be reached from other machines: say under callers who may call
         (a header, a certificate, a bearer token, or anyone: true), or listen at a loopback address or a unix socket
     a user for a unix socket at a TCP address | "127.0.0.1:0" | "127.0.0.1:0", callers: {unix: {users: [1000]}}
-      1:54: error: listeners[0].callers.unix is for a unix socket; other callers show no user: take another rule
       1:54: error: listeners[0].callers.unix needs 'uids' or 'gids'
+      1:54: error: listeners[0].callers.unix is for a unix socket; other callers show no user: take another rule
       1:55: error: unknown key 'users' in listeners[0].callers.unix
     an upstream without a scheme | upstream: https://orders.example/ | upstream: orders.example
       11:15: error: routes[0].upstream: 'orders.example' begins neither with https:// nor with http://: write the whole

@@ -31,12 +31,12 @@ import Tokens
     let host = "https://login.microsoftonline.com"
     for (name, tenant) in [("one", "one.example"), ("two", "two.example"), ("home", nil)] as [(String, String?)] {
       let plan = try plan(.route(name))
-      #expect(plan.authority?.description == tenant.map { "\(host)/\($0)" })
+      #expect(plan.token.authority?.description == tenant.map { "\(host)/\($0)" })
       #expect(plan.extraScopes.isEmpty)
     }
     let all = try plan(.application("app"))
-    #expect(all.authority?.description == "\(host)/one.example")
-    #expect(try all.scopes == ScopeSet(["api://a/x"]))
+    #expect(all.token.authority?.description == "\(host)/one.example")
+    #expect(try all.token.scopes == ScopeSet(["api://a/x"]))
     #expect(try all.extraScopes == ScopeSet(["api://c/x"]))
     #expect(all.routes.map(\.name) == ["one", "more"])
   }

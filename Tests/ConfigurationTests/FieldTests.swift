@@ -34,7 +34,7 @@ import Testing
     let settings = try decoded(Self.text(token), environment: ["USER_NAME": "a"])
     let fixed = try #require(settings.routes[0].token.fixed)
     #expect(fixed.name.text == name && fixed.value.revealed() == value)
-    #expect(settings.routes[0].token.application == nil)
+    #expect(settings.routes[0].token.issued == nil)
     #expect(!settings.given.contains { $0.value.contains("0123456789") || $0.value.contains("sesame") })
     // Nothing of tokens is said of it.
     #expect(!settings.standards.contains { $0.key.hasPrefix("routes[0].token.") && !$0.key.hasSuffix(".existing") })

@@ -194,7 +194,8 @@ import Tokens
 
       """
     let routes = try decoded(text).routes
-    #expect(routes.map { $0.authority?.description } == ["https://login.microsoftonline.us/t.example", nil])
+    #expect(
+      routes.map { $0.token.issued?.authority?.description } == ["https://login.microsoftonline.us/t.example", nil])
   }
 
   static let bound: [(String, [String])] = [

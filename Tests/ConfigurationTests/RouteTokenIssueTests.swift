@@ -60,8 +60,6 @@ extension `Route issues` {
     application: machine, token: {as: caller, scopes: [a]}
       routes[0].application: 'machine' is a managed identity, which exchanges no tokens of callers
     application: generic, token: {as: caller, account: alice, on_interaction_required: redirect}
-      route 'a' exchanges its callers' tokens (as: caller), and the listener 127.0.0.1:8080 on line 2 demands none: set
-        'callers: {bearer: …}' there
       routes[0].token.account has a meaning with as: account and as: agent only
       routes[0].token.on_interaction_required has a meaning with as: account only
     application: generic, token: {as: application, grant: token_exchange}

@@ -284,18 +284,23 @@ import Tokens
     let graph = settings.routes[0]
     #expect(graph.host == "api.local" && graph.path == "/graph/" && graph.methods == ["GET", "POST"])
     #expect(graph.upstream.value.target == "/v1.0/")
-    #expect(graph.token == .application(name: "entra", scopes: try ScopeSet(["https://graph.microsoft.com/.default"])))
+    #expect(
+      graph.token.issued
+        == IssuedToken(application: "entra", scopes: try ScopeSet(["https://graph.microsoft.com/.default"])))
     #expect(graph.preserveHost)
     #expect(graph.tls.serverName == "other.example" && graph.tls.caFile?.value == "/abs/ca.pem")
     #expect(graph.tls.clientCertificate?.keyFile.value == "dir/key.pem")
     #expect(graph.timeouts.connect == .seconds(1) && graph.timeouts.idle == .seconds(3600))
     #expect(graph.timeouts.whole == nil)
     #expect(graph.pool.maximumIdle == 3 && graph.pool.idleTimeout == .seconds(1))
-    #expect(settings.routes[1].token == .application(name: "other", scopes: .none))
+    #expect(settings.routes[1].token.issued == IssuedToken(application: "other", scopes: .none))
     let alice = "Alice@contoso.example"
     #expect(
-      settings.routes[2].token == .account(application: "entra", account: alice, scopes: try ScopeSet(["User.Read"])))
-    #expect(settings.routes[3].token == .account(application: "entra", account: nil, scopes: try ScopeSet(["a"])))
+      settings.routes[2].token.issued
+        == IssuedToken(application: "entra", subject: .account(alice), scopes: try ScopeSet(["User.Read"])))
+    #expect(
+      settings.routes[3].token.issued
+        == IssuedToken(application: "entra", subject: .account(nil), scopes: try ScopeSet(["a"])))
     #expect(settings.routes[1].timeouts.whole == .seconds(7200))
   }
 

@@ -130,14 +130,15 @@ import Tokens
   @Test func `an agent asks for itself, for its user, or on behalf of a caller`() throws {
     let scopes = try ScopeSet(["api://x/.default"])
     #expect(
-      try route("{as: agent, agent: \(Self.agent.uppercased()), scopes: [api://x/.default]}").token
-        == .agent(application: "own", agent: Self.agent, user: nil, scopes: scopes))
+      try route("{as: agent, agent: \(Self.agent.uppercased()), scopes: [api://x/.default]}").token.issued
+        == IssuedToken(application: "own", subject: .agent(Self.agent, user: nil), scopes: scopes))
     #expect(
-      try route("{as: agent, agent: \(Self.agent), account: a@b.example, scopes: [api://x/.default]}").token
-        == .agent(application: "own", agent: Self.agent, user: "a@b.example", scopes: scopes))
-    let caller = try route("{as: caller, agent: \(Self.agent), scopes: [api://x/.default]}").token
-    #expect(caller == .caller(application: "own", grant: .onBehalfOf(agent: Self.agent), scopes: scopes))
-    #expect(caller.agent == Self.agent && caller.isCallers)
+      try route("{as: agent, agent: \(Self.agent), account: a@b.example, scopes: [api://x/.default]}").token.issued
+        == IssuedToken(application: "own", subject: .agent(Self.agent, user: "a@b.example"), scopes: scopes))
+    let caller = try route("{as: caller, agent: \(Self.agent), scopes: [api://x/.default]}").token.issued
+    #expect(
+      caller == IssuedToken(application: "own", subject: .caller(.onBehalfOf(agent: Self.agent)), scopes: scopes))
+    #expect(caller?.agent == Self.agent && caller?.isCallers == true)
   }
 
   @Test func `callers may pick agents, and another agent's user is not this one's`() throws {
@@ -149,14 +150,17 @@ import Tokens
       """)
     let tokens = try #require(settings.tokenChoice?.tokens)
     let scopes = try ScopeSet(["api://x/.default"])
-    func token(_ agent: String, _ user: String?) -> RouteToken {
-      .agent(application: "own", agent: agent, user: user, scopes: scopes)
+    func token(_ agent: String, _ user: String?) -> IssuedToken {
+      IssuedToken(application: "own", subject: .agent(agent, user: user), scopes: scopes)
     }
-    #expect(tokens["b"]?.token == token(Self.other, nil))
-    #expect(tokens["c"]?.token == token(Self.other, "c@b.example"))
-    #expect(tokens["d"]?.token == token(Self.agent, "d@b.example"))
-    #expect(tokens["e"]?.token == settings.token)
-    #expect(tokens["e"]?.authority?.description == "https://login.microsoftonline.com/fabrikam.example")
+    #expect(tokens["b"] == token(Self.other, nil))
+    #expect(tokens["c"] == token(Self.other, "c@b.example"))
+    #expect(tokens["d"] == token(Self.agent, "d@b.example"))
+    let usual = try #require(settings.token.issued)
+    let fabrikam = try Authority("https://login.microsoftonline.com/fabrikam.example")
+    #expect(
+      tokens["e"]
+        == IssuedToken(application: "own", subject: usual.subject, scopes: usual.scopes, authority: fabrikam))
   }
 }
 
@@ -179,7 +183,7 @@ import Tokens
   }
 
   private func token(_ grant: CallerGrantSettings, scopes: String = "a b") throws -> RouteToken {
-    .caller(application: "own", grant: grant, scopes: try ScopeSet(parameter: scopes))
+    .issued(IssuedToken(application: "own", subject: .caller(grant), scopes: try ScopeSet(parameter: scopes)))
   }
 
   @Test func `the grant is the provider's own, unless one is chosen`() throws {

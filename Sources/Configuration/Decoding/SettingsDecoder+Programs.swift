@@ -108,7 +108,7 @@ extension SettingsDecoder {
           suggestion: nearestWord(to: name.text, among: routes.map(\.name)))
       }
       checkRoute(route, name, shape, listener)
-      (source, scopes) = (.route(route.name), route.token.scopes)
+      (source, scopes) = (.route(route.name), route.token.issued?.scopes ?? .none)
     } else {
       guard let reference = application(section, among: applications), let wanted = self.scopes(section) else {
         return nil
@@ -130,7 +130,7 @@ extension SettingsDecoder {
   private mutating func checkRoute(
     _ route: RouteSettings, _ name: Scalar, _ shape: ProgramShape, _ listener: ListenerSettings
   ) {
-    if route.token.application == nil { report(name, "route '\(route.name)' has no token") }
+    if route.token.issued == nil { report(name, "route '\(route.name)' has no token") }
     guard route.token.isCallers else { return }
     if shape != .tokenEndpoint {
       report(

@@ -61,12 +61,10 @@ extension SettingsDecoder {
     let methods = self.methods(section)
     let upstream = self.upstream(section)
     let tokenSection = tokenSection(section)
-    var authority: Authority?
-    let token = self.token(section, tokenSection, applications: applications, authority: &authority)
-    let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token, at: authority, applications: applications) }
+    let token = self.token(section, tokenSection, applications: applications)
+    let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token, applications: applications) }
     var tokenRules = tokenSection.map { self.tokenRules($0) } ?? RouteTokenRules()
     tokenRules.isHandedOut = isHandedOut(section, token, tokenRules)
-    let parameters = tokenSection.flatMap { tokenParameters($0, section, applications) } ?? .none
     let tokenFile = self.tokenFile(section, token)
     let requestFields = self.requestFields(section, beside: token)
     let preserveHost = boolean(section, .preserveHost)
@@ -78,7 +76,7 @@ extension SettingsDecoder {
     var settings = self.upstream(section, over: defaults)
     let proxy = proxyChoice(section)
     guard let name, let path, let upstream, let token else { return nil }
-    if let application = token.application.flatMap({ applications[$0]?.settings }), application.hasBoundTokens {
+    if let application = token.issued.flatMap({ applications[$0.application]?.settings }), application.hasBoundTokens {
       checkBoundTokens(section, upstream, application)
       settings.tls.clientCertificate = nil
     }
@@ -90,7 +88,7 @@ extension SettingsDecoder {
     }
     return RouteSettings(
       name: name, displayName: displayName, place: section.place, host: host, path: path, methods: methods,
-      upstream: upstream, token: token, authority: authority, tokenChoice: tokenChoice, tokenParameters: parameters,
+      upstream: upstream, token: token, tokenChoice: tokenChoice,
       tokenRules: tokenRules, tokenFile: tokenFile, requestFields: requestFields, preserveHost: preserveHost,
       upgrades: upgrades, encodedPath: encodedPath, allowPlaintext: allowPlaintext, probe: probe, tls: settings.tls,
       timeouts: settings.timeouts, pool: settings.pool, proxy: proxy.proxy(for: upstream.value), versions: versions)

@@ -9,11 +9,9 @@ extension SettingsDecoder {
     + "{header: NAME, value_file: FILE} or {basic: {…}}"
 
   /// `nil` only together with an issue.
-  /// - Parameters:
-  ///   - section: the section under `token`, if it is one.
-  ///   - authority: becomes the application's for another tenant, if the route names one.
+  /// - Parameter section: the section under `token`, if it is one.
   mutating func token(
-    _ route: Section, _ section: Section?, applications: [String: DecodedApplication], authority: inout Authority?
+    _ route: Section, _ section: Section?, applications: [String: DecodedApplication]
   ) -> RouteToken? {
     let reference = self.application(route, among: applications)
     guard let node = route[.token] else { return refuse(route, that: "needs 'token': \(Self.forms)") }
@@ -35,36 +33,50 @@ extension SettingsDecoder {
       }
       return fixedCredential(section).map { .fixed($0) }
     }
-    let subject = section.members[.as] == nil ? .account : choice(section, .as, of: RouteToken.Subject.self)
-    if let subject { reportKeys(withoutMeaningFor: subject, in: section) }
-    let account = scalar(section, .account)
-    let agent = subject == .agent ? self.agent(section) : nil
-    let user = subject == .agent ? agentUser(account) : nil
-    if subject == .agent { reportMissing(.agent, in: section) }
+    return issued(route, section, reference, applications).map { .issued($0) }
+  }
+
+  private mutating func issued(
+    _ route: Section, _ section: Section, _ reference: Located<String>?, _ applications: [String: DecodedApplication]
+  ) -> IssuedToken? {
+    // An application with mistakes of its own has been reported; the route is judged without it.
+    let application = reference.flatMap { applications[$0.value]?.settings }
+    let parameters = tokenParameters(section, application) ?? .none
+    let known = issues.count
+    let subject = self.subject(section, application, applications)
     let scopes = self.scopes(section)
     if route.members[.application] == nil {
       let only = applications.count == 1 ? applications.keys.first : nil
       report(route, that: "needs 'application': whose token it is", suggestion: only)
     }
     guard let subject, let scopes, let reference else { return nil }
-    // An application with mistakes of its own has been reported; the route is judged without it.
-    let application = applications[reference.value]?.settings
-    authority = application.flatMap { tenantAuthority($0, section) }
+    let authority = application.flatMap { tenantAuthority($0, section) }
     if section.members[.tenant] != nil, application != nil, authority == nil { return nil }
-    let known = issues.count
-    let token: RouteToken
-    switch subject {
-    case .application: token = .application(name: reference.value, scopes: scopes)
-    case .account: token = .account(application: reference.value, account: account?.text, scopes: scopes)
-    case .agent:
-      guard let agent else { return nil }
-      token = .agent(application: reference.value, agent: agent, user: user, scopes: scopes)
-    case .caller:
-      guard let application, let grant = callerGrant(section, application, applications) else { return nil }
-      token = .caller(application: reference.value, grant: grant, scopes: scopes)
-    }
-    if let application { check(token, application, authority ?? application.authority.value, reference, section) }
+    let token = IssuedToken(
+      application: reference.value, subject: subject, scopes: scopes, authority: authority, parameters: parameters)
+    if let application { check(token, application, reference, section) }
     return issues.count == known ? token : nil
+  }
+
+  /// nil only together with an issue.
+  private mutating func subject(
+    _ section: Section, _ application: ApplicationSettings?, _ applications: [String: DecodedApplication]
+  ) -> IssuedToken.Subject? {
+    let word = section.members[.as] == nil ? .account : choice(section, .as, of: SubjectWord.self)
+    if let word { reportKeys(withoutMeaningFor: word, in: section) }
+    let account = scalar(section, .account)
+    switch word {
+    case .application: return .application
+    case .account: return .account(account?.text)
+    case .agent:
+      let user = agentUser(account)
+      reportMissing(.agent, in: section)
+      return agent(section).map { .agent($0, user: user) }
+    case .caller:
+      guard let application else { return nil }
+      return callerGrant(section, application, applications).map { .caller($0) }
+    case nil: return nil
+    }
   }
 
   mutating func application(_ route: Section, among applications: [String: DecodedApplication]) -> Located<String>? {
@@ -85,7 +97,7 @@ extension SettingsDecoder {
   }
 
   /// Reports keys that concern the tokens of others.
-  mutating func reportKeys(withoutMeaningFor subject: RouteToken.Subject, in section: Section) {
+  mutating func reportKeys(withoutMeaningFor subject: SubjectWord, in section: Section) {
     for row in section.shape.rows where !row.subjects.isEmpty && !row.subjects.contains(subject) {
       guard let node = section[row.key] else { continue }
       let subjects = row.subjects.map { "as: \($0.rawValue)" }.joined(separator: " and ")
@@ -117,14 +129,13 @@ extension SettingsDecoder {
 
   /// Reports reasons why a provider would not issue a token to the application.
   mutating func check(
-    _ token: RouteToken, _ application: ApplicationSettings, _ authority: Authority, _ reference: Located<String>,
-    _ section: Section
+    _ token: IssuedToken, _ application: ApplicationSettings, _ reference: Located<String>, _ section: Section
   ) {
-    switch token {
-    case .none, .fixed: break
-    case .application(_, let scopes): checkApplication(application, authority, reference, scopes, section)
-    case .account(_, _, let scopes): checkAccount(application, authority, scopes, section)
-    case .agent(_, _, let user, let scopes):
+    let (authority, scopes) = (token.authority ?? application.authority.value, token.scopes)
+    switch token.subject {
+    case .application: checkApplication(application, authority, reference, scopes, section)
+    case .account: checkAccount(application, authority, scopes, section)
+    case .agent(_, let user):
       let known = issues.count
       checkAgent(application, authority, reference, section)
       if issues.count > known { return }
@@ -133,7 +144,7 @@ extension SettingsDecoder {
       } else {
         checkAccount(application, authority, scopes, section)
       }
-    case .caller(_, _, let scopes):
+    case .caller:
       if application.managedIdentity != nil {
         report(reference, "'\(application.name)' is a managed identity, which exchanges no tokens of callers")
       } else if !application.isConfidential {

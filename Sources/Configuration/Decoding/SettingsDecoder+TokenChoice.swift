@@ -7,19 +7,19 @@ import Tokens
 extension SettingsDecoder {
   /// The choice that a route offers; nil if it offers none, or with an issue.
   mutating func tokenChoice(
-    _ section: Section, _ token: RouteToken?, at authority: Authority?, applications: [String: DecodedApplication]
+    _ section: Section, _ token: RouteToken?, applications: [String: DecodedApplication]
   ) -> TokenChoiceSettings? {
     guard let choice = self.section(section, .choice) else { return nil }
     let field = scalar(choice, .field)
     let entries = namedSections(choice, .values)
-    guard let field, let token else { return nil }
+    guard let field, let token = token?.issued else { return nil }
     guard FieldName.isName(field.text), FieldName(Array(field.text.utf8).span) == .other else {
       return refuse(field, "'\(field.written)' is no name for a field of your own, such as X-Account")
     }
-    var tokens: [String: TokenChoiceSettings.Entry] = [:]
+    var tokens: [String: IssuedToken] = [:]
     for (name, section) in entries {
       guard let section else { continue }
-      tokens[name] = variant(of: token, at: authority, section, applications)
+      tokens[name] = variant(of: token, section, applications)
     }
     return tokens.count == entries.count && !tokens.isEmpty
       ? TokenChoiceSettings(field: field.text, tokens: tokens) : nil
@@ -27,47 +27,38 @@ extension SettingsDecoder {
 
   /// The route's token with what an entry says instead.
   private mutating func variant(
-    of token: RouteToken, at usualAuthority: Authority?, _ section: Section,
-    _ applications: [String: DecodedApplication]
-  ) -> TokenChoiceSettings.Entry? {
+    of token: IssuedToken, _ section: Section, _ applications: [String: DecodedApplication]
+  ) -> IssuedToken? {
     let known = issues.count
-    let application = token.application.flatMap { applications[$0]?.settings }
+    let application = applications[token.application]?.settings
     let account = scalar(section, .account)
     let scopes = section.members[.scopes] == nil ? nil : self.scopes(section)
     let authority = application.flatMap { tenantAuthority($0, section) }
     let agent = self.agent(section)
     if issues.count > known { return nil }
+    reportKeys(withoutMeaningFor: token.subject.word, in: section)
     var other = token
-    switch token {
-    case .none, .fixed: break
-    case .application(let name, let usual): other = .application(name: name, scopes: scopes ?? usual)
-    case .account(let name, let usualAccount, let usual):
-      other = .account(application: name, account: account?.text ?? usualAccount, scopes: scopes ?? usual)
-    case .agent(let name, let usualAgent, let usualUser, let usual):
+    switch token.subject {
+    case .application: break
+    case .account(let usual): other.subject = .account(account?.text ?? usual)
+    case .agent(let usual, let usualUser):
       let user = agentUser(account)
       // An agent's user is no other agent's.
-      other = .agent(
-        application: name, agent: agent ?? usualAgent, user: agent == nil ? user ?? usualUser : user,
-        scopes: scopes ?? usual)
-    case .caller(let name, .onBehalfOf(let usualAgent), let usual):
-      other = .caller(application: name, grant: .onBehalfOf(agent: agent ?? usualAgent), scopes: scopes ?? usual)
-    case .caller(let name, let grant, let usual):
-      other = .caller(application: name, grant: grant, scopes: scopes ?? usual)
+      other.subject = .agent(agent ?? usual, user: agent == nil ? user ?? usualUser : user)
+    case .caller(.onBehalfOf(let usual)): other.subject = .caller(.onBehalfOf(agent: agent ?? usual))
+    case .caller:
+      if let node = section[.agent] { report(node, that: "has a meaning with grant: on_behalf_of only") }
     }
-    if let subject = token.subject { reportKeys(withoutMeaningFor: subject, in: section) }
-    if token.isCallers, agent != nil, other.agent == nil, let node = section[.agent] {
-      report(node, that: "has a meaning with grant: on_behalf_of only")
-    }
-    let place = authority ?? usualAuthority
+    other.scopes = scopes ?? token.scopes
+    other.authority = authority ?? token.authority
     if let application, issues.count == known {
-      let (provider, reference) = (place ?? application.authority.value, section.located(application.name))
+      let reference = section.located(application.name)
       if scopes != nil {
-        check(other, application, provider, reference, section)
+        check(other, application, reference, section)
       } else if other.agent != nil {
-        checkAgent(application, provider, reference, section)
+        checkAgent(application, other.authority ?? application.authority.value, reference, section)
       }
     }
-    if issues.count > known { return nil }
-    return TokenChoiceSettings.Entry(token: other, authority: place)
+    return issues.count > known ? nil : other
   }
 }

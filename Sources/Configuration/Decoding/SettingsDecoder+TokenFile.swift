@@ -6,10 +6,8 @@ extension SettingsDecoder {
     let group = integer(section, .gid)
     let life = duration(section, .leastLife) ?? TokenFileSettings.usualLife
     let allowsDisk = boolean(section, .allowDisk)
-    switch token {
-    case .some(.none), .fixed?, .caller?:
+    if let token, token.issued?.isCallers ?? true {
       return refuse(section, "the route has no token of its own that a file could have")
-    case .application?, .account?, .agent?, nil: break
     }
     guard let file else { return nil }
     let directory = file.value.lastIndex(of: "/").map { String(file.value[...$0]) } ?? "."

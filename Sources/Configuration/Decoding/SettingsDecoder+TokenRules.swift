@@ -23,7 +23,7 @@ extension SettingsDecoder {
 
   /// The parameters that the section adds to its token requests.
   mutating func tokenParameters(
-    _ section: Section, _ route: Section, _ applications: [String: DecodedApplication]
+    _ section: Section, _ application: ApplicationSettings?
   ) -> TokenParameters? {
     guard let first = section.first(of: [.audience, .resource, .parameters]).flatMap({ section[$0] }) else {
       return nil
@@ -36,7 +36,7 @@ extension SettingsDecoder {
     let (audience, resource) = (scalar(section, .audience), scalar(section, .resource))
     var isExact = false
     let additional = values(section, .parameters)
-    if case .scalar(let name)? = route[.application]?.content, let application = applications[name]?.settings {
+    if let application {
       if application.managedIdentity != nil {
         return refuse(
           first, that: "has no meaning with a managed identity, whose service takes a resource alone")

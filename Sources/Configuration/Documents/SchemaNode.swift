@@ -69,14 +69,14 @@ extension SchemaNode {
       return (row.key.rawValue, SchemaNode.object([("not", others)]))
     }
     if !rivals.isEmpty { members.append(("dependentSchemas", .object(rivals))) }
-    if shape[.as] != nil { members.append(("allOf", .array(RouteToken.Subject.allCases.map { subject($0, shape) }))) }
+    if shape[.as] != nil { members.append(("allOf", .array(SubjectWord.allCases.map { subject($0, shape) }))) }
     members.append(("additionalProperties", .json("false")))
     members.append(("properties", .object(shape.rows.map { ($0.key.rawValue, node($0)) })))
     return .object(members)
   }
 
   /// The keys that have no meaning for a subject's tokens.
-  private static func subject(_ subject: RouteToken.Subject, _ shape: SectionShape) -> SchemaNode {
+  private static func subject(_ subject: SubjectWord, _ shape: SectionShape) -> SchemaNode {
     let others = shape.rows.filter { !$0.subjects.isEmpty && !$0.subjects.contains(subject) }
     // Without `as`, it is the account's.
     let condition: [(name: String, value: SchemaNode)] = [

@@ -25,7 +25,7 @@ enum RedirectURIRule {
 
   /// True if people sign in to an application: all do but those that only request tokens of their own.
   private static func signsPeopleIn(_ application: ApplicationSettings, _ routes: [RouteSettings]) -> Bool {
-    let tokens = routes.map(\.token).filter { $0.application == application.name }
-    return tokens.isEmpty || tokens.contains { if case .account = $0 { true } else { false } }
+    let tokens = routes.compactMap(\.token.issued).filter { $0.application == application.name }
+    return tokens.isEmpty || tokens.contains(where: \.isAccounts)
   }
 }

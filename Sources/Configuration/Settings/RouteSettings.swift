@@ -3,90 +3,86 @@ package import HTTP
 package import Routing
 package import Tokens
 
+/// The credential that a route adds to requests.
 package enum RouteToken: Sendable, Hashable {
   /// None: requests are forwarded as they are.
   case none
-  /// None: an API key or Basic credentials in its place.
+  /// An API key or Basic credentials in a token's place.
   case fixed(FixedCredential)
-  /// A token for the application itself (client credentials, RFC 6749 §4.4).
-  case application(name: String, scopes: ScopeSet)
-  /// A token for a person who is signed in to the application. `account` is a user name or an account's id; `nil` is
-  /// the only one who is signed in.
-  case account(application: String, account: String?, scopes: ScopeSet)
-  /// A token for an agent identity of the application, by its client id; or for its user account, a user name or an
-  /// object id.
-  case agent(application: String, agent: String, user: String?, scopes: ScopeSet)
-  /// A token for the caller, in exchange for the one that the caller has brought.
-  case caller(application: String, grant: CallerGrantSettings, scopes: ScopeSet)
+  case issued(IssuedToken)
 
+  package var fixed: FixedCredential? { if case .fixed(let credential) = self { credential } else { nil } }
+
+  package var issued: IssuedToken? { if case .issued(let token) = self { token } else { nil } }
+
+  /// True if it is the caller's.
+  package var isCallers: Bool { issued?.isCallers == true }
+}
+
+/// A token that a provider issues to an application.
+package struct IssuedToken: Sendable, Hashable {
   /// Whose token it is.
-  package enum Subject: String, CaseIterable, Sendable {
-    case account, agent, application, caller
-  }
+  package enum Subject: Sendable, Hashable {
+    /// The application's own (client credentials, RFC 6749 §4.4).
+    case application
+    /// A person's who is signed in to the application, by user name or account's id; nil: the only one's.
+    case account(String?)
+    /// An agent identity's of the application, by its client id; or its user account's, by user name or object id.
+    case agent(String, user: String?)
+    /// The caller's, in exchange for the one that the caller has brought.
+    case caller(CallerGrantSettings)
 
-  /// nil without a token.
-  var subject: Subject? {
-    switch self {
-    case .none, .fixed: nil
-    case .application: .application
-    case .account: .account
-    case .agent: .agent
-    case .caller: .caller
+    var word: SubjectWord {
+      switch self {
+      case .application: .application
+      case .account: .account
+      case .agent: .agent
+      case .caller: .caller
+      }
     }
   }
 
-  /// The application whose token it is.
-  package var application: String? {
-    switch self {
-    case .none, .fixed: nil
-    case .application(let name, _), .account(let name, _, _), .agent(let name, _, _, _), .caller(let name, _, _): name
-    }
+  /// The application's name.
+  package let application: String
+  package internal(set) var subject: Subject
+  package internal(set) var scopes: ScopeSet
+  /// The application's authority for another tenant; nil: its own.
+  package internal(set) var authority: Authority?
+  /// Additional parameters of its requests.
+  package let parameters: TokenParameters
+
+  package init(
+    application: String, subject: Subject = .application, scopes: ScopeSet, authority: Authority? = nil,
+    parameters: TokenParameters = .none
+  ) {
+    (self.application, self.subject, self.scopes) = (application, subject, scopes)
+    (self.authority, self.parameters) = (authority, parameters)
   }
 
-  /// The scopes; none without a token.
-  package var scopes: ScopeSet {
-    switch self {
-    case .none, .fixed: .none
-    case .application(_, let scopes), .account(_, _, let scopes), .agent(_, _, _, let scopes),
-      .caller(_, _, let scopes):
-      scopes
-    }
-  }
+  /// True if it is a person's who signs in.
+  package var isAccounts: Bool { subject.word == .account }
 
-  /// The person whose token it is; nil: the only one who is signed in, or none.
-  package var account: String? { if case .account(_, let account, _) = self { account } else { nil } }
+  package var isCallers: Bool { subject.word == .caller }
 
   /// The agent identity that takes the application's place.
   package var agent: String? {
-    switch self {
-    case .agent(_, let agent, _, _), .caller(_, .onBehalfOf(let agent?), _): agent
-    case .none, .fixed, .application, .account, .caller: nil
+    switch subject {
+    case .agent(let agent, _), .caller(.onBehalfOf(let agent?)): agent
+    case .application, .account, .caller: nil
     }
   }
+}
 
-  /// The credential in a token's place.
-  package var fixed: FixedCredential? { if case .fixed(let credential) = self { credential } else { nil } }
-
-  /// True if it is the caller's.
-  package var isCallers: Bool { if case .caller = self { true } else { false } }
+/// The values of `as`.
+enum SubjectWord: String, CaseIterable, Sendable {
+  case account, agent, application, caller
 }
 
 /// A request field whose value picks one of several tokens.
 package struct TokenChoiceSettings: Sendable, Hashable {
   /// The field's name.
   package let field: String
-  package let tokens: [String: Entry]
-
-  /// A token, and the application's authority if the token is for another tenant.
-  package struct Entry: Sendable, Hashable {
-    package let token: RouteToken
-    package let authority: Authority?
-
-    package init(token: RouteToken, authority: Authority?) {
-      self.token = token
-      self.authority = authority
-    }
-  }
+  package let tokens: [String: IssuedToken]
 }
 
 package struct TokenFileSettings: Sendable, Hashable {
@@ -140,12 +136,8 @@ package struct RouteSettings: Sendable, Hashable {
   /// The upstream. The path ends with `/` and there is no query: what follows the route's path is appended to it.
   package let upstream: Located<HTTPURL>
   package let token: RouteToken
-  /// The application's authority for another tenant, if the route names one.
-  package let authority: Authority?
   /// By which field callers may pick another one.
   package let tokenChoice: TokenChoiceSettings?
-  /// Additional parameters of its token requests.
-  package let tokenParameters: TokenParameters
   /// The rules for challenges, and for requests when there is no token.
   package let tokenRules: RouteTokenRules
   /// The file with its token; nil if there is none.

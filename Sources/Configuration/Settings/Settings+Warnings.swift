@@ -16,7 +16,7 @@ extension Settings {
   private var unreachableSignIns: [ConfigurationIssue] {
     guard case .memory = cache, listeners.allSatisfy({ $0.signIn == nil }) else { return [] }
     return routes.compactMap { route in
-      guard case .account = route.token else { return nil }
+      guard route.token.issued?.isAccounts == true else { return nil }
       return ConfigurationIssue(
         route.place,
         "route '\(route.name)' needs a person, and no one can sign in: set 'cache: {file: PATH}' for 'bearer-proxy "

@@ -26,13 +26,13 @@ struct Row: Sendable {
   /// Keys that exclude this one.
   let rivals: [Key]
   /// Those for whose tokens it has a meaning; empty: for all.
-  let subjects: [RouteToken.Subject]
+  let subjects: [SubjectWord]
   /// Sentences, the first of which says what the setting does.
   let text: String
 
   init(
     _ key: Key, _ kind: Kind, default standard: Standard? = nil, isRequired: Bool = false, beside companion: Key? = nil,
-    without rivals: [Key] = [], of subjects: [RouteToken.Subject] = [], _ text: String
+    without rivals: [Key] = [], of subjects: [SubjectWord] = [], _ text: String
   ) {
     (self.key, self.kind, self.standard, self.isRequired) = (key, kind, standard, isRequired)
     (self.companion, self.rivals, self.subjects, self.text) = (companion, rivals, subjects, text)

@@ -7,7 +7,7 @@ extension SectionShape {
   static let token = SectionShape(
     [
       Row(
-        .as, .choice(RouteToken.Subject.self), default: .value(RouteToken.Subject.account.rawValue), without: fixed,
+        .as, .choice(SubjectWord.self), default: .value(SubjectWord.account.rawValue), without: fixed,
         """
         Whose token is added. account: that of a person who is signed in ('bearer-proxy login'). application: a token \
         for the application itself (client credentials). agent: a token for an agent identity at Entra, or for its \

@@ -20,7 +20,7 @@ struct CheckAdvice {
   /// True if it is about the blueprint of the route's agent identity alone.
   var isAboutBlueprint = false
 
-  private var agent: String? { isAboutBlueprint ? nil : route.token.agent }
+  private var agent: String? { isAboutBlueprint ? nil : route.token.issued?.agent }
 
   private var parts: CureParts {
     var parts = CureParts()
@@ -274,7 +274,7 @@ extension LoadedConfiguration {
 
 extension RouteSettings {
   /// The application whose token it adds.
-  var application: String? { token.application }
+  var application: String? { token.issued?.application }
 }
 
 extension WatchedCertificate {

@@ -314,25 +314,20 @@ struct Composition {
   private func routePlan(_ configuration: LoadedConfiguration, _ credentials: CredentialVersions) -> RoutePlan {
     let settings = configuration.settings
     let providers = Providers(contexts: configuration.contexts, fetcher: machinery.fetcher, tracer: process.tracer)
+    func subscription(_ token: IssuedToken?) -> TokenSubscription? {
+      configuration.subscription(
+        of: token, credentials: credentials, authentication: authentication, fetch: providers.fetch)
+    }
     var plan = RoutePlan()
     for (route, tls) in zip(settings.routes, configuration.contexts.routes) {
-      let subscription = configuration.subscription(
-        of: route, credentials: credentials, authentication: authentication, fetch: providers.fetch)
       plan.add(
         route, applicationName: route.application.flatMap { settings.application(named: $0)?.displayName }, tls: tls,
-        fetcher: machinery.fetcher, subscription: subscription,
+        fetcher: machinery.fetcher, subscription: subscription(route.token.issued),
         choices: (route.tokenChoice?.tokens ?? [:]).sorted { $0.key < $1.key }.compactMap { value, token in
-          configuration.subscription(
-            of: token, parameters: route.tokenParameters, credentials: credentials, authentication: authentication,
-            fetch: providers.fetch
-          ).map { (value: value, subscription: $0) }
+          subscription(token).map { (value: value, subscription: $0) }
         })
     }
-    plan.addPrograms(of: settings) { name, scopes in
-      configuration.subscription(
-        of: TokenChoiceSettings.Entry(token: .application(name: name, scopes: scopes), authority: nil),
-        parameters: .none, credentials: credentials, authentication: authentication, fetch: providers.fetch)
-    }
+    plan.addPrograms(of: settings) { name, scopes in subscription(IssuedToken(application: name, scopes: scopes)) }
     return plan
   }
 

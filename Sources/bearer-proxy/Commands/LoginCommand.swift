@@ -31,7 +31,7 @@ struct LoginCommand {
     let configuration = try context.configuration(options.configuration)
     let settings = configuration.settings
     let plan = try LoginPlan(options, routes: settings.routes, applications: settings.applications.map(\.name))
-    guard let application = settings.application(named: plan.application) else {
+    guard let application = settings.application(named: plan.token.application) else {
       preconditionFailure("the plan's application is one of the settings'")
     }
     guard let path = configuration.cache.place else {
@@ -43,9 +43,9 @@ struct LoginCommand {
     var request = SignInRequest(
       application: Application(
         application, credential: configuration.certificates.credential(of: application, fetch: providers),
-        fetch: providers(application)), scopes: plan.scopes, extraScopes: plan.extraScopes)
-    if let authority = plan.authority { request.application.move(to: authority) }
-    request.parameters = plan.parameters
+        fetch: providers(application)), scopes: plan.token.scopes, extraScopes: plan.extraScopes)
+    if let authority = plan.token.authority { request.application.move(to: authority) }
+    request.parameters = plan.token.parameters
     request.claims = options.claims
     let shown = ShownName(application.name, application.displayName)
     request.displayName = shown.shown
@@ -81,7 +81,8 @@ struct LoginCommand {
         ).text, status: .done)
     } catch {
       throw .failed(
-        "no person is signed in to '\(plan.application)': \(error.message(cachePath: path))", status: error.exitStatus,
+        "no person is signed in to '\(plan.token.application)': \(error.message(cachePath: path))",
+        status: error.exitStatus,
         advice: error.cure(
           application, configuration: options.configuration, way: options.way, redirect: redirect(request.application)))
     }

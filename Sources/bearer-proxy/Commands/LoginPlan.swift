@@ -5,49 +5,53 @@ import Tokens
 
 /// The settings' part of a sign-in.
 struct LoginPlan {
-  let application: String
-  /// The routes that get their tokens from this sign-in. The first one has the account, tenant and parameters of all.
+  /// The first token: account, tenant and parameters are those of all.
+  let token: IssuedToken
+  /// The routes that get their tokens from this sign-in.
   let routes: [RouteSettings]
   /// More scopes to consent to.
   let extraScopes: ScopeSet
 
-  /// The application's authority for another tenant, if the routes name one.
-  var authority: Authority? { routes.first?.authority }
-  var account: String? { routes.first?.token.account }
-  /// The scopes of the first token.
-  var scopes: ScopeSet { routes.first?.token.scopes ?? .none }
-  var parameters: TokenParameters { routes.first?.tokenParameters ?? .none }
+  var account: String? { if case .account(let name) = token.subject { name } else { nil } }
 
   /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
   /// is signed in to for the first one's account and scopes. The account's other routes are consented to as well,
   /// unless there is a `.default`, which cannot be combined with other scopes.
   init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(CommandError) {
-    let served: [RouteSettings]
+    let people = routes.compactMap { route in route.token.issued.map { (route: route, token: $0) } }
+      .filter(\.token.isAccounts)
+    let served: [(route: RouteSettings, token: IssuedToken)]
     switch options.target {
     case .route(let name):
-      guard let route = routes.first(where: { $0.name == name }) else {
+      guard routes.contains(where: { $0.name == name }) else {
         throw .unknown("route", name, among: routes.map(\.name), in: options.configuration)
       }
-      guard case .account(let application, _, _) = route.token else {
+      served = people.filter { $0.route.name == name }
+      guard let first = served.first else {
         throw .usage("\(options.configuration): route '\(name)' takes no person's token: no sign-in is needed")
       }
-      (self.application, served) = (application, [route])
+      token = first.token
     case .application(let name):
       guard applications.contains(name) else {
         throw .unknown("application", name, among: applications, in: options.configuration)
       }
-      let all = routes.filter { if case .account(name, _, _) = $0.token { true } else { false } }
+      let first = people.first { $0.token.application == name }?.token
+      token = first ?? IssuedToken(application: name, subject: .account(nil), scopes: .none)
       // Consent in one tenant is none in another.
-      let alike = all.filter {
-        $0.token.account == all[0].token.account && $0.authority == all[0].authority
-          && $0.tokenParameters == all[0].tokenParameters
-      }
-      (application, served) = (name, alike)
+      served = people.filter { first?.isAlike($0.token) == true }
     }
     let others = served.dropFirst().reduce(ScopeSet.none) { $0.union($1.token.scopes) }
     let hasDefault = served.contains { $0.token.scopes.words.contains { $0.hasSuffix("/.default") } }
     extraScopes = hasDefault ? options.extraScopes : options.extraScopes.union(others)
-    self.routes = served
+    self.routes = served.map(\.route)
+  }
+}
+
+extension IssuedToken {
+  /// True if nothing but the scopes differs.
+  fileprivate func isAlike(_ other: IssuedToken) -> Bool {
+    (application, subject) == (other.application, other.subject)
+      && (authority, parameters) == (other.authority, other.parameters)
   }
 }
 
@@ -114,7 +118,8 @@ struct RememberedRequirement {
   ) async {
     guard case .route(let name) = target else { return nil }
     let wish = TokenSubscription(
-      application: application, subject: .account(plan.account), scopes: plan.scopes, parameters: plan.parameters)
+      application: application, subject: .account(plan.account), scopes: plan.token.scopes,
+      parameters: plan.token.parameters)
     memory = SignInRequirements(beside: store, subscriptions: [name: wish], now: now)
     route = name
     guard let need = await memory.requirement(of: name) else { return nil }

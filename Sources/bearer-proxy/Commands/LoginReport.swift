@@ -23,7 +23,7 @@ struct LoginReport {
     if let account = result.account { lines.append("id:      \(account.homeAccountID)") }
     if let tenant = result.tenantID { lines.append("tenant:  \(tenant)") }
     lines.append("granted: \(result.scopes.isEmpty ? "(nothing stated)" : result.scopes.description)")
-    let missing = plan.scopes.words.filter { word in !(isCovered(word)) }
+    let missing = plan.token.scopes.words.filter { word in !(isCovered(word)) }
     if !missing.isEmpty { lines.append("missing: \(missing.joined(separator: " "))") }
     if !plan.routes.isEmpty {
       let names = plan.routes.map { ShownName($0.name, $0.displayName).both }.joined(separator: ", ")

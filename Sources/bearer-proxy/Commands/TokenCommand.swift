@@ -24,7 +24,8 @@ struct TokenCommand {
       throw .usage("route '\(route.name)' exchanges its callers' tokens (as: caller), and has none of its own to show")
     }
     let network = try context.network()
-    let subscription = configuration.subscription(of: route, fetch: context.providers(configuration, network))
+    let subscription = configuration.subscription(
+      of: route.token.issued, fetch: context.providers(configuration, network))
     guard let subscription else {
       let added = route.token.fixed.map { "\($0.name.text), which the configuration has, and no token" } ?? "no token"
       throw .usage("route '\(route.name)' adds \(added)")

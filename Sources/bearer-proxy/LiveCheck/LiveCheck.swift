@@ -52,7 +52,8 @@ struct LiveCheck {
         let application = route.application.flatMap { settings.application(named: $0) }
         let chain = RouteChain(
           route: route, application: application,
-          subscription: configuration.subscription(of: route, credentials: credentials, fetch: fetch)?.asTrial(),
+          subscription: configuration.subscription(of: route.token.issued, credentials: credentials, fetch: fetch)?
+            .asTrial(),
           probe: options.probe ?? route.probe, tls: configuration.contexts.routes[index], broker: broker,
           fetcher: network.fetcher, provider: application.map(fetch) ?? network.fetcher.bound(tls: nil),
           providerClock: route.application.flatMap { clocks[$0] } ?? ProviderClock(),

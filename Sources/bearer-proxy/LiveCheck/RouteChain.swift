@@ -112,8 +112,8 @@ struct RouteChain: Sendable {
   /// True if the provider knows the redirect URIs and the scopes of sign-ins; nil if that is not shown. `login` may
   /// use other redirect URIs than its usual one, so that one is tried only if a sign-in is needed.
   private func signIn(_ metadata: ProviderMetadata, isNeeded: Bool) async -> CheckStep? {
-    guard let application, case .account(_, _, let scopes) = route.token, let endpoint = metadata.authorizationEndpoint,
-      !metadata.requiresPushedAuthorization
+    guard let application, let token = route.token.issued, token.isAccounts,
+      let endpoint = metadata.authorizationEndpoint, !metadata.requiresPushedAuthorization
     else { return nil }
     let step = CheckTrial(.signIn)
     let pages = pageRedirectURIs(application.callback)
@@ -125,7 +125,7 @@ struct RouteChain: Sendable {
       let trial = SignInTrial(
         endpoint: endpoint, clientID: application.clientID,
         redirectURI: pages.isEmpty ? loopback.uri(port: 49152) : redirect,
-        scopes: scopes.decorated(application.hasOfflineAccess ? metadata.offlineAccess : .declined))
+        scopes: token.scopes.decorated(application.hasOfflineAccess ? metadata.offlineAccess : .declined))
       var verdict = SignInTrial.Verdict.unknown
       do throws(FetchError) { verdict = try await trial.verdict(provider) } catch { continue }
       let found: (detail: String, advice: String)
@@ -134,7 +134,8 @@ struct RouteChain: Sendable {
       case .accepted:
         known.append(redirect)
         continue
-      case .scopes(let code): found = ("the provider refuses a sign-in for \(scopes): \(code)", advisor.scopesAdvice)
+      case .scopes(let code):
+        found = ("the provider refuses a sign-in for \(token.scopes): \(code)", advisor.scopesAdvice)
       case .application(let code):
         found = (
           "the provider shows an error instead of a sign-in that comes back to "
@@ -213,7 +214,7 @@ struct RouteChain: Sendable {
   /// The gaps, for the route, in the metadata of the application's provider, which is found as MCP prescribes.
   private func providerGaps(_ issuer: String, _ key: AcquisitionKey) async throws(DiscoveryFault) -> [String] {
     let grants: [String] =
-      switch route.token {
+      switch route.token.issued?.subject {
       case .account: ["authorization_code"]
       case .application: ["client_credentials"]
       default: []

@@ -55,20 +55,10 @@ extension ApplicationSettings {
 }
 
 extension LoadedConfiguration {
-  /// The token that a route requests; nil for a route without one. `fetch` reaches an application's provider.
+  /// The subscription to a token; nil if it is nil, or its application's. `fetch` reaches an application's provider.
   func subscription(
-    of route: RouteSettings, credentials: CredentialVersions = CredentialVersions(),
+    of token: IssuedToken?, credentials: CredentialVersions = CredentialVersions(),
     authentication: ClientAuthenticationMemory = ClientAuthenticationMemory(), fetch: (ApplicationSettings) -> Fetch
-  ) -> TokenSubscription? {
-    subscription(
-      of: TokenChoiceSettings.Entry(token: route.token, authority: route.authority), parameters: route.tokenParameters,
-      credentials: credentials, authentication: authentication, fetch: fetch)
-  }
-
-  /// The same for a token that callers of a route may pick, or that a program gets.
-  func subscription(
-    of wanted: TokenChoiceSettings.Entry, parameters: TokenParameters, credentials: CredentialVersions,
-    authentication: ClientAuthenticationMemory, fetch: (ApplicationSettings) -> Fetch
   ) -> TokenSubscription? {
     func application(_ name: String, at authority: Authority?) -> Application? {
       settings.application(named: name).map {
@@ -80,18 +70,17 @@ extension LoadedConfiguration {
         return application
       }
     }
-    guard let name = wanted.token.application, let named = application(name, at: wanted.authority) else { return nil }
-    let scopes = wanted.token.scopes
-    let own = wanted.token.agent.map(named.agent) ?? named
-    switch wanted.token {
-    case .none, .fixed: return nil
-    case .application, .agent(_, _, nil, _):
+    guard let token, let named = application(token.application, at: token.authority) else { return nil }
+    let own = token.agent.map(named.agent) ?? named
+    let (scopes, parameters) = (token.scopes, token.parameters)
+    switch token.subject {
+    case .application, .agent(_, nil):
       return TokenSubscription(application: own, scopes: scopes, parameters: parameters)
-    case .account(_, let account, _):
+    case .account(let account):
       return TokenSubscription(application: own, subject: .account(account), scopes: scopes, parameters: parameters)
-    case .agent(_, _, let user?, _):
+    case .agent(_, let user?):
       return TokenSubscription(application: own, subject: .agentUser(user), scopes: scopes, parameters: parameters)
-    case .caller(_, let grant, _):
+    case .caller(let grant):
       var other: Application?
       let callersGrant: CallerGrant
       switch grant {

@@ -68,10 +68,10 @@ struct BoundCertificateProof: Sendable {
     var credentials = credentials
     credentials.follow(next.settings.applications, next.certificates)
     let providers = Providers(contexts: next.contexts, fetcher: fetcher, tracer: tracer)
-    let route = next.settings.routes.first {
-      if case .application(application.name, _) = $0.token { true } else { false }
+    let token = next.settings.routes.lazy.compactMap(\.token.issued).first {
+      $0.application == application.name && $0.subject == .application
     }
-    guard let route, let subscription = next.subscription(of: route, credentials: credentials, fetch: providers.fetch)
+    guard let subscription = next.subscription(of: token, credentials: credentials, fetch: providers.fetch)
     else { return nil }
     do throws(AcquisitionError) {
       _ = try await broker.bearer(for: subscription)
