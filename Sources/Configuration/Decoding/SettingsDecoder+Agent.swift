@@ -47,9 +47,7 @@ extension SettingsDecoder {
   }
 
   /// Reports an application without a credential.
-  mutating func reportPublic(
-    _ application: ApplicationSettings, _ reference: Located<String>, neededBy user: String
-  ) {
+  mutating func reportPublic(_ application: ApplicationSettings, _ reference: Located<String>, neededBy user: String) {
     report(
       reference,
       "application '\(application.name)' has no credential (client_secret_file, client_assertion_file, credential), "

@@ -8,20 +8,16 @@ struct DecodedApplication {
 }
 
 extension SettingsDecoder {
-  mutating func applications(_ file: Section) -> [String: DecodedApplication] {
-    var applications: [String: DecodedApplication] = [:]
+  mutating func decodeApplications(_ file: Section) {
     for (order, element) in namedSections(file, .applications).enumerated() {
       let settings = element.section.flatMap { application($0, name: element.name) }
       applications[element.name] = DecodedApplication(order: order, settings: settings)
     }
-    for application in applications.values.compactMap(\.settings) { reportProof(of: application, among: applications) }
-    return applications
+    for application in applications.values.compactMap(\.settings) { reportProof(of: application) }
   }
 
   /// Reports an application that cannot prove another one: it is missing, or that one itself proves it.
-  private mutating func reportProof(
-    of application: ApplicationSettings, among applications: [String: DecodedApplication]
-  ) {
+  private mutating func reportProof(of application: ApplicationSettings) {
     guard let name = application.provingApplication else { return }
     guard let known = applications[name.value] else {
       report(
@@ -110,9 +106,9 @@ extension SettingsDecoder {
   }
 
   /// A machine's identity is registered nowhere: the machine's service says who it is.
-  private mutating func managedApplication(
-    _ section: Section, _ credential: CredentialSettings?, name: String
-  ) -> ApplicationSettings? {
+  private mutating func managedApplication(_ section: Section, _ credential: CredentialSettings?, name: String)
+    -> ApplicationSettings?
+  {
     let displayName = displayName(section)
     let own = Set(section.shape.rows.map { section.path($0.key) })
     standards.removeAll { own.contains($0.key) }

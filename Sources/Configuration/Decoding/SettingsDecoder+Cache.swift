@@ -5,18 +5,16 @@ internal import Tokens
 
 extension SettingsDecoder {
   /// The place of the tokens, and the keys that encrypt it.
-  mutating func cache(
-    _ file: Section, _ applications: [String: DecodedApplication]
-  ) -> (settings: CacheSettings, keys: [Secret]) {
+  mutating func cache(_ file: Section) -> (settings: CacheSettings, keys: [Secret]) {
     guard let section = section(file, .cache) else { return (.memory, []) }
     let keys = cacheKeys(section)
-    return (place(section, applications), keys)
+    return (place(section), keys)
   }
 
-  private mutating func place(_ section: Section, _ applications: [String: DecodedApplication]) -> CacheSettings {
+  private mutating func place(_ section: Section) -> CacheSettings {
     let memory = boolean(section, .memory)
     let file = path(section, .file)
-    let redis = self.redis(section, applications)
+    let redis = self.redis(section)
     if let redis { return .redis(redis) }
     if let file { return .file(file) }
     if !memory, let node = section[.memory] {
@@ -44,10 +42,10 @@ extension SettingsDecoder {
     return keys.map { Secret($0) }
   }
 
-  private mutating func redis(_ section: Section, _ applications: [String: DecodedApplication]) -> RedisSettings? {
+  private mutating func redis(_ section: Section) -> RedisSettings? {
     guard let scalar = scalar(section, .redis) else { return nil }
     let entra = self.scalar(section, .entra)
-    if let entra { reportTokens(of: entra, applications) }
+    if let entra { reportTokens(of: entra) }
     let arrangement = self.arrangement(section)
     let secret = self.secret(section, .password, file: .passwordFile)
     let name = self.scalar(section, .user)
@@ -114,8 +112,8 @@ extension SettingsDecoder {
   }
 
   /// True if an application has tokens without the cache that they open.
-  private mutating func reportTokens(of entra: Scalar, _ applications: [String: DecodedApplication]) {
-    guard let application = application(named: entra, among: applications)?.settings, !application.isConfidential else {
+  private mutating func reportTokens(of entra: Scalar) {
+    guard let application = application(named: entra)?.settings, !application.isConfidential else {
       return
     }
     report(

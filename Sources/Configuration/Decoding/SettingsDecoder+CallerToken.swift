@@ -11,9 +11,7 @@ extension SettingsDecoder {
   ]
 
   /// The grant: the provider's own, unless one is chosen. Nil only together with an issue.
-  mutating func callerGrant(
-    _ section: Section, _ application: ApplicationSettings, _ applications: [String: DecodedApplication]
-  ) -> CallerGrantSettings? {
+  mutating func callerGrant(_ section: Section, _ application: ApplicationSettings) -> CallerGrantSettings? {
     let chosen = choice(section, .grant, of: CallerGrantSettings.Word.self)
     if chosen == nil, section.members[.grant] != nil { return nil }
     guard let word = chosen ?? usualGrant(application.authority.value) else {
@@ -35,7 +33,7 @@ extension SettingsDecoder {
     case .jwtBearer: return .jwtBearer
     case .tokenExchange: return .tokenExchange(terms)
     case .idJAG:
-      return resourceApplication(section, application, applications).map {
+      return resourceApplication(section, application).map {
         .identityAssertion(terms, resourceApplication: $0)
       }
     }
@@ -76,11 +74,9 @@ extension SettingsDecoder {
     return refuse(scalar, that: "is a URI such as \(TokenTypeURN.accessToken), not '\(scalar.written)'")
   }
 
-  private mutating func resourceApplication(
-    _ section: Section, _ application: ApplicationSettings, _ applications: [String: DecodedApplication]
-  ) -> String? {
+  private mutating func resourceApplication(_ section: Section, _ application: ApplicationSettings) -> String? {
     guard let scalar = requiredScalar(section, .resourceApplication) else { return nil }
-    guard let other = self.application(named: scalar, among: applications) else { return nil }
+    guard let other = self.application(named: scalar) else { return nil }
     if let settings = other.settings,
       settings.managedIdentity != nil || settings.authority.value == application.authority.value
     {
@@ -93,7 +89,7 @@ extension SettingsDecoder {
   }
 
   /// Reports each route that exchanges callers' tokens behind a listener that does not demand one.
-  mutating func reportCallersWithoutToken(_ routes: [RouteSettings], _ listeners: [ListenerSettings]) {
+  mutating func reportCallersWithoutToken() {
     for route in routes where route.token.isCallers {
       for (index, listener) in listeners.enumerated()
       where listener.callers.rules.bearer == nil && programSections[index] == nil && listener.reaches(route) {

@@ -62,9 +62,8 @@ extension SettingsDecoder {
     return CallerRules.Header(name: name.text, value: value)
   }
 
-  private mutating func certificates(
-    _ callers: Section, hasTLS: Bool
-  ) -> (trust: Located<String>, names: Set<String>)? {
+  private mutating func certificates(_ callers: Section, hasTLS: Bool) -> (trust: Located<String>, names: Set<String>)?
+  {
     guard let section = self.section(callers, .certificate) else { return nil }
     if !hasTLS { report(section, that: "needs a listener that speaks TLS: give it 'tls'") }
     let subjects = Set((list(section, .subjects) ?? []).map(\.text))

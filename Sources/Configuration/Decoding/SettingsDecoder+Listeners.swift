@@ -4,15 +4,13 @@ import Bytes
 import Routing
 
 extension SettingsDecoder {
-  mutating func listeners(_ file: Section) -> [ListenerSettings] {
-    var listeners: [ListenerSettings] = []
+  mutating func decodeListeners(_ file: Section) {
     for section in sections(file, .listeners, orElse: "no program could call") {
       guard let listener = listener(section) else { continue }
       if section.members[.programs] != nil { programSections[listeners.count] = section }
-      reportRepetition(of: listener.address, among: listeners.map(\.address))
+      reportRepetition(of: listener.address)
       listeners.append(listener)
     }
-    return listeners
   }
 
   private mutating func listener(_ section: Section) -> ListenerSettings? {
@@ -38,12 +36,12 @@ extension SettingsDecoder {
     chosen(section, .handOut, of: HandOut.self)
   }
 
-  mutating func admin(_ file: Section, besides listeners: [ListenerSettings]) -> AdminSettings? {
+  mutating func admin(_ file: Section) -> AdminSettings? {
     guard let section = section(file, .admin) else { return nil }
     let address = self.address(section)
     let callers = callerRules(section, address: address)
     guard let address else { return nil }
-    reportRepetition(of: address, among: listeners.map(\.address))
+    reportRepetition(of: address)
     return AdminSettings(address: address, callers: callers)
   }
 
@@ -56,9 +54,9 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func reportRepetition(of address: Located<SocketAddress>, among others: [Located<SocketAddress>]) {
+  private mutating func reportRepetition(of address: Located<SocketAddress>) {
     if address.value.ipAddress != nil, address.value.port == 0 { return }
-    guard let other = others.first(where: { $0.value == address.value }) else { return }
+    guard let other = listeners.map(\.address).first(where: { $0.value == address.value }) else { return }
     report(address, "\(address.value) is already the address of line \(other.place.line)")
   }
 

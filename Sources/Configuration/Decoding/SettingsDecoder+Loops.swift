@@ -6,7 +6,7 @@ internal import HTTP
 
 extension SettingsDecoder {
   /// Reports each route whose upstream is one of the listeners.
-  mutating func reportLoops(_ routes: [RouteSettings], _ listeners: [ListenerSettings]) {
+  mutating func reportLoops() {
     for route in routes where route.proxy == nil {
       let url = route.upstream.value
       guard let own = listeners.first(where: { $0.answers(host: url.host, port: url.port) }) else { continue }

@@ -14,7 +14,7 @@ extension SettingsDecoder {
     return log
   }
 
-  mutating func limits(_ file: Section, _ defaults: UpstreamDefaults) -> ServiceLimits {
+  mutating func limits(_ file: Section) -> ServiceLimits {
     var limits = ServiceLimits(requestHead: defaults.requestHead, idle: defaults.timeouts.idle)
     guard let section = section(file, .limits) else { return limits }
     var head = limits.head

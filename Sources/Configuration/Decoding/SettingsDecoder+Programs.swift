@@ -7,9 +7,7 @@ import Tokens
 
 extension SettingsDecoder {
   /// Adds the programs of every listener, which name routes and applications.
-  mutating func addPrograms(
-    to listeners: inout [ListenerSettings], routes: [RouteSettings], applications: [String: DecodedApplication]
-  ) {
+  mutating func decodePrograms() {
     var places: [String: Place] = [:]
     for (index, section) in programSections.sorted(by: { $0.key < $1.key }) {
       let listener = listeners[index]
@@ -19,7 +17,7 @@ extension SettingsDecoder {
           report(section, "a program '\(name)' is on line \(place.line) already; choose another name")
         }
         places[name] = section.place
-        if let program = program(section, name, listener, routes, applications) {
+        if let program = program(section, name, listener) {
           reportLikeness(of: program, to: listeners[index].programs, section)
           listeners[index].programs.append(program)
         }
@@ -35,10 +33,7 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func program(
-    _ section: Section, _ name: String, _ listener: ListenerSettings, _ routes: [RouteSettings],
-    _ applications: [String: DecodedApplication]
-  ) -> ProgramSettings? {
+  private mutating func program(_ section: Section, _ name: String, _ listener: ListenerSettings) -> ProgramSettings? {
     let known = issues.count
     let shape = chosen(section, .shape, of: ProgramShape.self)
     let secret = secret(section, .secret, file: .secretFile)
@@ -46,7 +41,7 @@ extension SettingsDecoder {
     checkSecret(secret, shape, section)
     if shape == .imds { checkReach(listener, section) }
     let tokens = sections(section, .tokens, orElse: "the program would get no token").compactMap {
-      programToken($0, shape, listener, routes, applications)
+      programToken($0, shape, listener)
     }
     guard issues.count == known else { return nil }
     return ProgramSettings(name: name, shape: shape, secret: secret, leastLife: life, tokens: tokens)
@@ -89,10 +84,9 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func programToken(
-    _ section: Section, _ shape: ProgramShape, _ listener: ListenerSettings, _ routes: [RouteSettings],
-    _ applications: [String: DecodedApplication]
-  ) -> ProgramSettings.Token? {
+  private mutating func programToken(_ section: Section, _ shape: ProgramShape, _ listener: ListenerSettings)
+    -> ProgramSettings.Token?
+  {
     let resources = (list(section, .resources) ?? []).map(\.text)
     let identities = Set((list(section, .identities) ?? []).map(\.text))
     if shape == .tokenEndpoint, let node = section[.identities] {
@@ -110,7 +104,7 @@ extension SettingsDecoder {
       checkRoute(route, name, shape, listener)
       (source, scopes) = (.route(route.name), route.token.issued?.scopes ?? .none)
     } else {
-      guard let reference = application(section, among: applications), let wanted = self.scopes(section) else {
+      guard let reference = application(section), let wanted = self.scopes(section) else {
         return nil
       }
       if let settings = applications[reference.value]?.settings {

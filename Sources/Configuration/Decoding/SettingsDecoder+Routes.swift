@@ -4,14 +4,11 @@ import Routing
 import Tokens
 
 extension SettingsDecoder {
-  mutating func routes(
-    _ file: Section, applications: [String: DecodedApplication], defaults: UpstreamDefaults
-  ) -> [RouteSettings] {
-    var routes: [RouteSettings] = []
+  mutating func decodeRoutes(_ file: Section) {
     var places: [String: Place] = [:]
     for section in sections(file, .routes, orElse: "nothing would be forwarded") {
       let name = routeName(section, places: &places)
-      let route = route(section, name: name, applications: applications, defaults: defaults)
+      let route = route(section, name: name)
       guard let route else { continue }
       if let other = routes.first(where: { $0.matchesSameRequests(as: route) }) {
         report(
@@ -24,7 +21,6 @@ extension SettingsDecoder {
       }
       routes.append(route)
     }
-    return routes
   }
 
   private mutating func routeName(_ section: Section, places: inout [String: Place]) -> String? {
@@ -52,17 +48,15 @@ extension SettingsDecoder {
     return false
   }
 
-  private mutating func route(
-    _ section: Section, name: String?, applications: [String: DecodedApplication], defaults: UpstreamDefaults
-  ) -> RouteSettings? {
+  private mutating func route(_ section: Section, name: String?) -> RouteSettings? {
     let displayName = displayName(section)
     let host = scalar(section, .host).flatMap { hostName($0) }
     let path = routePath(section)
     let methods = self.methods(section)
     let upstream = self.upstream(section)
     let tokenSection = tokenSection(section)
-    let token = self.token(section, tokenSection, applications: applications)
-    let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token, applications: applications) }
+    let token = self.token(section, tokenSection)
+    let tokenChoice = tokenSection.flatMap { self.tokenChoice($0, token) }
     var tokenRules = tokenSection.map { self.tokenRules($0) } ?? RouteTokenRules()
     tokenRules.isHandedOut = isHandedOut(section, token, tokenRules)
     let tokenFile = self.tokenFile(section, token)
@@ -73,7 +67,7 @@ extension SettingsDecoder {
     let versions = chosen(section, .protocol, of: UpstreamProtocol.self)
     let encodedPath = self.encodedPath(section)
     let probe = self.probe(section)
-    var settings = self.upstream(section, over: defaults)
+    var settings = self.upstreamSettings(section)
     let proxy = proxyChoice(section)
     guard let name, let path, let upstream, let token else { return nil }
     if let application = token.issued.flatMap({ applications[$0.application]?.settings }), application.hasBoundTokens {

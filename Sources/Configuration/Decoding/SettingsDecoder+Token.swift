@@ -10,10 +10,8 @@ extension SettingsDecoder {
 
   /// `nil` only together with an issue.
   /// - Parameter section: the section under `token`, if it is one.
-  mutating func token(
-    _ route: Section, _ section: Section?, applications: [String: DecodedApplication]
-  ) -> RouteToken? {
-    let reference = self.application(route, among: applications)
+  mutating func token(_ route: Section, _ section: Section?) -> RouteToken? {
+    let reference = self.application(route)
     guard let node = route[.token] else { return refuse(route, that: "needs 'token': \(Self.forms)") }
     if case .scalar("none") = node.content {
       note(ConfiguredValue(route.path(.token), "none", .file(node.place, variables: [])))
@@ -33,17 +31,15 @@ extension SettingsDecoder {
       }
       return fixedCredential(section).map { .fixed($0) }
     }
-    return issued(route, section, reference, applications).map { .issued($0) }
+    return issued(route, section, reference).map { .issued($0) }
   }
 
-  private mutating func issued(
-    _ route: Section, _ section: Section, _ reference: Located<String>?, _ applications: [String: DecodedApplication]
-  ) -> IssuedToken? {
+  private mutating func issued(_ route: Section, _ section: Section, _ reference: Located<String>?) -> IssuedToken? {
     // An application with mistakes of its own has been reported; the route is judged without it.
     let application = reference.flatMap { applications[$0.value]?.settings }
     let parameters = tokenParameters(section, application) ?? .none
     let known = issues.count
-    let subject = self.subject(section, application, applications)
+    let subject = self.subject(section, application)
     let scopes = self.scopes(section)
     if route.members[.application] == nil {
       let only = applications.count == 1 ? applications.keys.first : nil
@@ -59,9 +55,7 @@ extension SettingsDecoder {
   }
 
   /// nil only together with an issue.
-  private mutating func subject(
-    _ section: Section, _ application: ApplicationSettings?, _ applications: [String: DecodedApplication]
-  ) -> IssuedToken.Subject? {
+  private mutating func subject(_ section: Section, _ application: ApplicationSettings?) -> IssuedToken.Subject? {
     let word = section.members[.as] == nil ? .account : choice(section, .as, of: SubjectWord.self)
     if let word { reportKeys(withoutMeaningFor: word, in: section) }
     let account = scalar(section, .account)
@@ -74,22 +68,20 @@ extension SettingsDecoder {
       return agent(section).map { .agent($0, user: user) }
     case .caller:
       guard let application else { return nil }
-      return callerGrant(section, application, applications).map { .caller($0) }
+      return callerGrant(section, application).map { .caller($0) }
     case nil: return nil
     }
   }
 
-  mutating func application(_ route: Section, among applications: [String: DecodedApplication]) -> Located<String>? {
-    guard let scalar = scalar(route, .application), application(named: scalar, among: applications) != nil else {
+  mutating func application(_ route: Section) -> Located<String>? {
+    guard let scalar = scalar(route, .application), application(named: scalar) != nil else {
       return nil
     }
     return scalar.located(scalar.text)
   }
 
   /// The application of a name; nil together with an issue.
-  mutating func application(
-    named name: Scalar, among applications: [String: DecodedApplication]
-  ) -> DecodedApplication? {
+  mutating func application(named name: Scalar) -> DecodedApplication? {
     if let known = applications[name.text] { return known }
     return refuse(
       name, "there is no application '\(name.written)'",

@@ -6,9 +6,7 @@ import Tokens
 
 extension SettingsDecoder {
   /// The choice that a route offers; nil if it offers none, or with an issue.
-  mutating func tokenChoice(
-    _ section: Section, _ token: RouteToken?, applications: [String: DecodedApplication]
-  ) -> TokenChoiceSettings? {
+  mutating func tokenChoice(_ section: Section, _ token: RouteToken?) -> TokenChoiceSettings? {
     guard let choice = self.section(section, .choice) else { return nil }
     let field = scalar(choice, .field)
     let entries = namedSections(choice, .values)
@@ -19,16 +17,14 @@ extension SettingsDecoder {
     var tokens: [String: IssuedToken] = [:]
     for (name, section) in entries {
       guard let section else { continue }
-      tokens[name] = variant(of: token, section, applications)
+      tokens[name] = variant(of: token, section)
     }
     return tokens.count == entries.count && !tokens.isEmpty
       ? TokenChoiceSettings(field: field.text, tokens: tokens) : nil
   }
 
   /// The route's token with what an entry says instead.
-  private mutating func variant(
-    of token: IssuedToken, _ section: Section, _ applications: [String: DecodedApplication]
-  ) -> IssuedToken? {
+  private mutating func variant(of token: IssuedToken, _ section: Section) -> IssuedToken? {
     let known = issues.count
     let application = applications[token.application]?.settings
     let account = scalar(section, .account)

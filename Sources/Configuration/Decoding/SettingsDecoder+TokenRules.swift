@@ -22,9 +22,7 @@ extension SettingsDecoder {
   }
 
   /// The parameters that the section adds to its token requests.
-  mutating func tokenParameters(
-    _ section: Section, _ application: ApplicationSettings?
-  ) -> TokenParameters? {
+  mutating func tokenParameters(_ section: Section, _ application: ApplicationSettings?) -> TokenParameters? {
     guard let first = section.first(of: [.audience, .resource, .parameters]).flatMap({ section[$0] }) else {
       return nil
     }

@@ -14,13 +14,8 @@ struct UpstreamDefaults {
 }
 
 extension SettingsDecoder {
-  mutating func upstreamDefaults(_ file: Section) -> UpstreamDefaults {
-    guard let section = section(file, .defaults) else { return UpstreamDefaults() }
-    return upstream(section, over: UpstreamDefaults())
-  }
-
-  /// The three sections of a mapping, completed by `defaults`.
-  mutating func upstream(_ section: Section, over defaults: UpstreamDefaults) -> UpstreamDefaults {
+  /// The three sections of a mapping, completed by the defaults.
+  mutating func upstreamSettings(_ section: Section) -> UpstreamDefaults {
     var result = defaults
     if let tls = self.section(section, .tls) {
       result.tls.caFile = readableFile(tls, .caFile) ?? result.tls.caFile

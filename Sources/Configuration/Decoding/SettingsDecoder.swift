@@ -56,6 +56,11 @@ struct SettingsDecoder {
   /// Allowed settings that are probably a mistake.
   var warnings: [ConfigurationIssue] = []
   var allowsReadableSecrets = false
+  // What later sections depend on.
+  var defaults = UpstreamDefaults()
+  var listeners: [ListenerSettings] = []
+  var applications: [String: DecodedApplication] = [:]
+  var routes: [RouteSettings] = []
   /// The sections of listeners for programs, by the listeners' positions.
   var programSections: [Int: Section] = [:]
   /// The outbound proxies of the environment, for sections that name none.
@@ -113,18 +118,18 @@ struct SettingsDecoder {
     for variable in unusable { report(root.place, "the environment's \(variable.name) \(variable.reason)") }
     allowsReadableSecrets = boolean(file, .allowReadableSecrets)
     reportWriters(of: self.file, .whole(self.file), nil)
-    let defaults = upstreamDefaults(file)
-    var listeners = self.listeners(file)
-    let applications = self.applications(file)
-    let routes = self.routes(file, applications: applications, defaults: defaults)
-    addPrograms(to: &listeners, routes: routes, applications: applications)
-    let admin = self.admin(file, besides: listeners)
-    reportLoops(routes, listeners)
-    reportCallersWithoutToken(routes, listeners)
+    if let section = section(file, .defaults) { defaults = upstreamSettings(section) }
+    decodeListeners(file)
+    decodeApplications(file)
+    decodeRoutes(file)
+    decodePrograms()
+    let admin = self.admin(file)
+    reportLoops()
+    reportCallersWithoutToken()
     let loops = integer(file, .loops)
     let log = log(file)
-    let cache = cache(file, applications)
-    var limits = limits(file, defaults)
+    let cache = cache(file)
+    var limits = limits(file)
     let shutdown = shutdown(file, &limits)
     return Settings(
       listeners: listeners, loops: loops, admin: admin, log: log, cache: cache.settings, cacheKeys: cache.keys,
