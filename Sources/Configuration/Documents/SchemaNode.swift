@@ -65,14 +65,23 @@ extension SchemaNode {
       members.append(("dependentRequired", .object(keys)))
     }
     let rivals = shape.rows.filter { !$0.rivals.isEmpty }.map { row in
-      let others = SchemaNode.object([("anyOf", .array(row.rivals.map { required([$0]) }))])
-      return (row.key.rawValue, SchemaNode.object([("not", others)]))
+      let others = SchemaNode.object([("anyOf", .array(row.rivals.map { given($0, in: shape) }))])
+      let none = SchemaNode.object([("not", others)])
+      guard case .boolean = row.kind else { return (row.key.rawValue, none) }
+      return (row.key.rawValue, SchemaNode.object([("if", given(row.key, in: shape)), ("then", none)]))
     }
     if !rivals.isEmpty { members.append(("dependentSchemas", .object(rivals))) }
     if shape[.as] != nil { members.append(("allOf", .array(SubjectWord.allCases.map { subject($0, shape) }))) }
     members.append(("additionalProperties", .json("false")))
     members.append(("properties", .object(shape.rows.map { ($0.key.rawValue, node($0)) })))
     return .object(members)
+  }
+
+  /// A mapping with a key. One that is false excludes no other.
+  private static func given(_ key: Key, in shape: SectionShape) -> SchemaNode {
+    guard case .boolean? = shape[key]?.kind else { return required([key]) }
+    let value = SchemaNode.object([("const", .json("true"))])
+    return .object([("properties", .object([(key.rawValue, value)]))] + required([key]).members)
   }
 
   /// The keys that have no meaning for a subject's tokens.
