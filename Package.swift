@@ -124,7 +124,7 @@ let package = Package(
     .testTarget(
       name: "BearerProxyTests",
       dependencies: [
-        "bearer-proxy", "CProgram", "Configuration", "Proxy", "HTTPClient", "Platform", "Telemetry", "Tokens", "Bytes",
+        "bearer-proxy", "Configuration", "Proxy", "HTTPClient", "Platform", "Telemetry", "Tokens", "Bytes",
         "TestSupport",
       ],
       swiftSettings: strict),

@@ -1,7 +1,6 @@
 // The entry point: words in, one command performed, exit status out.
 
 // Also for its `setpriority`, which takes the place of the C library's.
-import CProgram
 import FoundationEssentials
 import Glibc
 import Platform
@@ -43,7 +42,7 @@ extension Command {
       case .completion(let shell): CommandAnswer(text: shell.completion, status: .done)
       case .names(let list, let file): try CompletionNames(list: list, file: file).answer()
       case .document(let file): try DocumentCommand(file: file).answer()
-      case .troubleshooting: CommandAnswer(text: String(cString: troubleshooting_page()), status: .done)
+      case .troubleshooting: CommandAnswer(text: troubleshootingPage(), status: .done)
       case .man: CommandAnswer(text: manualPage(), status: .done)
       case .version(let form): CommandAnswer(text: versionText(form), status: .done)
       case .help(let name): CommandAnswer(text: helpText(name), status: .done)

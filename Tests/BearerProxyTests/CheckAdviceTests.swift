@@ -6,6 +6,7 @@ import HTTPClient
 import Identity
 @testable import Platform
 import Proxy
+import Telemetry
 import Testing
 import Tokens
 
@@ -104,7 +105,7 @@ import Tokens
 
   @Test(arguments: cacheErrors) func `a cache that cannot be written is told why`(error: CacheStoreError, words: String)
   {
-    #expect(CacheCure.words(error).contains(words))
+    #expect(error.cure.words().contains(words))
   }
 
   @Test func `authorities that lack the right one are named with their file, instead of asking for a file`() throws {

@@ -2,6 +2,7 @@
 
 import Identity
 import Platform
+import Telemetry
 import Testing
 import Tokens
 
@@ -38,7 +39,7 @@ import Tokens
     error: SignInError, isSilent: Bool, status: bearer_proxy.ExitStatus, cure: String?
   ) {
     #expect(error.exitStatus == status)
-    let words = SignInCure(error, isSilent: isSilent)?.words()
+    let words = Cure(error, isSilent: isSilent)?.words()
     if let cure {
       #expect(words?.hasPrefix(cure) == true, "\(words ?? "none")")
     } else {

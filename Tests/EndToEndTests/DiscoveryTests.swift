@@ -81,7 +81,7 @@ struct DiscoveryTests {
     (
       "a provider at a private address", bearer, ["/meta": document(provider: "http://10.0.0.1/id")],
       "http://10.0.0.1/id is not https, and is not read",
-      "The API takes tokens of http://10.0.0.1/id and the authority of"
+      "The API takes tokens of http://10.0.0.1/id, not of "
     ),
     (
       "a redirect", bearer, ["/meta": "redirect HOST/other", "/other": document()],

@@ -32,7 +32,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
 
   /// The operator's next step, if the error is about the whole process.
-  package var nextStep: NextStep { isExhaustion ? .openFiles : .restartAfterFailure }
+  package var cure: Cure { isExhaustion ? .openFiles : .restartAfterFailure }
 
   /// True if the address may be available later: another process holds it, or no interface has it yet, as while a
   /// machine starts.

@@ -52,7 +52,7 @@ package final class AdminServer: Sendable {
       } catch {
         self.service.process.log.error(
           "cannot listen for admin requests",
-          ["reason": .string(error.description), "next": .next(error.nextStep)])
+          ["reason": .string(error.description), "next": .next(error.cure)])
         return
       }
       _ = await SmallServer(AdminHandler(server: self), loop: loop, limits: Self.limits).serve(listener)

@@ -4,6 +4,7 @@
 internal import Bytes
 internal import Identity
 internal import Routing
+internal import Telemetry
 internal import Tokens
 
 extension InteractionRequired {
@@ -82,16 +83,15 @@ extension InteractionRequired {
         "A device policy keeps the account of this route out; signing in alone does not change that."
       case .signInRequired: "The account of this route has to sign in again."
       }
-    let cure =
+    let cure: Cure =
       switch reason {
-      case .accountAmbiguous: "Name one under the route's 'token'."
-      case .protectionPolicyRequired: "Use an account or a device that satisfies the policy."
-      case _ where link != nil: "Sign in, and come back here."
-      case _ where commands.reachesCache:
-        "The operator signs in with 'bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")'; no restart is "
-          + "needed."
-      default: "The operator has to \(OperatorCommands.cacheForPeople)."
+      case .accountAmbiguous: .answerChoice
+      case .protectionPolicyRequired: .answerPolicy
+      case _ where link != nil: .answerSignIn
+      case _ where commands.reachesCache: .answerLogin
+      default: .answerCache
       }
-    return "\(cause) \(cure)"
+    let login = "bearer-proxy login\(route.isEmpty ? "" : " --route \(route)")"
+    return "\(cause) \(cure.words([.login: login]))"
   }
 }

@@ -2,6 +2,7 @@
 // the commands, so that no advice names a command that would refuse.
 
 internal import Bytes
+internal import Telemetry
 package import Tokens
 
 package struct OperatorCommands: Sendable, Hashable {
@@ -25,23 +26,20 @@ package struct OperatorCommands: Sendable, Hashable {
 
   /// Signs a route's person in; nil if the cache ends with the command.
   package func login(route: String) -> String? {
-    reachesCache ? "bearer-proxy login -c \(configuration.shellWord) --route \(route)" : nil
+    reachesCache ? loginCommand(route) : nil
   }
 
-  /// The step before `login` if tokens are kept in memory.
-  static let cacheForPeople = "set 'cache: {file: PATH}' and restart, then sign in with 'bearer-proxy login'"
+  private func loginCommand(_ route: String) -> String {
+    "bearer-proxy login -c \(configuration.shellWord) --route \(route)"
+  }
 
   /// The cure for a route that needs a person.
   package func advice(_ reason: InteractionReason, route: String) -> String {
-    switch reason {
-    case .accountAmbiguous:
-      reachesCache
-        ? "Name one of those that 'bearer-proxy accounts -c \(configuration.shellWord)' lists under the route's token, "
-          + "as 'account'."
-        : "Write the user name of one of them under the route's token, as 'account'."
-    case .protectionPolicyRequired:
-      "Use an account or a device that satisfies the policy: 'account' of the route's token names the account."
-    case .additionalAction: "Have the person do first what the provider asks for in the detail. Then: \(signIn(route))"
+    let accounts = "bearer-proxy accounts -c \(configuration.shellWord)"
+    return switch reason {
+    case .accountAmbiguous: (reachesCache ? Cure.personChoice : .personName).words([.accounts: accounts])
+    case .protectionPolicyRequired: Cure.personPolicy.words()
+    case .additionalAction: "\(Cure.personFirst.words()) \(signIn(route))"
     case .noAccount, .noTokens, .userMismatch, .basicAction, .messageOnly, .consentRequired, .passwordExpired,
       .signInRequired:
       signIn(route)
@@ -49,13 +47,7 @@ package struct OperatorCommands: Sendable, Hashable {
   }
 
   private func signIn(_ route: String) -> String {
-    if let command = login(route: route) { return "Sign in with: \(command)" }
-    if hasPages {
-      return "Tokens are kept in the memory of the running proxy: sign in there, in a browser that calls route "
-        + "\(route). For 'bearer-proxy login', set 'cache: {file: PATH}' and restart the proxy first."
-    }
-    let command = OperatorCommands(configuration: configuration).login(route: route) ?? ""
-    return "Set 'cache: {file: PATH}' in \(configuration) and restart the proxy: tokens in memory end with each "
-      + "process. Then sign in with: \(command)"
+    let cure: Cure = reachesCache ? .personSignIn : hasPages ? .personPages : .personCache
+    return cure.words([.login: loginCommand(route), .configuration: configuration, .route: route])
   }
 }

@@ -24,11 +24,14 @@ struct ProblemDocument {
   var assertion: AssertionRefused?
 
   /// The title is the type's, unless another one says more.
-  init(_ status: Int, _ type: ProblemType, _ detail: String, title: String? = nil, retryAfter: Int64? = nil) {
+  init(
+    _ status: Int, _ type: ProblemType, _ detail: String, _ cure: Cure? = nil, title: String? = nil,
+    retryAfter: Int64? = nil
+  ) {
     self.status = status
     self.type = type
     self.title = title ?? type.title
-    self.detail = detail
+    self.detail = cure.map { "\(detail) \($0.words())" } ?? detail
     self.retryAfter = retryAfter
   }
 
@@ -46,8 +49,7 @@ struct ProblemDocument {
     case .expectation: self.init(417, .expectationFailed, "Only 'Expect: 100-continue' is supported.")
     case .caller(.unknownHost):
       self.init(
-        421, .unknownHost,
-        "The Host field names no host of this listener. Call it by its address, or add the name under 'hosts'.")
+        421, .unknownHost, "The Host field names no host of this listener.", .answerHost)
     case .caller(.crossSite):
       self.init(403, .crossSiteRequest, "A browser says that another site is behind this request.")
     case .caller(.unknownPage):
@@ -153,13 +155,11 @@ struct ProblemDocument {
     case .providerUnavailable:
       .init(
         503, .identityProviderUnavailable,
-        "The identity provider did not give a token for this route. Try again later; the log says what it answered.",
-        retryAfter: error.retryAfter)
+        "The identity provider did not give a token for this route.", .answerProvider, retryAfter: error.retryAfter)
     case .rejected(let reply):
       .init(
         502, .tokenRequestRejected,
-        "The identity provider refuses the application of this route (\(reply.error)). Its configuration or credential "
-          + "must be mended; the log has the provider's codes.")
+        "The identity provider refuses the application of this route (\(reply.error)).", .answerApplication)
     case .unusableMetadata:
       .init(
         502, .authorityUnusable,
@@ -167,8 +167,7 @@ struct ProblemDocument {
     case .cacheUnavailable:
       .init(
         503, .tokenCacheUnavailable,
-        "The proxy cannot read its token cache, so it does not know who is signed in. Try again later; the log says "
-          + "why.",
+        "The proxy cannot read its token cache, so it does not know who is signed in.", .answerLater,
         retryAfter: error.retryAfter)
     case .interactionRequired(let required): Self.document(required)
     case .assertionRefused(let refused): Self.document(refused)
@@ -181,8 +180,7 @@ struct ProblemDocument {
       case .claims:
         ProblemDocument(
           401, .callerClaimsRequired,
-          "The identity provider wants the person behind the caller's token to prove more. Request a token for this "
-            + "proxy with the claims of the challenge, and send the request again with it.")
+          "The identity provider wants the person behind the caller's token to prove more.", .answerClaims)
       case .consent:
         ProblemDocument(
           403, .callerConsentRequired,
@@ -191,8 +189,7 @@ struct ProblemDocument {
       case .invalidToken:
         ProblemDocument(
           401, .callerTokenRefused,
-          "The identity provider does not take the caller's token in exchange, or the token has ended. Request another "
-            + "one for this proxy.")
+          "The identity provider does not take the caller's token in exchange, or the token has ended.", .answerToken)
       case .denied:
         ProblemDocument(
           403, .callerDenied, "The rules of the identity provider do not allow this caller a token for this route.")
@@ -233,7 +230,7 @@ struct ProblemDocument {
     case .overtaken:
       ProblemDocument(
         503, .identityProviderUnavailable,
-        "There was no token when the request came, and there is one now. Repeat the request.", title: "Token arrived",
+        "There was no token when the request came, and there is one now.", .answerRepeat, title: "Token arrived",
         retryAfter: 1)
     }
   }

@@ -162,7 +162,7 @@ extension Exchange {
         "route": .string(route.name), "kind": .string(refused.kind.rawValue),
         "reason": .string(required?.reason.rawValue ?? "not asked again"),
         "next": .string(
-          state.service.description.commands.login(route: route.name) ?? OperatorCommands.cacheForPeople),
+          state.service.description.commands.login(route: route.name) ?? Cure.cacheFile.words()),
       ], of: request.logRequest)
   }
 

@@ -73,7 +73,7 @@ package final class ProxyServer: Sendable {
       listener = try Listener(place.socket(of: loop.index), loop: loop)
     } catch {
       service.process.log.error(
-        "cannot listen", ["reason": .string(error.description), "next": .next(error.nextStep)])
+        "cannot listen", ["reason": .string(error.description), "next": .next(error.cure)])
       return
     }
     let waiter = acceptor.value.waiter
@@ -104,7 +104,7 @@ package final class ProxyServer: Sendable {
         state.metrics.add(state.service.metrics.acceptPauses)
         notePause(
           error.description,
-          next: error.isExhaustion ? .openFilesOrConnections : error.nextStep, state)
+          next: error.isExhaustion ? .openFilesOrConnections : error.cure, state)
         return .pause
       }
       guard let (channel, peer) = accepted else { continue }
@@ -151,7 +151,7 @@ package final class ProxyServer: Sendable {
   }
 
   /// Logs that accepting is paused, once for each pause.
-  private func notePause(_ reason: String, next: NextStep, _ state: LoopState) {
+  private func notePause(_ reason: String, next: Cure, _ state: LoopState) {
     guard acceptPause.withLock({ $0.begins(at: state.loop.now) }) else { return }
     state.service.process.log.error("accept paused", ["reason": .string(reason), "next": .next(next)])
   }

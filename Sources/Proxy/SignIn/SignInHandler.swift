@@ -288,8 +288,8 @@ extension SignInError {
   /// The next step: the person's link to begin again, or the operator's command that finds the cause.
   func nextStep(_ commands: OperatorCommands, _ route: String, link: String) -> String {
     switch self {
-    case .declined, .answer, .codeExpired, .cancelled, .timedOut: "begin again: \(link)"
-    case .otherAccount, .notConfirmed: "sign in with the route's account: \(link)"
+    case .declined, .answer, .codeExpired, .cancelled, .timedOut: Cure.pageAgain.words([.link: link])
+    case .otherAccount, .notConfirmed: Cure.pageAccount.words([.link: link])
     case .store: commands.liveCheck()
     case .provider, .refused, .unsupported, .idToken, .withoutAccount, .listener, .crypto:
       commands.liveCheck(route: route)

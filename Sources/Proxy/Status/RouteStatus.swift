@@ -84,7 +84,7 @@ struct RouteStatus {
 
   private var remedy: String {
     let ways = [link.map { "open \($0)" }, command.map { "run '\($0)'" }].compactMap(\.self)
-    return ways.isEmpty ? OperatorCommands.cacheForPeople : ways.joined(separator: ", or ")
+    return ways.isEmpty ? Cure.cacheFile.words() : ways.joined(separator: ", or ")
   }
 
   private var failure: String {

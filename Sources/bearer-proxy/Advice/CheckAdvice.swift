@@ -22,36 +22,38 @@ struct CheckAdvice {
 
   private var agent: String? { isAboutBlueprint ? nil : route.token.issued?.agent }
 
-  private var parts: CureParts {
-    var parts = CureParts()
+  private var parts: [Cure.Part: String] {
     let name = application.map { "application '\($0.name)'" } ?? "the application"
-    parts.blueprint = name
-    parts.application = agent.map { "agent \($0) of \(name)" } ?? name
-    parts.clientID = application?.clientID ?? ""
-    parts.thumbprint = thumbprint ?? ""
-    return parts
+    return [
+      .blueprint: name, .application: agent.map { "agent \($0) of \(name)" } ?? name,
+      .authority: application?.authority.value.description ?? "", .clientID: application?.clientID ?? "",
+      .thumbprint: thumbprint ?? "",
+    ]
   }
 
-  private func words(_ cure: ProviderCure) -> String { cure.words(parts) }
+  /// The sentences, for this route and application.
+  func words(_ cure: Cure, _ more: [Cure.Part: String] = [:]) -> String {
+    cure.words(parts.merging(more) { $1 })
+  }
 
   /// The cure for a token that was not obtained, or for the authority's metadata.
   func advice(_ error: AcquisitionError) -> String {
     if let identity = application?.managedIdentity, let advice = advice(error, identity) { return advice }
-    switch error.cause {
-    case .proof(let source, let error): return advice(source, error)
-    case .unreached(let error): return advice(error)
-    case .assertion(.expired(let origin, _)), .actor(.expired(let origin, _)): return advice(expired: origin)
-    case .interaction(let required): return commands.advice(required.reason, route: route.name)
-    case .token(let failure): return words(failure.refusal.map { cure($0) } ?? .trouble)
-    case .managedIdentity(.arcKey): return words(.arcKey)
-    case .managedIdentity(.notConfirmed): return words(.arcIdentity)
-    case .managedIdentity(.arcChallenge): return words(.arcAgent)
-    case .assertion(.unsigned): return words(.signature)
-    case .assertion: return words(.assertionFile)
-    case .actor: return words(.actor)
-    case .metadata, .document: return words(error.isProviderUnavailable ? .trouble : .metadata)
-    case .cacheUnread: return words(.cache)
-    case .refused: return words(.callerToken)
+    return switch error.cause {
+    case .proof(let source, let error): advice(source, error)
+    case .unreached(let error): advice(error)
+    case .assertion(.expired(let origin, _)), .actor(.expired(let origin, _)): advice(expired: origin)
+    case .interaction(let required): commands.advice(required.reason, route: route.name)
+    case .token(let failure): words(failure.refusal.map { cure($0) } ?? .providerTrouble)
+    case .managedIdentity(.arcKey): words(.arcKey)
+    case .managedIdentity(.notConfirmed): words(.arcIdentity)
+    case .managedIdentity(.arcChallenge): words(.arcAgent)
+    case .assertion(.unsigned): words(.proofSignature)
+    case .assertion: words(.proofFile)
+    case .actor: words(.proofActor)
+    case .metadata, .document: words(error.isProviderUnavailable ? .providerTrouble : .providerMetadata)
+    case .cacheUnread: words(.providerCache)
+    case .refused: words(.callerToken)
     }
   }
 
@@ -59,30 +61,21 @@ struct CheckAdvice {
   private func advice(_ source: ClientProofSource, _ error: AcquisitionError) -> String {
     switch source {
     case .managedIdentity: return application?.machineIdentity.flatMap { advice(error, $0) } ?? advice(error)
-    case .gcp: return words(.gcp)
-    case .command(let program):
-      var parts = parts
-      parts.program = program
-      return cure(command: error).words(parts)
-    case .githubActions: return words(.githubActions)
+    case .gcp: return words(.proofGCP)
+    case .command(let program): return words(cure(command: error), [.program: program])
+    case .githubActions: return words(.proofGitHubActions)
     case .application where agent != nil:
       if case .rejected(let reply) = error.kind, reply.error != "invalid_client" { return words(cure(reply)) }
       var blueprint = self
       blueprint.isAboutBlueprint = true
       return blueprint.advice(error)
-    case .application(let name):
-      var parts = parts
-      parts.blueprint = "application '\(name)'"
-      return ProviderCure.otherApplication.words(parts)
+    case .application(let name): return words(.proofApplication, [.blueprint: "application '\(name)'"])
     }
   }
 
   /// The cure for a failure of a managed identity's service; nil if the kind of service does not matter.
   private func advice(_ error: AcquisitionError, _ identity: ManagedIdentitySettings) -> String? {
-    let names = identity.detection.evidence
-    var parts = parts
-    if !names.isEmpty { parts.leftovers = ", or were \(names.joined(separator: ", ")) left over from elsewhere" }
-    let cure: ProviderCure? =
+    let cure: Cure? =
       switch (error.kind, error.cause) {
       case (.providerUnavailable(410), _): .identityUpdate
       case (.providerUnavailable(429), _): .identityPause
@@ -90,18 +83,17 @@ struct CheckAdvice {
       case (.rejected, _): .identityAssignment
       default: nil
       }
-    return cure?.words(parts)
+    let names = identity.detection.evidence
+    let leftovers = names.isEmpty ? "" : ", or were \(names.joined(separator: ", ")) left over from elsewhere"
+    return cure.map { words($0, [.leftovers: leftovers]) }
   }
 
   /// The cure for a token of another issuer that has ended.
   func advice(expired origin: ClientAssertionOrigin) -> String {
     switch origin {
-    case .file(let path):
-      var parts = parts
-      parts.file = path
-      return (isProjected(path) ? ProviderCure.projectedToken : .tokenFile).words(parts)
-    case .program: return words(.program)
-    case .issuer: return words(.issuer)
+    case .file(let path): words(isProjected(path) ? .proofProjected : .proofAgent, [.file: path])
+    case .program: words(.proofProgram)
+    case .issuer: words(.proofIssuer)
     }
   }
 
@@ -113,7 +105,7 @@ struct CheckAdvice {
   }
 
   /// The cure for a command that prints no JWT.
-  private func cure(command error: AcquisitionError) -> ProviderCure {
+  private func cure(command error: AcquisitionError) -> Cure {
     switch error.cause {
     case .assertion(.command(.notStarted)): .commandStart
     case .assertion(.command(.timedOut)): .commandTime
@@ -122,7 +114,7 @@ struct CheckAdvice {
     }
   }
 
-  private func cure(_ reply: TokenErrorReply) -> ProviderCure {
+  private func cure(_ reply: TokenErrorReply) -> Cure {
     if reply.isWithoutCode { return cure(withoutCode: reply) }
     return switch reply.error {
     case TokenErrorReply.boundElsewhere: .boundTokens
@@ -134,121 +126,99 @@ struct CheckAdvice {
     case "invalid_client" where application?.isProvenByOthers == true,
       "invalid_request" where application?.isProvenByOthers == true:
       .federatedCredential
-    case "invalid_client": thumbprint == nil ? .clientSecret : .certificate
+    case "invalid_client": thumbprint == nil ? .clientSecret : .proofCertificate
     case "unauthorized_client": .grantType
     case "invalid_scope", "invalid_target", "invalid_resource": .scopes
     case "access_denied", "invalid_grant": .permission
-    default: .unknownCode
+    default: .otherCode
     }
   }
 
   /// The cure for an answer of the token endpoint without an OAuth error: only its status says what it may be about.
-  private func cure(withoutCode reply: TokenErrorReply) -> ProviderCure {
+  private func cure(withoutCode reply: TokenErrorReply) -> Cure {
     switch reply.error {
     case "status 400", "status 401", "status 403": .credentialOrDevice
     case "status 407": .proxyPassword
     case "status 404", "status 405", "status 410", "status 301", "status 302", "status 303", "status 307", "status 308":
       .tokenEndpoint
-    default: .unknownStatus
+    default: .otherStatus
     }
   }
 
   private func advice(_ error: FetchError) -> String {
     switch error {
-    case .unresolved: words(.host)
-    case .unreachable(_, _, ECONNREFUSED): words(.refused)
-    case .unreachable, .timedOut: words(.firewall)
-    case .tls(_, _, let cause): tlsAdvice(cause, isProvider: true)
-    case .answeredWithTLS: words(.https)
-    case .proxy: words(.proxy)
-    case .closed, .malformed, .tooLarge: words(.address)
+    case .unresolved: words(.providerHost)
+    case .unreachable(_, _, ECONNREFUSED): words(.providerRefused)
+    case .unreachable, .timedOut: words(.providerFirewall)
+    case .tls(_, _, let cause): advice(tls: cause, isProvider: true, wrongName: .tlsProviderName)
+    case .answeredWithTLS: words(.providerHTTPS)
+    case .proxy: words(.outboundProxy)
+    case .closed, .malformed, .tooLarge: words(.providerAddress)
     }
-  }
-
-  /// The cure for scopes that a provider does not accept.
-  var scopesAdvice: String { words(.scopes) }
-
-  /// The cure for an API whose tokens come from other providers than the route's.
-  func otherProvider(_ issuers: [String]) -> String {
-    "The API takes tokens of \(issuers.joined(separator: ", ")) and the authority of \(parts.application) is "
-      + "\(application?.authority.value.description ?? ""): correct the authority, or ask the API's operator."
-  }
-
-  /// The cure for metadata that are not used.
-  var descriptionAdvice: String {
-    "Ask the API's operator about its metadata (RFC 9728). Tokens do not depend on them."
-  }
-
-  /// The cure for a redirect URI that a provider does not accept.
-  func advice(redirectURI: String, isPage: Bool) -> String {
-    var parts = parts
-    parts.redirectURI = redirectURI
-    return (isPage ? ProviderCure.redirectURI : .loopbackRedirectURI).words(parts)
   }
 
   /// The cure for the way to the upstream.
   func advice(_ error: UpstreamError) -> String {
     switch error {
-    case .connect(.unresolved): UpstreamCure.host.words()
-    case .connect(.forbiddenAddress): UpstreamCure.forbiddenAddress.words()
-    case .connect(.refused): UpstreamCure.refused.words()
-    case .connect(.timedOut), .timedOut: UpstreamCure.firewall.words()
-    case .proxyUnreachable, .proxy: words(.proxy)
-    case .withoutHTTP2: UpstreamCure.withoutHTTP2.words()
-    case .withoutWebSockets: UpstreamCure.withoutWebSockets.words()
-    case .tls(let error):
-      tlsAdvice(error.cause, isProvider: false, wrongName: .serverName)
+    case .connect(.unresolved): words(.upstreamHost)
+    case .connect(.forbiddenAddress): words(.forbiddenAddress)
+    case .connect(.refused): words(.upstreamRefused)
+    case .connect(.timedOut), .timedOut: words(.upstreamFirewall)
+    case .proxyUnreachable, .proxy: words(.outboundProxy)
+    case .withoutHTTP2: words(.withoutHTTP2)
+    case .withoutWebSockets: words(.withoutWebSockets)
+    case .tls(let error): advice(tls: error.cause, isProvider: false, wrongName: .tlsServerName)
     }
   }
 
   /// The cure for a handshake with the provider, or with the upstream.
-  private func tlsAdvice(_ cause: TLSFailure.Cause, isProvider: Bool, wrongName: TLSCure = .upstreamName) -> String {
-    var parts = parts
-    parts.peer = isProvider ? "provider" : "upstream"
-    parts.address = isProvider ? "`authority`" : "`upstream`"
-    parts.trust = "`tls: {ca_file: …}` of \(isProvider ? parts.application : "the route")"
+  private func advice(tls cause: TLSFailure.Cause, isProvider: Bool, wrongName: Cure) -> String {
     let file = isProvider ? application?.caFile : route.tls.caFile
-    parts.trustFile = file?.value ?? ""
-    let cure: TLSCure =
+    let cure: Cure =
       switch cause {
-      case .expired: .expired
-      case .notYetValid: .notYetValid
-      case .wrongName: isProvider ? .providerName : wrongName
-      case .unknownAuthority: file == nil ? .authority : .authorityInFile
-      case .notTLS: .notTLS
-      case .clientCertificate: .clientCertificate
-      case .nothingInCommon: .nothingInCommon
-      case .other: isProvider ? .provider : .upstream
+      case .expired: .tlsExpired
+      case .notYetValid: .tlsNotYetValid
+      case .wrongName: wrongName
+      case .unknownAuthority: file == nil ? .tlsAuthority : .tlsAuthorityInFile
+      case .notTLS: .tlsNotTLS
+      case .clientCertificate: .tlsClientCertificate
+      case .nothingInCommon: .tlsNothingInCommon
+      case .other: isProvider ? .tlsProvider : .tlsUpstream
       }
-    return cure.words(parts)
+    return words(
+      cure,
+      [
+        .peer: isProvider ? "provider" : "upstream", .address: isProvider ? "`authority`" : "`upstream`",
+        .trust: "`tls: {ca_file: …}` of \(isProvider ? parts[.application] ?? "" : "the route")",
+        .trustFile: file?.value ?? "",
+      ])
   }
 
   /// The cure for a probe that got no answer.
   func advice(probe error: FetchError) -> String {
     switch error {
-    case .answeredWithTLS: UpstreamCure.https.words()
-    case .closed, .malformed: (route.upstream.value.scheme == .http ? UpstreamCure.protocolOrTLS : .http2).words()
-    case .timedOut: UpstreamCure.responseTime.words()
-    case .tls(_, _, let cause): tlsAdvice(cause, isProvider: false)
-    case .proxy: words(.proxy)
-    case .unresolved, .unreachable, .tooLarge: UpstreamCure.passed.words()
+    case .answeredWithTLS: words(.upstreamHTTPS)
+    case .closed, .malformed:
+      words(route.upstream.value.scheme == .http ? .upstreamPlainProtocol : .upstreamProtocol)
+    case .timedOut: words(.upstreamTime)
+    case .tls(_, _, let cause): advice(tls: cause, isProvider: false, wrongName: .tlsUpstreamName)
+    case .proxy: words(.outboundProxy)
+    case .unresolved, .unreachable, .tooLarge: words(.upstreamPassed)
     }
   }
 
   /// The cure for a probe's answer; nil if the answer is good.
   func advice(status: Int) -> String? {
-    let cure: UpstreamCure
     switch status {
-    case 200..<400: return nil
-    case 400 where route.upstream.value.scheme == .http: cure = .plaintext
-    case 401: cure = route.token.fixed != nil ? .fixedField : application == nil ? .noToken : .audience
-    case 403: cure = .scope
-    case 404, 405, 410: cure = .path
-    case 429: cure = .pause
-    case 500...: cure = .trouble
-    default: cure = .unknownStatus
+    case 200..<400: nil
+    case 400 where route.upstream.value.scheme == .http: words(.probePlaintext)
+    case 401: words(route.token.fixed != nil ? .probeField : application == nil ? .probeNoToken : .probeAudience)
+    case 403: words(.probeScope)
+    case 404, 405, 410: words(.probePath)
+    case 429: words(.probePause)
+    case 500...: words(.probeTrouble)
+    default: words(.probeStatus)
     }
-    return cure.words()
   }
 }
 
@@ -279,7 +249,7 @@ extension RouteSettings {
 
 extension WatchedCertificate {
   /// The cure for its dates.
-  func nextStep(at now: UnixTime) -> NextStep {
+  func cure(at now: UnixTime) -> Cure {
     if validity.state(at: now) == .notYetValid { return .earlyCertificate }
     return switch use {
     case .listener: .listenerCertificate

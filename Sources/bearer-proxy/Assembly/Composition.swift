@@ -67,9 +67,7 @@ extension Log {
       "too few file descriptors for limits.connections",
       [
         "limit": .integer(descriptors.limit), "needed": .integer(needed), "connections": .integer(possible),
-        "next": .string(
-          "raise the hard limit of open files to \(needed) (LimitNOFILE, ulimit -Hn) and restart, or lower "
-            + "limits.connections to \(possible); until then further callers wait to be accepted"),
+        "next": .next(.hardLimit, [.needed: "\(needed)", .possible: "\(possible)"]),
       ])
   }
 }
@@ -199,7 +197,7 @@ struct Composition {
       loop: machinery.loops[0], resolver: machinery.resolver, observeTokens: observeTokens
     ) { event in
       condition.take(event)
-      event.write(to: log, path: cache.place ?? "") { CacheCure.words($0) }
+      event.write(to: log, path: cache.place ?? "") { $0.cure.words() }
       metrics.withLock { $0.cache?.count(event, in: $0.registry.shared) }
     }
     let publications = Publications()
@@ -237,14 +235,13 @@ struct Composition {
 
   /// Logs what the end of the process loses.
   func write(_ loss: CacheStore.Loss) {
+    let liveCheck = machinery.options.commands.liveCheck()
     log.error(
       "ended with changes that the token cache lacks: they are lost",
       [
         "reason": .string(loss.reason.reason), "detail": .string(loss.reason.description(path: cachePlace)),
         "changes": .integer(loss.changes),
-        "next": .string(
-          "\(CacheCure.words(loss.reason)) Then "
-            + "\(machinery.options.commands.liveCheck()) names the routes that need a sign-in"),
+        "next": .string("\(loss.reason.cure.words()) Then \(Cure.signInRoutes.words([.liveCheck: liveCheck]))"),
       ], when: .always)
   }
 

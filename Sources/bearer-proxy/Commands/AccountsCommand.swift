@@ -3,6 +3,7 @@
 import Bytes
 import Configuration
 import Identity
+import Telemetry
 import Tokens
 
 /// Lists the people of applications. Those of a cache that is too large to hold are written page by page.
@@ -39,7 +40,7 @@ struct AccountsCommand {
       } catch {
         throw .failed(
           "the list of accounts is incomplete: \(error.description(path: cache.place ?? "cache"))",
-          advice: CacheCure.words(error) + "\n")
+          advice: error.cure.words() + "\n")
       }
     }
     return CommandAnswer(text: list.end(), status: .done)

@@ -4,6 +4,7 @@ import Glibc
 import HTTPClient
 import Identity
 import Platform
+import Telemetry
 import Tokens
 
 /// The surroundings of a command. Tests replace parts of them.
@@ -65,7 +66,7 @@ struct CommandContext: Sendable {
     let store = await open(cache, network)
     guard let reason = store.blindness else { return store }
     throw .failed(
-      "the token cache cannot be read, so who is signed in is not known", advice: CacheCure.words(reason) + "\n")
+      "the token cache cannot be read, so who is signed in is not known", advice: reason.cure.words() + "\n")
   }
 }
 
@@ -76,7 +77,7 @@ extension CommandContext {
     guard let loss = store.loss, let place = cache.place else { return }
     writeProgress(
       "bearer-proxy: warning: new tokens are lost with this command, so a person may have to sign in again: "
-        + "\(loss.reason.description(path: place)). \(CacheCure.words(loss.reason))\n")
+        + "\(loss.reason.description(path: place)). \(loss.reason.cure.words())\n")
   }
 }
 

@@ -5,6 +5,7 @@ import Configuration
 import HTTPClient
 import Identity
 import Platform
+import Telemetry
 import Tokens
 
 /// Signs a person in.
@@ -54,7 +55,7 @@ struct LoginCommand {
     if let reason = await unwritable(store) {
       throw .failed(
         "the cache cannot be written, so the sign-in does not begin: \(reason.description(path: path))",
-        advice: CacheCure.words(reason) + "\n")
+        advice: reason.cure.words() + "\n")
     }
     let signedIn = SignedInAccounts(request.application, store: store)
     // If the cache is too large to hold, the named one is among some.

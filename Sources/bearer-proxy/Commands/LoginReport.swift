@@ -3,6 +3,7 @@
 import Bytes
 import Configuration
 import Identity
+import Telemetry
 import Tokens
 
 /// A sign-in and what it was for.
@@ -64,12 +65,12 @@ extension SignInError {
   func cure(
     _ application: ApplicationSettings, configuration: String, way: LoginOptions.Way, redirect: LoopbackRedirect
   ) -> String {
-    var parts = CureParts(
-      application: "application '\(application.name)'", configuration: configuration,
-      authority: "\(application.authority.value)", redirectURI: "\(redirect)")
-    if application.callback == .shared { parts.otherRedirectURI = "" }
-    let cure = SignInCure(self, isSilent: way.isSilent)
-    return cure.map { $0.words(parts) + "\n" } ?? ""
+    var parts: [Cure.Part: String] = [
+      .application: "application '\(application.name)'", .configuration: configuration,
+      .authority: "\(application.authority.value)", .redirectURI: "\(redirect)",
+    ]
+    if application.callback == .shared { parts[.sharedRedirectURI] = "" }
+    return Cure(self, isSilent: way.isSilent).map { $0.words(parts) + "\n" } ?? ""
   }
 }
 

@@ -5,6 +5,7 @@ import Bytes
 import HTTPClient
 import Identity
 import Platform
+import Telemetry
 import Tokens
 
 /// The cache of a configuration, and what it takes to try it.
@@ -41,11 +42,11 @@ struct CacheCheck {
     let origin = Origin(host: server.places[0].host, port: server.places[0].port, tls: tls)
     let result = await ConnectionProbe(loop: loop, resolver: resolver).connect(to: origin, within: .seconds(2))
     return CheckStep.steps(of: result, name: .cacheName, connection: .cacheConnection, tls: .cacheTLS) { stage, error in
-      CacheCure.words(error, isHandshake: stage == .tls)
+      Cure(wayToCache: error, isHandshake: stage == .tls).words()
     }
   }
 
   private func failure(of trial: CheckTrial, _ error: CacheStoreError, _ place: String) -> CheckStep {
-    trial.end(.failed, error.description(path: place), advice: CacheCure.words(error))
+    trial.end(.failed, error.description(path: place), advice: error.cure.words())
   }
 }

@@ -6,6 +6,7 @@ import HTTPClient
 import Identity
 import Platform
 import Proxy
+import Telemetry
 
 /// A call of Health/Check for the whole server at a route's upstream.
 struct HealthTrial {
@@ -35,7 +36,7 @@ struct HealthTrial {
     guard response.status == 200, response.value(of: "content-type")?.hasPrefix("application/grpc") == true else {
       return nil
     }
-    func step(_ verdict: CheckVerdict, _ detail: String, _ advice: UpstreamCure? = nil) -> CheckStep {
+    func step(_ verdict: CheckVerdict, _ detail: String, _ advice: Cure? = nil) -> CheckStep {
       CheckStep(name: .health, verdict: verdict, detail: detail, advice: advice?.words())
     }
     let status = response.value(of: "grpc-status") ?? ""
@@ -52,11 +53,12 @@ struct HealthTrial {
     case "16", "7":
       let word = status == "16" ? "UNAUTHENTICATED" : "PERMISSION_DENIED"
       return hasToken
-        ? step(.failed, "Health/Check is answered with \(word)", status == "16" ? .audience : .scope)
+        ? step(.failed, "Health/Check is answered with \(word)", status == "16" ? .probeAudience : .probeScope)
         : step(.skipped, "not told: Health/Check, which is asked without the token here, is answered with \(word)")
     case "5": return step(.skipped, "not told: the server knows no health of itself as a whole (NOT_FOUND)")
     default:
-      return step(.failed, "Health/Check is answered with grpc-status \(status.isEmpty ? "(none)" : status)", .trouble)
+      let word = status.isEmpty ? "(none)" : status
+      return step(.failed, "Health/Check is answered with grpc-status \(word)", .probeTrouble)
     }
   }
 

@@ -95,6 +95,6 @@ extension WatchedCertificate {
     if case .listener = use { isFailure = [.expired, .notYetValid].contains(validity.state(at: now)) }
     return CheckStep(
       name: .certificate, verdict: isFailure ? .failed : .ok, detail: "\(name): \(warning)",
-      advice: nextStep(at: now).rawValue)
+      advice: cure(at: now).words())
   }
 }

@@ -6,6 +6,7 @@ import Identity
 import Platform
 import Proxy
 import Routing
+import Telemetry
 import Tokens
 
 /// One route and what it takes to try it.
@@ -135,12 +136,12 @@ struct RouteChain: Sendable {
         known.append(redirect)
         continue
       case .scopes(let code):
-        found = ("the provider refuses a sign-in for \(token.scopes): \(code)", advisor.scopesAdvice)
+        found = ("the provider refuses a sign-in for \(token.scopes): \(code)", advisor.words(.scopes))
       case .application(let code):
         found = (
           "the provider shows an error instead of a sign-in that comes back to "
             + "\(redirect)\(code.isEmpty ? "" : ": \(code)")",
-          advisor.advice(redirectURI: redirect, isPage: !pages.isEmpty)
+          advisor.words(pages.isEmpty ? .loopbackRedirectURI : .pageRedirectURI, [.redirectURI: redirect])
         )
       }
       return step.end(.failed, found.detail, advice: found.advice)
@@ -154,7 +155,7 @@ struct RouteChain: Sendable {
     return CheckStep(
       name: .clock, verdict: .failed,
       detail: "this machine's clock is \(words(seconds: abs(skew))) \(skew > 0 ? "ahead of" : "behind") the provider's",
-      advice: ProviderCure.clock.words())
+      advice: Cure.clock.words())
   }
 
   private func token(_ subscription: TokenSubscription) async -> (CheckStep, BearerValue?) {
@@ -195,7 +196,8 @@ struct RouteChain: Sendable {
         "resource \(found.resource), of \(found.issuers.joined(separator: ", ")), scopes "
         + (found.scopes.isEmpty ? "not said" : found.scopes.description)
       guard let issuer = found.issuers.first(where: { application.authority.value.isIssuer($0) }) else {
-        return trial.end(.failed, detail, advice: advisor.otherProvider(found.issuers))
+        let issuers = found.issuers.joined(separator: ", ")
+        return trial.end(.failed, detail, advice: advisor.words(.apiProvider, [.issuers: issuers]))
       }
       let gaps =
         found.gaps(of: subscription.key, allowed: route.tokenRules.scopesOnChallenge)
@@ -205,8 +207,8 @@ struct RouteChain: Sendable {
       switch error {
       // A server may answer anything at a path that it does not know.
       case .notJSON, .redirect, .tooLarge, .status, .unreached:
-        return isNamed ? trial.end(.failed, error.words, advice: advisor.descriptionAdvice) : nil
-      default: return trial.end(.failed, error.words, advice: advisor.descriptionAdvice)
+        return isNamed ? trial.end(.failed, error.words, advice: Cure.apiMetadata.words()) : nil
+      default: return trial.end(.failed, error.words, advice: Cure.apiMetadata.words())
       }
     }
   }

@@ -83,7 +83,7 @@ struct WatchedCertificates: Sendable {
   /// A warning for each that has ended, ends within 30 days or is not valid yet.
   func warnings(at now: UnixTime) -> [ConfigurationIssue] {
     entries.compactMap { certificate, file in
-      certificate.warning(at: now).map { file.issue("\($0): \(certificate.nextStep(at: now).rawValue)") }
+      certificate.warning(at: now).map { file.issue("\($0): \(certificate.cure(at: now).words())") }
     }
   }
 }

@@ -49,7 +49,7 @@ extension Log {
       [
         "certificate": .string(certificate.name), "file": .string(certificate.file),
         "thumbprint": .string(certificate.thumbprint),
-        "ends": .integer(Int(clamping: validity.notAfter.seconds)), "next": .next(certificate.nextStep(at: now)),
+        "ends": .integer(Int(clamping: validity.notAfter.seconds)), "next": .next(certificate.cure(at: now)),
       ]
     }
     switch state {
