@@ -1,6 +1,7 @@
 // `engine`: the part of another proxy's configuration that asks for the tokens of a configuration's routes.
 
 import Bytes
+import CProgram
 import Configuration
 import HTTP
 import Routing
@@ -55,7 +56,7 @@ extension Engine {
       EnvoyConfiguration(settings: settings, engine: self).text
     case .caddy: CaddyConfiguration(settings: settings).text
     case .haproxy: HAProxyConfiguration(settings: settings).text
-    case .haproxyLua: HAProxyConfiguration.script
+    case .haproxyLua: String(cString: haproxy_script())
     case .traefik: TraefikConfiguration(settings: settings).text
     }
   }
