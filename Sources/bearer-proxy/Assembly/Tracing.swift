@@ -28,10 +28,7 @@ struct Tracing {
     }
     do throws(TLSConfigurationError) {
       tls = try TLSContext.client(
-        trustPath: settings.caFile?.value,
-        identity: settings.clientCertificate.map {
-          TLSIdentity(certificatePath: $0.certificateFile.value, keyPath: $0.keyFile.value)
-        })
+        trustPath: settings.caFile?.value, identity: settings.clientCertificate.map { TLSIdentity($0) })
       self.settings = settings
     } catch {
       issues.append(
@@ -96,19 +93,5 @@ struct Tracing {
   var report: String {
     let warnings = issues.map { "warning: \($0)\n" }.joined()
     return settings == nil && issues.isEmpty ? "" : configurationText(values) + warnings
-  }
-}
-
-extension TLSConfigurationError {
-  /// The file, and its mistake.
-  fileprivate var words: String {
-    switch self {
-    case .certificate(let path, let failure): "\(path) holds no certificate: \(failure)"
-    case .key(let path, let failure): "\(path) holds no private key: \(failure)"
-    case .mismatch(_, let path): "\(path) is another certificate's key"
-    case .trust(let path, let failure): "\(path ?? "the system") holds no certification authorities: \(failure)"
-    case .unreadable(let path, let failure): "\(path) cannot be read: \(failure)"
-    case .unavailable(let failure): "\(failure)"
-    }
   }
 }

@@ -186,7 +186,7 @@ private struct SigningCertificateLoader {
     do throws(FileError) {
       return try ReadableFile.contents(of: file.value, limit: Self.limit)
     } catch {
-      issues.append(ConfigurationIssue(file.place, "\(file.key): cannot read \(file.value): \(error.description)"))
+      issues.append(file.issue("cannot read \(file.value): \(error.description)"))
       return nil
     }
   }

@@ -200,22 +200,30 @@ private struct TLSContextLoader {
   private mutating func report<User>(
     _ error: TLSConfigurationError, certificate: CertificateFiles?, caFile: Located<String>?, elsewhere: Located<User>
   ) {
-    let issue =
+    let file: Located<String>? =
       switch error {
-      case .certificate(let path, let failure):
-        certificate?.certificateFile.issue("\(path) holds no usable certificate: \(failure)")
-      case .key(let path, let failure): certificate?.keyFile.issue("\(path) holds no usable private key: \(failure)")
-      case .mismatch(let certificatePath, let keyPath):
-        certificate?.keyFile.issue("\(keyPath) is not the key of the certificate in \(certificatePath)")
-      case .trust(let path, let failure):
-        caFile?.issue("\(path ?? "") holds no usable certification authorities: \(failure)")
-      case .unreadable(let path, let failure):
-        [certificate?.certificateFile, certificate?.keyFile, caFile].compactMap { $0 }.first { $0.value == path }.map {
-          ConfigurationIssue($0.place, "\($0.key): cannot read \(path): \(failure.description)")
-        }
-      case .unavailable: nil as ConfigurationIssue?
+      case .certificate: certificate?.certificateFile
+      case .key, .mismatch: certificate?.keyFile
+      case .trust: caFile
+      case .unreadable(let path, _):
+        [certificate?.certificateFile, certificate?.keyFile, caFile].compactMap { $0 }.first { $0.value == path }
+      case .unavailable: nil
       }
-    issues.append(issue ?? elsewhere.issue("TLS cannot be used: \(error)"))
+    issues.append(file?.issue(error.words) ?? elsewhere.issue("TLS cannot be used: \(error)"))
+  }
+}
+
+extension TLSConfigurationError {
+  /// The file, and its mistake.
+  var words: String {
+    switch self {
+    case .certificate(let path, let failure): "\(path) holds no usable certificate: \(failure)"
+    case .key(let path, let failure): "\(path) holds no usable private key: \(failure)"
+    case .mismatch(let certificate, let key): "\(key) is not the key of the certificate in \(certificate)"
+    case .trust(let path, let failure): "\(path ?? "the system") holds no usable certification authorities: \(failure)"
+    case .unreadable(let path, let failure): "cannot read \(path): \(failure.description)"
+    case .unavailable(let failure): "\(failure)"
+    }
   }
 }
 
