@@ -160,9 +160,11 @@ import Testing
     for (index, place) in places.enumerated() {
       #expect(try search.file(user: 7) { places[index...].contains($0) ? 7 : nil } == place)
       #expect(try search.file(user: 7) { $0 == place ? 0 : nil } == place)
-      #expect(throws: UsageError.foreignConfiguration(place)) { try search.file(user: 7) { $0 == place ? 8 : nil } }
+      let foreign = UsageError("\(place) belongs to another user; to use it, name it: -c \(place)")
+      #expect(throws: foreign) { try search.file(user: 7) { $0 == place ? 8 : nil } }
     }
-    #expect(throws: UsageError.noConfiguration(places)) { try search.file(user: 7) { _ in nil } }
+    let missing = #expect(throws: UsageError.self) { try search.file(user: 7) { _ in nil } }
+    #expect(missing?.message.contains("there is no \(places.joined(separator: ", no ")). 'bearer-proxy init'") == true)
     let found = try Arguments.command(["check"], environment: [:]) { () throws(UsageError) in "found.yaml" }
     #expect(found == .check(configuration: "found.yaml"))
   }

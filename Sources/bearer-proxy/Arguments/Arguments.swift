@@ -54,8 +54,9 @@ struct Arguments {
     if let name = CommandName(rawValue: word) { return name }
     if isConfigurationName(word) { throw .unnamedConfiguration(word, .run) }
     let suggestion = CommandName.allCases.first { $0.synonyms.contains(word.lowercased()) }?.rawValue
-    throw .unknownCommand(
-      word, suggestion: suggestion ?? nearestWord(to: word, among: CommandName.allCases.map(\.rawValue)))
+    throw UsageError(
+      "unknown command '\(word)'",
+      suggestion: suggestion ?? nearestWord(to: word, among: CommandName.allCases.map(\.rawValue)))
   }
 
   /// True if a word is probably the name of a configuration file.
@@ -84,14 +85,18 @@ struct Arguments {
       let equals = word.hasPrefix("--") ? word.firstIndex(of: "=") : nil
       let spelling = String(word[..<(equals ?? word.endIndex)])
       let option = try option(spelling, of: command)
-      if !given.insert(option).inserted, !option.isRepeatable { throw .repeated(spelling) }
+      if !given.insert(option).inserted, !option.isRepeatable {
+        throw UsageError("option '\(spelling)' is given twice")
+      }
       let attached = equals.map { String(word[word.index(after: $0)...]) }
       if option.valueName == nil {
-        if attached != nil { throw .unexpectedValue(spelling) }
+        if attached != nil { throw UsageError("option '\(spelling)' takes no value") }
       } else if option.isValueOptional, attached == nil {
         continue
       } else {
-        guard let value = attached ?? rest.popFirst(), !value.isEmpty else { throw .missingValue(spelling) }
+        guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+          throw UsageError("option '\(spelling)' needs a value")
+        }
         values[option] = (spelling, value)
         repeated[option, default: []].append(value)
       }
@@ -110,7 +115,8 @@ struct Arguments {
       spelling == "--\(option.rawValue)" || option.letter.map { spelling == "-\($0)" } == true
     }
     if let found { return found }
-    throw .unknownOption(spelling, suggestion: nearestWord(to: spelling, among: known.map { "--\($0.rawValue)" }))
+    throw UsageError(
+      "unknown option '\(spelling)'", suggestion: nearestWord(to: spelling, among: known.map { "--\($0.rawValue)" }))
   }
 
   private func command(_ name: CommandName) throws(UsageError) -> Command {
@@ -157,7 +163,7 @@ struct Arguments {
       return .initialise(configuration: value(.config)?.text ?? Command.firstConfiguration)
     case .engine: return .engine(try word("ENGINE", of: Engine.self), configuration: try configuration())
     case .exec:
-      guard !program.isEmpty else { throw .missingProgram }
+      if program.isEmpty { throw UsageError("no program given: bearer-proxy exec [OPTIONS] -- PROGRAM [ARGUMENTS]") }
       return .exec(
         ExecOptions(
           configuration: try configuration(), program: value(.program)?.text, logLevel: try choice(.logLevel),
@@ -199,10 +205,10 @@ struct Arguments {
       options.extraScopes = try ScopeSet(repeated[.extraScope] ?? [])
     } catch {
       guard case .word(let word) = error else { return options }
-      throw .badValue(source: "--extra-scope", value: word, expected: "one scope without blanks, quotes, backslashes")
+      throw .badValue("--extra-scope", word, expected: "one scope without blanks, quotes, backslashes")
     }
     if let reserved = options.extraScopes.firstReserved {
-      throw .badValue(source: "--extra-scope", value: reserved, expected: "an API's scope")
+      throw .badValue("--extra-scope", reserved, expected: "an API's scope")
     }
     options.claims = try parsed(.claims, "a JSON object of at most 16 KiB") { text in
       do throws(ClaimsError) { return try Claims(json: text) } catch { return nil }
@@ -220,7 +226,7 @@ struct Arguments {
     switch (value(.application)?.text, value(.route)?.text) {
     case (let application?, nil): return .application(application)
     case (nil, let route?): return .route(route)
-    case (nil, nil): throw .missingOneOf(.application, .route)
+    case (nil, nil): throw UsageError("neither application nor route given: use --application or --route")
     case (.some, .some): throw .together(.application, .route)
     }
   }
@@ -248,10 +254,10 @@ struct Arguments {
   private func word<Word: RawRepresentable<String> & CaseIterable>(
     _ name: String, of: Word.Type
   ) throws(UsageError) -> Word {
-    let words = Word.allCases.map(\.rawValue)
-    guard let operand else { throw .missingWord(name, among: words) }
+    let words = "one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))"
+    guard let operand else { throw UsageError("no \(name) given: \(words)") }
     if let word = Word(rawValue: operand) { return word }
-    throw .badValue(source: name, value: operand, expected: "one of \(words.joined(separator: ", "))")
+    throw .badValue(name, operand, expected: words)
   }
 
   /// The option's value, or the variable's; an empty variable counts as unset.
@@ -282,7 +288,7 @@ struct Arguments {
   ) throws(UsageError) -> Value? {
     guard let value = value(option) else { return nil }
     if let parsed = read(value.text) { return parsed }
-    throw .badValue(source: value.source, value: value.text, expected: expected)
+    throw .badValue(value.source, value.text, expected: expected)
   }
 
   private func wait() throws(UsageError) -> UInt64? {
@@ -302,62 +308,41 @@ extension HTTPURL {
 }
 
 /// A mistake in the command line, or in a variable that replaces an option.
-enum UsageError: Error, Equatable {
-  case unknownCommand(String, suggestion: String?)
-  case unknownOption(String, suggestion: String?)
-  /// The option is the last word, or its value is empty.
-  case missingValue(String)
-  case unexpectedValue(String)
-  /// `meant` is the option that the word is probably the value of.
-  case unexpectedWord(String, meant: Option?)
-  /// A configuration file without its option.
-  case unnamedConfiguration(String, CommandName)
-  /// No configuration is named, and none is in the usual places.
-  case noConfiguration([String])
-  /// A configuration was found that the user did not write and does not trust with root's files.
-  case foreignConfiguration(String)
-  /// The command needs one of a few words, and there is none.
-  case missingWord(String, among: [String])
-  case missingProgram
-  case repeated(String)
-  /// `source` is the option or the variable.
-  case badValue(source: String, value: String, expected: String)
-  case missing(Option)
-  case missingOneOf(Option, Option)
-  /// The two mean nothing together.
-  case together(Option, Option)
-  /// The first means nothing without the second.
-  case without(Option, Option)
+struct UsageError: Error, Equatable {
+  let message: String
 
-  var message: String {
-    switch self {
-    case .unknownCommand(let word, let suggestion): "unknown command '\(word)'\(hint(suggestion))"
-    case .unknownOption(let word, let suggestion): "unknown option '\(word)'\(hint(suggestion))"
-    case .missingValue(let option): "option '\(option)' needs a value"
-    case .unexpectedValue(let option): "option '\(option)' takes no value"
-    case .unexpectedWord(let word, let option):
-      "unexpected argument '\(word)'\(hint(option.map { "--\($0.rawValue) \(word)" }))"
-    case .unnamedConfiguration(let word, let command):
-      "unexpected argument '\(word)'; -c names the configuration: bearer-proxy \(command.rawValue) -c \(word)"
-    case .noConfiguration(let places):
-      "no configuration: none is named with -c or BEARER_PROXY_CONFIG, and there is no "
-        + "\(places.joined(separator: ", no ")). 'bearer-proxy init' writes a first one"
-    case .foreignConfiguration(let path): "\(path) belongs to another user; to use it, name it: -c \(path)"
-    case .missingWord(let name, let words): "no \(name) given: one of \(words.joined(separator: ", "))"
-    case .missingProgram: "no program given: bearer-proxy exec [OPTIONS] -- PROGRAM [ARGUMENTS]"
-    case .repeated(let option): "option '\(option)' is given twice"
-    case .badValue(let source, let value, let expected): "\(source) is \(expected), not '\(value)'"
-    case .missing(let option):
-      option.variable.map { "no \(option.rawValue) given: use --\(option.rawValue) or set \($0)" }
-        ?? "no \(option.rawValue) given: use --\(option.rawValue)"
-    case .missingOneOf(let one, let other):
-      "neither \(one.rawValue) nor \(other.rawValue) given: use --\(one.rawValue) or --\(other.rawValue)"
-    case .together(let one, let other): "--\(one.rawValue) and --\(other.rawValue) do not go together"
-    case .without(let one, let other): "--\(one.rawValue) means nothing without --\(other.rawValue)"
-    }
+  init(_ message: String, suggestion: String? = nil) {
+    self.message = message + (suggestion.map { "; did you mean '\($0)'?" } ?? "")
   }
 
-  private func hint(_ suggestion: String?) -> String {
-    suggestion.map { "; did you mean '\($0)'?" } ?? ""
+  /// A configuration file without its option.
+  static func unnamedConfiguration(_ word: String, _ command: CommandName) -> UsageError {
+    UsageError(
+      "unexpected argument '\(word)'; -c names the configuration: bearer-proxy \(command.rawValue) -c \(word)")
+  }
+
+  /// - Parameter meant: the option that the word is probably the value of.
+  static func unexpectedWord(_ word: String, meant: Option?) -> UsageError {
+    UsageError("unexpected argument '\(word)'", suggestion: meant.map { "--\($0.rawValue) \(word)" })
+  }
+
+  /// - Parameter source: the option or the variable.
+  static func badValue(_ source: String, _ value: String, expected: String) -> UsageError {
+    UsageError("\(source) is \(expected), not '\(value)'")
+  }
+
+  static func missing(_ option: Option) -> UsageError {
+    let variable = option.variable.map { " or set \($0)" } ?? ""
+    return UsageError("no \(option.rawValue) given: use --\(option.rawValue)\(variable)")
+  }
+
+  /// The two mean nothing together.
+  static func together(_ one: Option, _ other: Option) -> UsageError {
+    UsageError("--\(one.rawValue) and --\(other.rawValue) do not go together")
+  }
+
+  /// The first means nothing without the second.
+  static func without(_ one: Option, _ other: Option) -> UsageError {
+    UsageError("--\(one.rawValue) means nothing without --\(other.rawValue)")
   }
 }

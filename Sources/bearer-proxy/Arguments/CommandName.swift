@@ -170,9 +170,11 @@ struct ConfigurationSearch {
     for place in places {
       guard let owner = owner(place) else { continue }
       if owner == user || owner == 0 { return place }
-      throw .foreignConfiguration(place)
+      throw UsageError("\(place) belongs to another user; to use it, name it: -c \(place)")
     }
-    throw .noConfiguration(places)
+    throw UsageError(
+      "no configuration: none is named with -c or BEARER_PROXY_CONFIG, and there is no "
+        + "\(places.joined(separator: ", no ")). 'bearer-proxy init' writes a first one")
   }
 }
 
