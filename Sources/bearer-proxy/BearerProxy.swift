@@ -47,18 +47,18 @@ extension Command {
       case .version(let form): CommandAnswer(text: versionText(form), status: .done)
       case .help(let name): CommandAnswer(text: helpText(name), status: .done)
       case .check(let configuration): try CheckCommand(configuration: configuration).answer(in: context)
-      case .checkLive(let options): try await LiveCheck(options: options).answer(in: context)
+      case .checkLive(let command): try await command.answer(in: context)
       case .initialise(let configuration): try InitCommand(configuration: configuration).answer(in: context)
       case .discover(let api): try await DiscoverCommand(api: api).answer(in: context)
       case .engine(let engine, let configuration):
         try EngineCommand(engine: engine, configuration: configuration).answer(in: context)
-      case .exec(let options): try await ExecCommand(options: options).answer(in: context)
+      case .exec(let command): try await command.answer(in: context)
       case .run(let options): try await RunCommand(options: options).answer(in: context)
-      case .login(let options): try await LoginCommand(options: options).answerUntilInterrupted(in: context)
-      case .accounts(let options): try await AccountsCommand(options: options).answer(in: context)
-      case .logout(let options): try await LogoutCommand(options: options).answer(in: context)
-      case .status(let options): try await StatusCommand(options: options).answer(in: context)
-      case .token(let options): try await TokenCommand(options: options).answer(in: context)
+      case .login(let command): try await command.answerUntilInterrupted(in: context)
+      case .accounts(let command): try await command.answer(in: context)
+      case .logout(let command): try await command.answer(in: context)
+      case .status(let command): try await command.answer(in: context)
+      case .token(let command): try await command.answer(in: context)
       }
     } catch {
       return error.answer

@@ -41,7 +41,7 @@ import Tokens
     var context = CommandContext(environment: [:])
     context.now = { Self.now }
     return await Command.accounts(
-      AccountsOptions(configuration: file, form: form, application: application, account: account)
+      AccountsCommand(configuration: file, form: form, application: application, account: account)
     ).answer(in: context)
   }
 

@@ -20,41 +20,41 @@ import Testing
     ),
     (["check"], .check(configuration: "env.yaml")),
     (["check", "--config", "--odd--"], .check(configuration: "--odd--")),
-    (["check", "--live"], .checkLive(LiveCheckOptions(configuration: "env.yaml", form: .text))),
+    (["check", "--live"], .checkLive(LiveCheck(configuration: "env.yaml", form: .text))),
     (
       ["check", "--live", "--route", "a", "--probe", "me?x=1", "--json"],
-      .checkLive(LiveCheckOptions(configuration: "env.yaml", route: "a", probe: "me?x=1", form: .json))
+      .checkLive(LiveCheck(configuration: "env.yaml", route: "a", probe: "me?x=1", form: .json))
     ),
     (
       ["token", "--route", "orders"],
-      .token(TokenOptions(configuration: "env.yaml", route: "orders", form: .text, reveal: false))
+      .token(TokenCommand(configuration: "env.yaml", route: "orders", form: .text, reveal: false))
     ),
     (
       ["token", "--reveal", "-c", "f", "--json", "--route=orders"],
-      .token(TokenOptions(configuration: "f", route: "orders", form: .json, reveal: true))
+      .token(TokenCommand(configuration: "f", route: "orders", form: .json, reveal: true))
     ),
     (
       ["token", "--route", "git", "--format", "git", "--username", "me", "get"],
       .token(
-        TokenOptions(
+        TokenCommand(
           configuration: "env.yaml", route: "git", form: .text, reveal: false, format: .git, operation: .get,
           username: "me"))
     ),
     (
       ["exec", "-c", "f", "--program", "kafka", "--", "run", "--loops", "--", "x"],
       .exec(
-        ExecOptions(
+        ExecCommand(
           configuration: "f", program: "kafka", logLevel: .error, logFormat: nil, words: ["run", "--loops", "--", "x"]))
     ),
     (
       ["exec", "-c", "f", "--keep-variable", "A", "--keep-variable=B", "--", "x"],
       .exec(
-        ExecOptions(
+        ExecCommand(
           configuration: "f", program: nil, logLevel: .error, logFormat: nil, keptVariables: ["A", "B"], words: ["x"]))
     ),
-    (["status"], .status(StatusOptions(configuration: "env.yaml", form: .text))),
-    (["status", "--wait", "--json"], .status(StatusOptions(configuration: "env.yaml", form: .json, wait: 60))),
-    (["status", "--wait=5", "-c", "f"], .status(StatusOptions(configuration: "f", form: .text, wait: 5))),
+    (["status"], .status(StatusCommand(configuration: "env.yaml", form: .text))),
+    (["status", "--wait", "--json"], .status(StatusCommand(configuration: "env.yaml", form: .json, wait: 60))),
+    (["status", "--wait=5", "-c", "f"], .status(StatusCommand(configuration: "f", form: .text, wait: 5))),
     (["init"], .initialise(configuration: "env.yaml")), (["init", "-c", "f"], .initialise(configuration: "f")),
     (["completion", "zsh"], .completion(.zsh)), (["man"], .man), (["completion", "--help"], .help(.completion)),
     (["version"], .version(.text)), (["version", "--json"], .version(.json)), (["--version"], .version(.text)),

@@ -29,12 +29,12 @@ import Tokens
 
   /// Every command that needs an event loop.
   private static let commands: [@Sendable (_ file: String) -> Command] = [
-    { .token(TokenOptions(configuration: $0, route: "mail", form: .text, reveal: false)) },
-    { .login(LoginOptions(configuration: $0, target: .route("mail"))) },
-    { .accounts(AccountsOptions(configuration: $0, form: .json)) },
-    { .logout(LogoutOptions(configuration: $0, account: "alice", application: nil)) },
-    { .status(StatusOptions(configuration: $0, form: .json, wait: nil)) },
-    { .checkLive(LiveCheckOptions(configuration: $0, route: nil, probe: nil, form: .json)) },
+    { .token(TokenCommand(configuration: $0, route: "mail", form: .text, reveal: false)) },
+    { .login(LoginCommand(configuration: $0, target: .route("mail"))) },
+    { .accounts(AccountsCommand(configuration: $0, form: .json)) },
+    { .logout(LogoutCommand(configuration: $0, account: "alice", application: nil)) },
+    { .status(StatusCommand(configuration: $0, form: .json, wait: nil)) },
+    { .checkLive(LiveCheck(configuration: $0, route: nil, probe: nil, form: .json)) },
   ]
 
   @Test(arguments: commands.indices)
@@ -75,7 +75,7 @@ import Tokens
     #expect(store.blindness != nil)
     #expect(warnings.withLock { $0 } == "bearer-proxy: warning: rediss://127.0.0.1:1/0: Connection refused\n")
     // The next command meets the file as it is now, and names its place.
-    let answer = await Command.accounts(AccountsOptions(configuration: file)).answer(in: context)
+    let answer = await Command.accounts(AccountsCommand(configuration: file)).answer(in: context)
     #expect(answer.status == .usage)
     #expect(answer.text.contains("proxy.yaml:3:"))
     #expect(answer.text.contains("cache.tls.ca_file: \(trust) holds no usable certification authorities"))

@@ -109,7 +109,7 @@ import Testing
         return try (wrong.metadata ?? .success(Self.answer(200, metadata))).get()
       }
     }
-    let answer = await Command.checkLive(LiveCheckOptions(configuration: file, form: .text)).answer(in: context)
+    let answer = await Command.checkLive(LiveCheck(configuration: file, form: .text)).answer(in: context)
     #expect(answer.status == .failed)
     let lines = answer.text.split(separator: "\n").map(String.init)
     let step = try #require(lines.firstIndex { $0.hasPrefix("  FAILED  \(wrong.step.rawValue) ") }, "\(answer.text)")

@@ -25,8 +25,8 @@ import Tokens
       """ + route("one", "one.example", "a") + route("two", "two.example", "b") + route("more", "one.example", "c")
         + route("home", nil, "d"), to: "p.yaml")
     let routes = try CommandContext(environment: [:]).settings(file).routes
-    func plan(_ target: LoginOptions.Target) throws -> LoginPlan {
-      try LoginPlan(LoginOptions(configuration: file, target: target), routes: routes, applications: ["app"])
+    func plan(_ target: LoginCommand.Target) throws -> LoginPlan {
+      try LoginPlan(LoginCommand(configuration: file, target: target), routes: routes, applications: ["app"])
     }
     let host = "https://login.microsoftonline.com"
     for (name, tenant) in [("one", "one.example"), ("two", "two.example"), ("home", nil)] as [(String, String?)] {

@@ -44,7 +44,7 @@ import Testing
         return FetchResponse(status: 200, fields: fields, body: Array(json.utf8))
       }
     }
-    let answer = await Command.checkLive(LiveCheckOptions(configuration: file, form: .text)).answer(in: context)
+    let answer = await Command.checkLive(LiveCheck(configuration: file, form: .text)).answer(in: context)
     let lines = answer.text.split(separator: "\n")
     let line = lines.firstIndex { $0.hasPrefix("  FAILED  clock ") }
     #expect((line == nil) == (words == nil), "\(answer.text)")

@@ -30,7 +30,7 @@ import Tokens
         - {name: open, path: /open/, upstream: https://open.example/, token: none}
       """, to: "proxy.yaml")
     let token = reply ?? Self.json(200, #"{"access_token": "AT-1", "expires_in": 3599, "token_type": "Bearer"}"#)
-    let options = TokenOptions(configuration: file, route: route, form: form, reveal: reveal)
+    let options = TokenCommand(configuration: file, route: route, form: form, reveal: reveal)
     var context = CommandContext(environment: [:])
     context.now = { UnixTime(1_700_000_000) }
     context.providers = { _ in
@@ -104,7 +104,7 @@ import Tokens
   }
 
   @Test func `an unreadable configuration is one too`() async throws {
-    let options = TokenOptions(configuration: "/nowhere.yaml", route: "orders", form: .json, reveal: false)
+    let options = TokenCommand(configuration: "/nowhere.yaml", route: "orders", form: .json, reveal: false)
     let answer = await Command.token(options).answer(in: CommandContext(environment: [:]))
     #expect(answer.status == .usage)
     #expect(answer.text.hasPrefix("/nowhere.yaml: error: cannot read the configuration"))

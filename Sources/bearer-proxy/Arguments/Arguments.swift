@@ -138,7 +138,7 @@ struct Arguments {
         return .check(configuration: try configuration())
       }
       return .checkLive(
-        LiveCheckOptions(
+        LiveCheck(
           configuration: try configuration(), route: value(.route)?.text,
           probe: try parsed(.probe, "a path without '..', blanks and fragment") { isProbePath($0) ? $0 : nil },
           form: form))
@@ -148,15 +148,15 @@ struct Arguments {
       return .login(try login())
     case .accounts:
       return .accounts(
-        AccountsOptions(
+        AccountsCommand(
           configuration: try configuration(), form: form, application: value(.application)?.text,
           account: value(.account)?.text))
     case .logout:
       return .logout(
-        LogoutOptions(
+        LogoutCommand(
           configuration: try configuration(), account: try text(.account), application: value(.application)?.text,
           revokes: given.contains(.revoke)))
-    case .status: return .status(StatusOptions(configuration: try configuration(), form: form, wait: try wait()))
+    case .status: return .status(StatusCommand(configuration: try configuration(), form: form, wait: try wait()))
     case .initialise:
       let api = try parsed(.discover, "the URL of an API, such as https://mcp.example/mcp") { HTTPURL(readable: $0) }
       if let api { return .discover(api) }
@@ -165,7 +165,7 @@ struct Arguments {
     case .exec:
       if program.isEmpty { throw UsageError("no program given: bearer-proxy exec [OPTIONS] -- PROGRAM [ARGUMENTS]") }
       return .exec(
-        ExecOptions(
+        ExecCommand(
           configuration: try configuration(), program: value(.program)?.text, logLevel: try choice(.logLevel),
           logFormat: try choice(.logFormat), keptVariables: repeated[.keepVariable] ?? [], words: program))
     case .completion:
@@ -180,11 +180,11 @@ struct Arguments {
     }
   }
 
-  private func token(_ form: OutputForm) throws(UsageError) -> TokenOptions {
+  private func token(_ form: OutputForm) throws(UsageError) -> TokenCommand {
     let format: TokenFormat? = try choice(.format)
     let isHelper = format == .git || format == .docker
     if let operand, !isHelper { throw .unexpectedWord(operand, meant: meant(by: operand, .token)) }
-    var options = TokenOptions(
+    var options = TokenCommand(
       configuration: try configuration(), route: try text(.route), form: form, reveal: given.contains(.reveal),
       format: format)
     if options.format != nil, form == .json { throw .together(.format, .json) }
@@ -199,8 +199,8 @@ struct Arguments {
     return options
   }
 
-  private func login() throws(UsageError) -> LoginOptions {
-    var options = LoginOptions(configuration: try configuration(), target: try target(), way: try way())
+  private func login() throws(UsageError) -> LoginCommand {
+    var options = LoginCommand(configuration: try configuration(), target: try target(), way: try way())
     do throws(ScopeError) {
       options.extraScopes = try ScopeSet(repeated[.extraScope] ?? [])
     } catch {
@@ -222,7 +222,7 @@ struct Arguments {
     return options
   }
 
-  private func target() throws(UsageError) -> LoginOptions.Target {
+  private func target() throws(UsageError) -> LoginCommand.Target {
     switch (value(.application)?.text, value(.route)?.text) {
     case (let application?, nil): return .application(application)
     case (nil, let route?): return .route(route)
@@ -231,7 +231,7 @@ struct Arguments {
     }
   }
 
-  private func way() throws(UsageError) -> LoginOptions.Way {
+  private func way() throws(UsageError) -> LoginCommand.Way {
     guard given.contains(.deviceCode) else {
       return .browser(prompt: try choice(.prompt), hint: value(.loginHint)?.text)
     }
@@ -241,12 +241,12 @@ struct Arguments {
     return .deviceCode
   }
 
-  private func redirect() throws(UsageError) -> LoginOptions.Redirect? {
+  private func redirect() throws(UsageError) -> LoginCommand.Redirect? {
     if value(.port) != nil, value(.redirectURI) != nil { throw .together(.port, .redirectURI) }
     let port = try parsed(.port, "a whole number from 1 to 65535") { UInt16($0).flatMap { $0 > 0 ? $0 : nil } }
     if let port { return .port(port) }
     return try parsed(.redirectURI, "http://localhost or http://127.0.0.1, perhaps with a port and a path") { text in
-      LoopbackRedirect(text).map(LoginOptions.Redirect.uri)
+      LoopbackRedirect(text).map(LoginCommand.Redirect.uri)
     }
   }
 
@@ -296,7 +296,7 @@ struct Arguments {
     let seconds = try parsed(.wait, "a whole number of seconds up to 86400") { text in
       UInt64(text).flatMap { $0 <= 86_400 ? $0 : nil }
     }
-    return seconds ?? StatusOptions.patience
+    return seconds ?? StatusCommand.patience
   }
 }
 

@@ -8,19 +8,19 @@ import Tokens
 enum Command: Equatable {
   case run(RunOptions)
   case check(configuration: String)
-  case checkLive(LiveCheckOptions)
-  case login(LoginOptions)
-  case accounts(AccountsOptions)
-  case logout(LogoutOptions)
-  case token(TokenOptions)
-  case status(StatusOptions)
+  case checkLive(LiveCheck)
+  case login(LoginCommand)
+  case accounts(AccountsCommand)
+  case logout(LogoutCommand)
+  case token(TokenCommand)
+  case status(StatusCommand)
   /// Ask for a first configuration, and write it.
   case initialise(configuration: String)
   /// Print a configuration for an API that describes itself.
   case discover(HTTPURL)
   /// Print another proxy's part of asking for tokens.
   case engine(Engine, configuration: String)
-  case exec(ExecOptions)
+  case exec(ExecCommand)
   case completion(Shell)
   /// Print the names in a configuration, for the shells.
   case names(NameList, configuration: String)
@@ -71,7 +71,8 @@ struct RunOptions: Equatable {
   /// The environment variables that one of these came from.
   var variables: Set<String> = []
 }
-struct ExecOptions: Equatable {
+/// Starts a program with the variables by which it gets tokens here.
+struct ExecCommand: Equatable {
   var configuration: String
   /// The program under `programs`; nil: the only one.
   var program: String?
@@ -85,7 +86,8 @@ struct ExecOptions: Equatable {
   var words: [String]
 }
 
-struct LiveCheckOptions: Equatable {
+/// Tries what a configuration says.
+struct LiveCheck: Equatable {
   var configuration: String
   /// The only route to try; nil: every one.
   var route: String?
@@ -94,7 +96,8 @@ struct LiveCheckOptions: Equatable {
   var form: OutputForm
 }
 
-struct TokenOptions: Equatable {
+/// Obtains a route's token as the proxy would and says what came of it.
+struct TokenCommand: Equatable {
   var configuration: String
   /// The route whose token is wanted.
   var route: String
@@ -106,7 +109,7 @@ struct TokenOptions: Equatable {
   /// The operation that the program asks for; nil: a token.
   var operation: TokenOperation?
   /// The user name beside the token, for programs that want one.
-  var username = TokenOptions.usualUsername
+  var username = TokenCommand.usualUsername
 
   /// The name that GitLab expects; other servers take any.
   static let usualUsername = "oauth2"
@@ -122,7 +125,8 @@ enum TokenOperation: String, CaseIterable {
   case get, store, erase, list
 }
 
-struct StatusOptions: Equatable {
+/// Asks a running instance.
+struct StatusCommand: Equatable {
   var configuration: String
   var form: OutputForm
   /// Seconds to wait until the instance is ready; nil: it is asked once.
@@ -132,7 +136,8 @@ struct StatusOptions: Equatable {
   static let patience: UInt64 = 60
 }
 
-struct AccountsOptions: Equatable {
+/// Lists the people of applications. Those of a cache that is too large to hold are written page by page.
+struct AccountsCommand: Equatable {
   var configuration: String
   var form = OutputForm.text
   /// The only application whose people are listed.
@@ -141,7 +146,8 @@ struct AccountsOptions: Equatable {
   var account: String?
 }
 
-struct LogoutOptions: Equatable {
+/// Signs a person out.
+struct LogoutCommand: Equatable {
   var configuration: String
   /// A user name or an id.
   var account: String
@@ -151,7 +157,8 @@ struct LogoutOptions: Equatable {
   var revokes = false
 }
 
-struct LoginOptions: Equatable {
+/// Signs a person in.
+struct LoginCommand: Equatable {
   /// The application or route of a sign-in.
   enum Target: Equatable {
     /// An application, and every route of its first account.
@@ -188,7 +195,7 @@ struct LoginOptions: Equatable {
   /// The redirect URI, if it is not the application's usual one.
   var redirect: Redirect?
   /// Seconds that the person may take in the browser.
-  var timeout: UInt64 = LoginOptions.patience
+  var timeout: UInt64 = LoginCommand.patience
 
   /// The time limit without the option.
   static let patience: UInt64 = 300

@@ -6,25 +6,22 @@ import Identity
 import Telemetry
 import Tokens
 
-/// Lists the people of applications. Those of a cache that is too large to hold are written page by page.
-struct AccountsCommand {
-  let options: AccountsOptions
-
+extension AccountsCommand {
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let (settings, cache) = try context.settingsAndCache(options.configuration)
+    let (settings, cache) = try context.settingsAndCache(configuration)
     var applications = settings.applications
-    if let name = options.application {
+    if let name = application {
       applications.removeAll { $0.name != name }
       if applications.isEmpty {
-        throw .unknown("application", name, among: settings.applications.map(\.name), in: options.configuration)
+        throw .unknown("application", name, among: settings.applications.map(\.name), in: configuration)
       }
     }
     let store = try await context.openReadable(cache, context.network())
-    var list = AccountsList(form: options.form, now: context.now())
+    var list = AccountsList(form: form, now: context.now())
     for application in applications {
       list.begin(application)
       let people = SignedInAccounts(Application(offline: application), store: store)
-      if let name = options.account {
+      if let name = account {
         list.add(await people.accounts(called: name))
         continue
       }

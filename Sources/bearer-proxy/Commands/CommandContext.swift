@@ -114,14 +114,11 @@ struct CommandAnswer: Equatable {
   var status: ExitStatus
   var stream: Stream
 
-  /// An answer on standard output if the command succeeded, else on standard error.
-  init(text: String, status: ExitStatus) {
-    self.init(text: text, status: status, stream: status == .done ? .output : .error)
-  }
-
-  /// An answer on a stream that a program reads, whatever it is.
-  init(text: String, status: ExitStatus, stream: Stream) {
-    (self.text, self.status, self.stream) = (text, status, stream)
+  /// An answer on the stream that a program reads; without one, on standard output if the command succeeded, else on
+  /// standard error.
+  init(text: String, status: ExitStatus, stream: Stream? = nil) {
+    (self.text, self.status) = (text, status)
+    self.stream = stream ?? (status == .done ? .output : .error)
   }
 
   func write() {

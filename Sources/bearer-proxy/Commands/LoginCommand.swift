@@ -8,10 +8,7 @@ import Platform
 import Telemetry
 import Tokens
 
-/// Signs a person in.
-struct LoginCommand {
-  let options: LoginOptions
-
+extension LoginCommand {
   /// The same; an interrupt ends it in good order.
   func answerUntilInterrupted(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
     ProcessSignal.ignoreBrokenPipes()
@@ -29,29 +26,29 @@ struct LoginCommand {
   }
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let configuration = try context.configuration(options.configuration)
-    let settings = configuration.settings
-    let plan = try LoginPlan(options, routes: settings.routes, applications: settings.applications.map(\.name))
+    let loaded = try context.configuration(configuration)
+    let settings = loaded.settings
+    let plan = try LoginPlan(self, routes: settings.routes, applications: settings.applications.map(\.name))
     guard let application = settings.application(named: plan.token.application) else {
       preconditionFailure("the plan's application is one of the settings'")
     }
-    guard let path = configuration.cache.place else {
+    guard let path = loaded.cache.place else {
       throw .usage(
-        "\(options.configuration) keeps tokens in memory, which ends with this command; set cache: {file: PATH}")
+        "\(configuration) keeps tokens in memory, which ends with this command; set cache: {file: PATH}")
     }
     let network = try context.network()
-    let providers = context.providers(configuration, network)
+    let providers = context.providers(loaded, network)
     var request = SignInRequest(
       application: Application(
-        application, credential: configuration.certificates.credential(of: application, fetch: providers),
+        application, credential: loaded.certificates.credential(of: application, fetch: providers),
         fetch: providers(application)), scopes: plan.token.scopes, extraScopes: plan.extraScopes)
     if let authority = plan.token.authority { request.application.move(to: authority) }
     request.parameters = plan.token.parameters
-    request.claims = options.claims
+    request.claims = claims
     let shown = ShownName(application.name, application.displayName)
     request.displayName = shown.shown
     request.purpose = plan.routes.isEmpty ? nil : plan.routes.map { $0.displayName ?? $0.name }.joined(separator: ", ")
-    let store = await context.open(configuration.cache, network)
+    let store = await context.open(loaded.cache, network)
     if let reason = await unwritable(store) {
       throw .failed(
         "the cache cannot be written, so the sign-in does not begin: \(reason.description(path: path))",
@@ -61,13 +58,13 @@ struct LoginCommand {
     // If the cache is too large to hold, the named one is among some.
     if let name = plan.account { _ = await signedIn.accounts(called: name) }
     let people = await signedIn.accounts().map(\.account)
-    let expectation = LoginExpectation(named: plan.account, hint: options.hint, prompt: options.prompt, people: people)
+    let expectation = LoginExpectation(named: plan.account, hint: hint, prompt: prompt, people: people)
     request.expectedAccount = expectation.account
     request.loginHint = expectation.hint
     request.prompt = expectation.prompt
-    request.domainHint = options.domainHint
+    request.domainHint = domainHint
     if expectation.isOpen { request.confirmation = confirmation(shown, people, at: context.terminal) }
-    let remembered = await RememberedRequirement(options.target, plan, request.application, store, now: context.now)
+    let remembered = await RememberedRequirement(target, plan, request.application, store, now: context.now)
     if let remembered {
       remembered.add(to: &request)
       context.writeProgress(remembered.words)
@@ -85,7 +82,7 @@ struct LoginCommand {
         "no person is signed in to '\(plan.token.application)': \(error.message(cachePath: path))",
         status: error.exitStatus,
         advice: error.cure(
-          application, configuration: options.configuration, way: options.way, redirect: redirect(request.application)))
+          application, configuration: configuration, way: way, redirect: loopback(request.application)))
     }
   }
 
@@ -94,7 +91,7 @@ struct LoginCommand {
     _ context: CommandContext
   ) async throws(SignInError) -> AuthenticationResult {
     let writeProgress = context.writeProgress
-    switch options.way {
+    switch way {
     case .deviceCode:
       let countdown = CountdownLine(now: context.now, write: writeProgress)
       defer { countdown.end() }
@@ -115,7 +112,7 @@ struct LoginCommand {
       // The address is in the browser's arguments then, and every user of the machine can read it.
       let users = browser == nil ? nil : browserUsers(context.environment)
       return try await InteractiveSignIn(
-        request, store: store, loop: loop, redirect: redirect(request.application), timeout: .seconds(options.timeout),
+        request, store: store, loop: loop, redirect: loopback(request.application), timeout: .seconds(timeout),
         users: users, now: context.now
       ).acquireToken { address in
         let isOpen = browser?.open(address) ?? false
@@ -168,8 +165,8 @@ struct LoginCommand {
     }
   }
 
-  private func redirect(_ application: Application) -> LoopbackRedirect {
-    switch options.redirect {
+  private func loopback(_ application: Application) -> LoopbackRedirect {
+    switch redirect {
     case .uri(let redirect): redirect
     case .port(let port): LoopbackRedirect(application.callback, port: port)
     case nil: LoopbackRedirect(application.callback)
@@ -189,7 +186,7 @@ struct LoginCommand {
   }
 }
 
-extension LoginOptions {
+extension LoginCommand {
   /// The prompt that the provider is asked for; device codes have no such choice.
   fileprivate var prompt: Prompt? { if case .browser(let prompt, _) = way { prompt } else { nil } }
 

@@ -17,23 +17,23 @@ struct LoginPlan {
   /// Works it out. An application without routes of people is signed in to for nothing in particular; one with several
   /// is signed in to for the first one's account and scopes. The account's other routes are consented to as well,
   /// unless there is a `.default`, which cannot be combined with other scopes.
-  init(_ options: LoginOptions, routes: [RouteSettings], applications: [String]) throws(CommandError) {
+  init(_ command: LoginCommand, routes: [RouteSettings], applications: [String]) throws(CommandError) {
     let people = routes.compactMap { route in route.token.issued.map { (route: route, token: $0) } }
       .filter(\.token.isAccounts)
     let served: [(route: RouteSettings, token: IssuedToken)]
-    switch options.target {
+    switch command.target {
     case .route(let name):
       guard routes.contains(where: { $0.name == name }) else {
-        throw .unknown("route", name, among: routes.map(\.name), in: options.configuration)
+        throw .unknown("route", name, among: routes.map(\.name), in: command.configuration)
       }
       served = people.filter { $0.route.name == name }
       guard let first = served.first else {
-        throw .usage("\(options.configuration): route '\(name)' takes no person's token: no sign-in is needed")
+        throw .usage("\(command.configuration): route '\(name)' takes no person's token: no sign-in is needed")
       }
       token = first.token
     case .application(let name):
       guard applications.contains(name) else {
-        throw .unknown("application", name, among: applications, in: options.configuration)
+        throw .unknown("application", name, among: applications, in: command.configuration)
       }
       let first = people.first { $0.token.application == name }?.token
       token = first ?? IssuedToken(application: name, subject: .account(nil), scopes: .none)
@@ -42,7 +42,7 @@ struct LoginPlan {
     }
     let others = served.dropFirst().reduce(ScopeSet.none) { $0.union($1.token.scopes) }
     let hasDefault = served.contains { $0.token.scopes.words.contains { $0.hasSuffix("/.default") } }
-    extraScopes = hasDefault ? options.extraScopes : options.extraScopes.union(others)
+    extraScopes = hasDefault ? command.extraScopes : command.extraScopes.union(others)
     self.routes = served.map(\.route)
   }
 }
@@ -113,7 +113,7 @@ struct RememberedRequirement {
 
   /// The need of the route that is signed in for; nil if there is none.
   init?(
-    _ target: LoginOptions.Target, _ plan: LoginPlan, _ application: Application, _ store: CacheStore,
+    _ target: LoginCommand.Target, _ plan: LoginPlan, _ application: Application, _ store: CacheStore,
     now: @escaping @Sendable () -> UnixTime
   ) async {
     guard case .route(let name) = target else { return nil }

@@ -63,7 +63,7 @@ extension SignInError {
   ///   - application: the one that was signed in to, as `configuration` has it.
   ///   - redirect: the place for the browser's answer.
   func cure(
-    _ application: ApplicationSettings, configuration: String, way: LoginOptions.Way, redirect: LoopbackRedirect
+    _ application: ApplicationSettings, configuration: String, way: LoginCommand.Way, redirect: LoopbackRedirect
   ) -> String {
     var parts: [Cure.Part: String] = [
       .application: "application '\(application.name)'", .configuration: configuration,
@@ -74,7 +74,7 @@ extension SignInError {
   }
 }
 
-extension LoginOptions.Way {
+extension LoginCommand.Way {
   /// True if the person is to see nothing.
   fileprivate var isSilent: Bool {
     if case .browser(prompt: .some(.none), _) = self { true } else { false }

@@ -6,52 +6,49 @@ import Identity
 import Proxy
 import Tokens
 
-/// Signs a person out.
-struct LogoutCommand {
-  let options: LogoutOptions
-
+extension LogoutCommand {
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
     let network = try context.network()
     var applications: [Application]
     let cache: CacheLocation
-    if options.revokes {
-      let configuration = try context.configuration(options.configuration)
-      let provider = context.providers(configuration, network)
-      applications = configuration.settings.applications.filter { $0.managedIdentity == nil }.map {
-        Application($0, credential: configuration.certificates.credential(of: $0, fetch: provider), fetch: provider($0))
+    if revokes {
+      let loaded = try context.configuration(configuration)
+      let provider = context.providers(loaded, network)
+      applications = loaded.settings.applications.filter { $0.managedIdentity == nil }.map {
+        Application($0, credential: loaded.certificates.credential(of: $0, fetch: provider), fetch: provider($0))
       }
-      cache = configuration.cache
+      cache = loaded.cache
     } else {
       let settings: Settings
-      (settings, cache) = try context.settingsAndCache(options.configuration)
+      (settings, cache) = try context.settingsAndCache(configuration)
       applications = settings.applications.map { Application(offline: $0) }
     }
     let store = try await context.openReadable(cache, network)
-    if let name = options.application {
+    if let name = application {
       guard let chosen = applications.first(where: { $0.name == name }) else {
-        throw .unknown("application", name, among: applications.map(\.name), in: options.configuration)
+        throw .unknown("application", name, among: applications.map(\.name), in: configuration)
       }
       applications.removeAll { $0.authority.authorizationServer != chosen.authority.authorizationServer }
     }
     var matches: [LogoutMatch] = []
     for application in applications {
-      for known in await SignedInAccounts(application, store: store).accounts(called: options.account) {
+      for known in await SignedInAccounts(application, store: store).accounts(called: account) {
         LogoutMatch.add(known, of: application, to: &matches)
       }
     }
     if matches.isEmpty, cache.place == nil {
       throw .usage(
-        "\(options.configuration) keeps tokens in the memory of the running proxy, where no command can sign a person "
+        "\(configuration) keeps tokens in the memory of the running proxy, where no command can sign a person "
           + "out; its sign-in pages can, or a restart")
     }
     if matches.isEmpty {
       throw .failed(
-        "no account '\(options.account)' is signed in; 'bearer-proxy accounts -c "
-          + "\(options.configuration.shellWord)' lists who is")
+        "no account '\(account)' is signed in; 'bearer-proxy accounts -c "
+          + "\(configuration.shellWord)' lists who is")
     }
     guard let match = matches.count == 1 ? matches[0] : choice(among: matches, at: context.terminal) else {
       throw .failed(
-        "'\(options.account)' is several people; say which with --application, or by the id:\n"
+        "'\(account)' is several people; say which with --application, or by the id:\n"
           + matches.map { "  \($0.words)\n" }.joined())
     }
     return try await remove(match, applications, store, path: cache.place, context)
@@ -61,7 +58,7 @@ struct LogoutCommand {
   private func choice(among matches: [LogoutMatch], at terminal: Terminal) -> LogoutMatch? {
     guard terminal.isInteractive else { return nil }
     let list = matches.enumerated().map { "  \($0 + 1)  \($1.words)\n" }.joined()
-    let question = "'\(options.account)' is several people:\n\(list)Which one is signed out? "
+    let question = "'\(account)' is several people:\n\(list)Which one is signed out? "
     let number = terminal.ask(question, false).flatMap { Int($0) }
     guard let number, matches.indices.contains(number - 1) else { return nil }
     return matches[number - 1]
@@ -72,7 +69,7 @@ struct LogoutCommand {
     _ match: LogoutMatch, _ applications: [Application], _ store: CacheStore, path: String?, _ context: CommandContext
   ) async throws(CommandError) -> CommandAnswer {
     let applications = applications.filter { $0.authority.authorizationServer == match.server }
-    if options.revokes { try await revoke(match, applications, store, context) }
+    if revokes { try await revoke(match, applications, store, context) }
     for application in applications {
       do throws(CacheStoreError) {
         try await SignedInAccounts(application, store: store).remove(account: match.account)
@@ -82,7 +79,7 @@ struct LogoutCommand {
     }
     return CommandAnswer(
       text: "\(match.account.name.printable(limit: 300)) is signed out of \(match.applications)"
-        + "\(options.revokes ? ", and the provider has ended the tokens" : "")\n", status: .done)
+        + "\(revokes ? ", and the provider has ended the tokens" : "")\n", status: .done)
   }
 
   /// Before anything is removed: what the cache has lost cannot be ended any more.

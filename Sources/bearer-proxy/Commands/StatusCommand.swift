@@ -9,15 +9,12 @@ import Proxy
 import Routing
 import Tokens
 
-/// Asks a running instance.
-struct StatusCommand {
-  let options: StatusOptions
-
+extension StatusCommand {
   /// Between two questions of `--wait`.
   private static let pause = Duration.milliseconds(200)
 
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let settings = Result { () throws(CommandError) in try context.settings(options.configuration).admin }
+    let settings = Result { () throws(CommandError) in try context.settings(configuration).admin }
     let network = try context.network()
     let answer = try await ask(settings, network.fetcher, in: context)
     if case .failure(let error) = settings {
@@ -32,13 +29,13 @@ struct StatusCommand {
   private func ask(
     _ settings: Result<AdminSettings?, CommandError>, _ fetcher: Fetcher, in context: CommandContext
   ) async throws(CommandError) -> CommandAnswer {
-    let deadline = MonotonicTime.now + .seconds(options.wait ?? 0)
+    let deadline = MonotonicTime.now + .seconds(wait ?? 0)
     while true {
       var answer: Result<CommandAnswer, CommandError>
       do throws(CommandError) {
         answer = .success(
           try await once(
-            try AdminDoor.all(of: options.configuration, settings, context.environment), fetcher, settings, in: context)
+            try AdminDoor.all(of: configuration, settings, context.environment), fetcher, settings, in: context)
         )
       } catch {
         answer = .failure(error)
@@ -84,7 +81,7 @@ struct StatusCommand {
     }
     let isReady = report.members?["ready"] == .bool(true)
     return CommandAnswer(
-      text: options.form == .json ? report.canonicalText() + "\n" : Self.lines(statusText(report)),
+      text: form == .json ? report.canonicalText() + "\n" : Self.lines(statusText(report)),
       status: isReady ? .done : .failed, stream: .output)
   }
 

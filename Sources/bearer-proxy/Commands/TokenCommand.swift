@@ -9,45 +9,42 @@ import Proxy
 import Routing
 import Tokens
 
-/// Obtains a route's token as the proxy would and says what came of it.
-struct TokenCommand {
-  let options: TokenOptions
-
+extension TokenCommand {
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    if let format = options.format {
-      return try await TokenHelper(options: options, format: format).answer(in: context)
+    if let format = format {
+      return try await answer(as: format, in: context)
     }
-    let configuration = try context.configuration(options.configuration)
-    let settings = configuration.settings
-    let route = try settings.route(options.route, in: options.configuration)
+    let loaded = try context.configuration(configuration)
+    let settings = loaded.settings
+    let route = try settings.route(self.route, in: configuration)
     if route.token.isCallers {
       throw .usage("route '\(route.name)' exchanges its callers' tokens (as: caller), and has none of its own to show")
     }
     let network = try context.network()
-    let subscription = configuration.subscription(
-      of: route.token.issued, fetch: context.providers(configuration, network))
+    let subscription = loaded.subscription(
+      of: route.token.issued, fetch: context.providers(loaded, network))
     guard let subscription else {
       let added = route.token.fixed.map { "\($0.name.text), which the configuration has, and no token" } ?? "no token"
       throw .usage("route '\(route.name)' adds \(added)")
     }
-    let store = await context.open(configuration.cache, network)
+    let store = await context.open(loaded.cache, network)
     let broker = TokenBroker(
       TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)
     do throws(AcquisitionError) {
       let report = TokenReport(
         route: route.name, subscription: subscription, value: try await broker.bearer(for: subscription),
-        now: context.now(), reveal: options.reveal)
-      await context.keep(store, in: configuration.cache)
-      return CommandAnswer(text: options.form == .json ? report.json : report.text, status: .done)
+        now: context.now(), reveal: reveal)
+      await context.keep(store, in: loaded.cache)
+      return CommandAnswer(text: form == .json ? report.json : report.text, status: .done)
     } catch {
-      if options.form == .json {
+      if form == .json {
         let object = refusal(error, subscription).canonicalText() + "\n"
         return CommandAnswer(text: object, status: error.exitStatus, stream: .output)
       }
       throw .failed(
-        "no token for route '\(options.route)': \(error.reason): \(error.detail)", status: error.exitStatus,
-        advice: configuration.advice(
-          for: route, OperatorCommands(settings, cache: settings.cache, configuration: options.configuration)
+        "no token for route '\(route.name)': \(error.reason): \(error.detail)", status: error.exitStatus,
+        advice: loaded.advice(
+          for: route, OperatorCommands(settings, cache: settings.cache, configuration: configuration)
         ).advice(error) + "\n")
     }
   }
@@ -55,7 +52,7 @@ struct TokenCommand {
   private func refusal(_ error: AcquisitionError, _ subscription: TokenSubscription) -> JSONValue {
     let required = error.interactionRequired
     return JSONValue([
-      "route": options.route, "application": subscription.application.name,
+      "route": route, "application": subscription.application.name,
       "authority": subscription.key.authority.description, "agent": subscription.key.agent, "error": error.reason,
       "detail": error.detail, "retry_after": error.retryAfter ?? 1, "reason": required?.reason.rawValue,
       "scopes": required?.scopes.words, "claims": required?.claims?.text, "account": required?.accountName,

@@ -7,19 +7,16 @@ import HTTPClient
 import Platform
 import Tokens
 
-/// Asks the running proxy for a route's token, and prints it for a program.
-struct TokenHelper {
-  let options: TokenOptions
-  let format: TokenFormat
-
-  func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let settings = try context.settings(options.configuration)
-    let route = try settings.route(options.route, in: options.configuration)
+extension TokenCommand {
+  /// Asks the running proxy for a route's token, and prints it for a program.
+  func answer(as format: TokenFormat, in context: CommandContext) async throws(CommandError) -> CommandAnswer {
+    let settings = try context.settings(configuration)
+    let route = try settings.route(self.route, in: configuration)
     // git and docker ask every helper to keep and to forget what another one gave.
-    if let operation = options.operation, operation != .get {
+    if let operation, operation != .get {
       return CommandAnswer(text: operation == .list ? "{}\n" : "", status: .done)
     }
-    if context.terminal.showsOutput, !options.reveal {
+    if context.terminal.showsOutput, !reveal {
       throw .usage("this would show the token on the terminal; if that is meant, add --reveal")
     }
     let form: TokenForm
@@ -31,20 +28,22 @@ struct TokenHelper {
       let request = GitRequest(context.terminal.readRequest())
       // For another server git asks the next helper.
       guard request.isFor(route.upstream.value) else { return CommandAnswer(text: "", status: .done) }
-      form = .git(request, username: options.username)
+      form = .git(request, username: username)
     case .docker:
       let server = context.terminal.readRequest().first ?? ""
       guard TokenForm.isServer(server, route.upstream.value) else {
         // The words by which docker knows that there are none.
         return CommandAnswer(text: "credentials not found in native keychain\n", status: .failed, stream: .output)
       }
-      form = .docker(server: server, username: options.username)
+      form = .docker(server: server, username: username)
     }
-    return CommandAnswer(text: form.text(try await token(settings, in: context)), status: .done)
+    return CommandAnswer(text: form.text(try await token(for: format, settings, in: context)), status: .done)
   }
 
-  private func token(_ settings: Settings, in context: CommandContext) async throws(CommandError) -> GivenToken {
-    let doors = try AdminDoor.all(of: options.configuration, .success(settings.admin), context.environment)
+  private func token(
+    for format: TokenFormat, _ settings: Settings, in context: CommandContext
+  ) async throws(CommandError) -> GivenToken {
+    let doors = try AdminDoor.all(of: configuration, .success(settings.admin), context.environment)
       .filter { $0.address.ipAddress == nil }
     if doors.isEmpty {
       throw .usage(
@@ -55,7 +54,7 @@ struct TokenHelper {
     for door in doors {
       let response: FetchResponse
       do throws(FetchError) {
-        let question = door.question("/token?route=\(options.route)&program=\(format.rawValue)")
+        let question = door.question("/token?route=\(route)&program=\(format.rawValue)")
         response = try await door.fetch(fetcher, within: .seconds(30))(question)
       } catch {
         continue
@@ -76,7 +75,7 @@ struct TokenHelper {
     }
     let next = members["next"]?.text.map { $0.printable(limit: 1000) + "\n" } ?? ""
     return .failed(
-      "no token for route '\(options.route)': \(reason): \(members["detail"]?.text ?? "")",
+      "no token for route '\(route)': \(reason): \(members["detail"]?.text ?? "")",
       status: response.status == 401 ? .interactionRequired : .failed, advice: next)
   }
 }

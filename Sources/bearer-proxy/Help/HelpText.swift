@@ -229,7 +229,7 @@ extension Option {
     case .json: command == .token ? "Answer in JSON. Contains the token only with --reveal." : "Answer in JSON."
     case .revoke: "Have the provider end the tokens too; if it does not, nothing is removed."
     case .format: "Print the running proxy's token for a program: plain, json, git, kubectl or docker."
-    case .username: "The user name beside the token for git and docker; \(TokenOptions.usualUsername) unless said."
+    case .username: "The user name beside the token for git and docker; \(TokenCommand.usualUsername) unless said."
     case .reveal: "Show the token itself. Everyone who sees it can use it."
     case .help: "Show this."
     }

@@ -12,23 +12,20 @@ import Routing
 import Telemetry
 import Tokens
 
-/// Tries what a configuration says.
-struct LiveCheck {
-  let options: LiveCheckOptions
-
+extension LiveCheck {
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let configuration = try context.configuration(options.configuration)
-    if let name = options.route { _ = try configuration.settings.route(name, in: options.configuration) }
-    let report = await report(configuration, try context.network(), in: context)
+    let loaded = try context.configuration(configuration)
+    if let name = route { _ = try loaded.settings.route(name, in: configuration) }
+    let report = await report(loaded, try context.network(), in: context)
     return CommandAnswer(
-      text: options.form == .json ? report.json : report.text, status: report.verdict.exitStatus, stream: .output)
+      text: form == .json ? report.json : report.text, status: report.verdict.exitStatus, stream: .output)
   }
 
   private func report(
-    _ configuration: LoadedConfiguration, _ network: CommandNetwork, in context: CommandContext
+    _ loaded: LoadedConfiguration, _ network: CommandNetwork, in context: CommandContext
   ) async -> LiveCheckReport {
-    let settings = configuration.settings
-    let providers = context.providers(configuration, network)
+    let settings = loaded.settings
+    let providers = context.providers(loaded, network)
     let clocks = Dictionary(uniqueKeysWithValues: settings.applications.map { ($0.name, ProviderClock()) })
     let fetch = { (application: ApplicationSettings) -> Fetch in
       let fetch = providers(application)
@@ -36,31 +33,31 @@ struct LiveCheck {
     }
     // Together with the way to the cache, which explains why no account is found.
     let (cache, store) = await CacheCheck(
-      cache: configuration.cache, loop: network.loop, resolver: network.resolver
+      cache: loaded.cache, loop: network.loop, resolver: network.resolver
     ).check()
     let broker = TokenBroker(
       TokenBroker.Surroundings(now: context.now, patience: TokenBroker.endlessPatience), store: store)
     var credentials = CredentialVersions()
-    credentials.follow(settings.applications, configuration.certificates)
+    credentials.follow(settings.applications, loaded.certificates)
     let handOut = settings.listeners.first { $0.handOut == .proxies }.map {
       HandOutTrial(listener: $0, fetcher: network.fetcher)
     }
-    let chosen = settings.routes.enumerated().filter { options.route == nil || $0.element.name == options.route }
+    let chosen = settings.routes.enumerated().filter { route == nil || $0.element.name == route }
     // Side by side: one host that does not answer is not to hold up the others.
     let checked = await withTaskGroup(of: (Int, CheckedRoute).self) { group in
       for (index, route) in chosen {
         let application = route.application.flatMap { settings.application(named: $0) }
         let chain = RouteChain(
           route: route, application: application,
-          subscription: configuration.subscription(of: route.token.issued, credentials: credentials, fetch: fetch)?
+          subscription: loaded.subscription(of: route.token.issued, credentials: credentials, fetch: fetch)?
             .asTrial(),
-          probe: options.probe ?? route.probe, tls: configuration.contexts.routes[index], broker: broker,
+          probe: probe ?? route.probe, tls: loaded.contexts.routes[index], broker: broker,
           fetcher: network.fetcher, provider: application.map(fetch) ?? network.fetcher.bound(tls: nil),
           providerClock: route.application.flatMap { clocks[$0] } ?? ProviderClock(),
           pageRedirectURIs: { settings.pageRedirectURIs($0) },
           connectionProbe: ConnectionProbe(loop: network.loop, resolver: network.resolver),
-          advisor: configuration.advice(
-            for: route, OperatorCommands(settings, cache: settings.cache, configuration: options.configuration)),
+          advisor: loaded.advice(
+            for: route, OperatorCommands(settings, cache: settings.cache, configuration: configuration)),
           handOut: route.tokenRules.isHandedOut ? handOut : nil)
         group.addTask { (index, await chain.check()) }
       }
@@ -68,10 +65,10 @@ struct LiveCheck {
       for await result in group { checked.append(result) }
       return checked.sorted { $0.0 < $1.0 }.map(\.1)
     }
-    await context.keep(store, in: configuration.cache)
+    await context.keep(store, in: loaded.cache)
     return LiveCheckReport(
-      file: options.configuration, routes: checked, cache: cache,
-      certificates: configuration.watched.report.compactMap { $0.step(at: context.now()) })
+      file: configuration, routes: checked, cache: cache,
+      certificates: loaded.watched.report.compactMap { $0.step(at: context.now()) })
   }
 }
 

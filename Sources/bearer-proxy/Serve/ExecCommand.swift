@@ -8,14 +8,11 @@ import Proxy
 import Routing
 import Telemetry
 
-/// Starts a program with the variables by which it gets tokens here.
-struct ExecCommand {
-  let options: ExecOptions
-
+extension ExecCommand {
   func answer(in context: CommandContext) async throws(CommandError) -> CommandAnswer {
-    let launch = try ProgramLaunch(options, context)
+    let launch = try ProgramLaunch(self, context)
     let run = RunOptions(
-      configuration: options.configuration, logLevel: options.logLevel ?? .warning, logFormat: options.logFormat,
+      configuration: configuration, logLevel: logLevel ?? .warning, logFormat: logFormat,
       loops: 1)
     var command = RunCommand(options: run)
     command.launch = launch
@@ -41,16 +38,16 @@ final class ProgramLaunch: Sendable {
   private let environment: [String: String]
   private let running = Locked<StartedProgram?>(nil)
 
-  init(_ options: ExecOptions, _ context: CommandContext) throws(CommandError) {
-    let settings = try context.settings(options.configuration)
+  init(_ command: ExecCommand, _ context: CommandContext) throws(CommandError) {
+    let settings = try context.settings(command.configuration)
     let programs = settings.listeners.flatMap(\.programs)
     let names = programs.map(\.name)
     if programs.isEmpty { throw .usage("the configuration has no 'programs' at a listener: exec starts one of them") }
-    if options.program == nil, programs.count > 1 {
+    if command.program == nil, programs.count > 1 {
       throw .usage("--program names one of the configuration's programs: \(names.joined(separator: ", "))")
     }
-    guard let program = options.program.map({ name in programs.first { $0.name == name } }) ?? programs.first else {
-      throw .usage(unknownName("program", options.program ?? "", among: names))
+    guard let program = command.program.map({ name in programs.first { $0.name == name } }) ?? programs.first else {
+      throw .usage(unknownName("program", command.program ?? "", among: names))
     }
     (name, shape) = (program.name, program.shape.withSecret)
     let random = try attempt(try RandomBytes.make(32)) { (error: CryptoError) in
@@ -62,11 +59,11 @@ final class ProgramLaunch: Sendable {
     }
     var environment = context.environment
     let secrets = settings.secretVariables(of: environment)
-    for name in options.keptVariables where !secrets.contains(name) {
+    for name in command.keptVariables where !secrets.contains(name) {
       throw .usage("--keep-variable \(name): \(Self.notSecret(secrets))")
     }
-    for name in secrets where !options.keptVariables.contains(name) { environment[name] = nil }
-    (words, self.environment) = (options.words, environment)
+    for name in secrets where !command.keptVariables.contains(name) { environment[name] = nil }
+    (words, self.environment) = (command.words, environment)
   }
 
   private static func notSecret(_ secrets: Set<String>) -> String {
