@@ -40,7 +40,7 @@ extension Command {
     do throws(CommandError) {
       return switch self {
       case .completion(let shell): CommandAnswer(text: shell.completion, status: .done)
-      case .names(let list, let file): try CompletionNames(list: list, file: file).answer()
+      case .complete(let words): CommandAnswer(text: CompletedLine(words).text(names: context.names), status: .done)
       case .document(let file): try DocumentCommand(file: file).answer()
       case .troubleshooting: CommandAnswer(text: troubleshootingPage(), status: .done)
       case .man: CommandAnswer(text: manualPage(), status: .done)

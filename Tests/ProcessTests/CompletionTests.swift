@@ -1,5 +1,6 @@
 // The completions of shells, by the shells themselves if they are here, and the names in the manual page.
 
+import Bytes
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 @Suite struct `Completion` {
   static let lines: [(String, Set<String>)] = [
     ("bearer-proxy lo", ["login", "logout"]), ("bearer-proxy comp", ["completion"]),
-    ("bearer-proxy completion ", ["bash", "zsh", "fish", "--config", "-c", "--help", "-h"]),
+    ("bearer-proxy completion ", ["bash", "zsh", "fish", "--help", "-h"]),
     ("bearer-proxy help che", ["check"]), ("bearer-proxy token --re", ["--reveal"]),
     ("bearer-proxy --log-l", ["--log-level"]), ("bearer-proxy run --log-level wa", ["warning"]),
     ("bearer-proxy run --log-level=wa", ["warning"]), ("bearer-proxy login --prompt con", ["consent"]),
@@ -21,6 +22,7 @@ import Testing
     // As bash splits a line: at blanks, and around '='.
     var words = line.replacing("=", with: " = ").split(separator: " ").map(String.init)
     if line.hasSuffix(" ") { words.append("") }
+    words[0] = try binary()
     #expect(try await Self.bash(words) == expected)
   }
 
@@ -28,7 +30,7 @@ import Testing
   private static func bash(_ words: [String]) async throws -> Set<String> {
     let script =
       Shell.bash.completion
-      + "compopt() { :; }\nCOMP_WORDS=(\(words.map { $0.quoted(escape: "'\\''") }.joined(separator: " ")))\n"
+      + "compopt() { :; }\nCOMP_WORDS=(\(words.map { $0.shellWord }.joined(separator: " ")))\n"
       + "COMP_CWORD=\(words.count - 1)\n_bearer_proxy\n((${#COMPREPLY[@]} == 0)) || printf '%s\\n' "
       + "\"${COMPREPLY[@]}\"\n"
     let result = try await run(["/bin/bash", "-c", script])
@@ -45,10 +47,20 @@ import Testing
     #expect(result.status == 0 && result.errors == "")
   }
 
-  @Test(arguments: Shell.allCases)
-  func `names every command and option`(shell: Shell) {
-    for command in CommandName.allCases { #expect(shell.completion.contains(command.rawValue)) }
-    for option in Option.allCases { #expect(shell.completion.contains(option.rawValue)) }
+  @Test func `offers every command and option, with its explanation`() {
+    func offered(_ words: [String]) -> [Substring] {
+      CompletedLine(words).text { _, _ in [] }.split(separator: "\n")
+    }
+    let commands = CommandName.allCases.map { "\($0.rawValue)\t\($0.summary)" }
+    #expect(Set(offered([""]).map(String.init)).isSuperset(of: commands))
+    #expect(offered(["help", ""]).map(String.init) == commands)
+    for command in CommandName.allCases {
+      for option in command.options + [.help] {
+        #expect(offered([command.rawValue, "--"]).contains("--\(option.rawValue)\t\(option.sentence(in: command))"))
+      }
+    }
+    #expect(offered(["run", "--config", "x"]) == [":files"] && offered(["--config=x"]) == [":files"])
+    #expect(offered(["run", "--log-level=wa"]) == ["--log-level=warning"])
   }
 
   /// A configuration with mistakes, one of which a shell would obey.
@@ -78,23 +90,23 @@ import Testing
     guard let program = Self.program(.fish) else { return }
     let directory = try TemporaryDirectory()
     let file = try directory.write(Self.configuration, to: "p.yaml")
-    let folder = try binary().split(separator: "/").dropLast().joined(separator: "/")
-    let script = """
-      set -x PATH /\(folder) $PATH
-      \(Shell.fish.completion)
-      complete -C 'bearer-proxy token -c \(file) --route or'
-      """
-    let result = try await run([program, "-c", script])
-    #expect(result.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } } == ["orders"])
+    #expect(try await Self.fish(program, "bearer-proxy token -c \(file) --route or") == ["orders"])
+    #expect(try await Self.fish(program, "bearer-proxy token --config=\(file.dropLast())") == ["--config=\(file)"])
   }
 
   @Test func `of fish`() async throws {
     guard let program = Self.program(.fish) else { return }
     for (line, expected) in Self.lines where !line.hasSuffix(" ") && !line.contains("=") {
-      let result = try await run([program, "-c", Shell.fish.completion + "\ncomplete -C \(line.quoted(escape: "\\'"))"])
-      let offered = result.output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
-      #expect(Set(offered) == expected, "\(line)")
+      #expect(try await Self.fish(program, line) == expected, "\(line)")
     }
+  }
+
+  /// What fish offers at the end of a line.
+  private static func fish(_ program: String, _ line: String) async throws -> Set<String> {
+    let folder = try binary().split(separator: "/").dropLast().joined(separator: "/")
+    let script = "set -x PATH /\(folder) $PATH\n\(Shell.fish.completion)\ncomplete -C \(line.shellWord)"
+    let result = try await run([program, "-c", script])
+    return Set(result.output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) })
   }
 
   /// The shell, if it is here.

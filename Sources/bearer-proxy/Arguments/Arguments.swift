@@ -32,6 +32,7 @@ struct Arguments {
       return .help(try rest.first.map { word throws(UsageError) in try name(word) })
     case "-h", "--help": return .help(nil)
     case "troubleshooting": return .troubleshooting
+    case "complete": return .complete(Array(rest.dropFirst()))
     case "document": return .document(rest.dropFirst().first ?? "")
     default: break
     }
@@ -168,15 +169,9 @@ struct Arguments {
         ExecCommand(
           configuration: try configuration(), program: value(.program)?.text, logLevel: try choice(.logLevel),
           logFormat: try choice(.logFormat), keptVariables: repeated[.keepVariable] ?? [], words: program))
-    case .completion:
-      if let names = operand.flatMap({ NameList(rawValue: $0) }) {
-        return .names(names, configuration: try configuration())
-      }
-      return .completion(try word("SHELL", of: Shell.self))
-    case .man:
-      return .man
-    case .version:
-      return .version(form)
+    case .completion: return .completion(try word("SHELL", of: Shell.self))
+    case .man: return .man
+    case .version: return .version(form)
     }
   }
 

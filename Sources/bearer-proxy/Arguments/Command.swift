@@ -22,8 +22,8 @@ enum Command: Equatable {
   case engine(Engine, configuration: String)
   case exec(ExecCommand)
   case completion(Shell)
-  /// Print the names in a configuration, for the shells.
-  case names(NameList, configuration: String)
+  /// Print what may be at the end of these words. Help does not list it: it is for the scripts of shells.
+  case complete([String])
   case man
   /// Print deploy/troubleshooting.md, which is built in. Help does not list it: it is for those who change the program.
   case troubleshooting

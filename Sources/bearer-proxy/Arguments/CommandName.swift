@@ -27,9 +27,9 @@ enum CommandName: String, CaseIterable {
     case .token: [.config, .route, .json, .reveal, .format, .username]
     case .status: [.config, .json, .wait]
     case .initialise: [.config, .discover]
-    case .engine, .completion: [.config]
+    case .engine: [.config]
     case .exec: [.config, .program, .keepVariable, .logLevel, .logFormat]
-    case .man: []
+    case .completion, .man: []
     case .version: [.json]
     }
   }

@@ -42,6 +42,18 @@ struct CommandContext: Sendable {
     return (settings, try attempt(try CacheLocation(settings), otherwise: CommandError.configuration))
   }
 
+  /// The names in a configuration, the usual one if none is given; none if it cannot be read.
+  func names(_ list: NameList, in file: String?) -> [String] {
+    let given = file.map { $0.hasPrefix("~/") ? "\(environment["HOME"] ?? "~")\($0.dropFirst())" : $0 }
+    do {
+      let path =
+        try given ?? environment["BEARER_PROXY_CONFIG"] ?? ConfigurationSearch(environment: environment).file()
+      return list.names(yaml: try ReadableFile.contents(of: path, limit: 1 << 20), file: path)
+    } catch {
+      return []
+    }
+  }
+
   /// The connections of a command to others.
   func network() throws(CommandError) -> CommandNetwork {
     CommandNetwork(loop: try attempt(try openLoop(), otherwise: CommandError.noEventLoop))

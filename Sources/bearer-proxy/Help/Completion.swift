@@ -1,200 +1,125 @@
-// The scripts that make shells complete command lines. They are made from the tables of commands and options.
+// What shells offer at the cursor. Their scripts ask the program, by `complete`, and know no command or option.
 
 import Configuration
 
-/// A file for a directory of zsh's function path, under the name `_bearer-proxy`; also right after `source`.
-func zshCompletion() -> String {
-  let names = CommandName.allCases.map { command in
-    "    " + "\(command.rawValue):\(command.summary.replacing(":", with: "\\:"))".quoted(escape: escape)
+/// A command line behind the program's name, up to the cursor.
+struct CompletedLine {
+  private let words: [String]
+  /// The word at the cursor; it may be empty.
+  private let last: String
+
+  init(_ words: [String]) {
+    // In bash, the '=' of --option=value is a word of its own.
+    self.words = words.dropLast().filter { $0 != "=" }
+    last = words.last.flatMap { $0 == "=" ? nil : $0 } ?? ""
   }
-  let commands = CommandName.allCases.map { command in
-    let operands = command.operand.map { ["\":\($0.name):(\($0.words.joined(separator: " ")))\""] } ?? []
-    let words = operands + (command.options + [.help]).map { specification($0, in: command) }
-    return "    \(command.rawValue))\n      _arguments " + words.joined(separator: " \\\n        ") + " ;;"
+
+  /// A line for each word that is possible, with its explanation behind a tab; `:files` if it is a file.
+  /// - Parameter names: finds the names in a configuration; without a file, in the usual one.
+  func text(names: (NameList, _ file: String?) -> [String]) -> String {
+    guard let (option, start) = valued else { return lines(possible) }
+    if option == .config { return ":files\n" }
+    let values = option.choices ?? option.names.map { names($0, configuration) } ?? []
+    return lines(values.map { (start + $0, "") })
   }
-  return """
-    #compdef bearer-proxy
-    # zsh completion for bearer-proxy, made by 'bearer-proxy completion zsh'.
-    _bearer-proxy_names() {
-      local -a file names
-      local -i i
-      for ((i = 1; i < CURRENT; i++)); do
-        case $words[i] in
-          -c | --config) file=(-c "${${(Q)words[i + 1]}/#\\~/$HOME}") ;;
-          --config=*) file=(-c "${${(Q)words[i]#--config=}/#\\~/$HOME}") ;;
-        esac
-      done
-      names=(${(f)"$(${(Q)program} completion $1 $file 2> /dev/null)"})
-      compadd -a names
-    }
-    _bearer-proxy() {
-      local -a commands=(
-    \(names.joined(separator: "\n"))
-      )
-      if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
-        _describe -t commands command commands
-        return
-      fi
-      local program=$words[1] command=run
-      if [[ $words[2] != -* ]]; then
-        command=$words[2]
-        shift words
-        (( CURRENT-- ))
-      fi
-      case $command in
-        help) _describe -t commands command commands ;;
-    \(commands.joined(separator: "\n"))
-      esac
-    }
-    if [[ $funcstack[1] == _bearer-proxy ]]; then
-      _bearer-proxy "$@"
-    else
-      compdef _bearer-proxy bearer-proxy
-    fi
 
-    """
-}
-
-private let escape = "'\\''"
-
-/// One option as `_arguments` reads it: what excludes it, its spellings, its explanation, its value.
-private func specification(_ option: Option, in command: CommandName) -> String {
-  var text = option.sentence(in: command)
-  for character in ["[", "]"] { text = text.replacing(character, with: "\\" + character) }
-  var tail = "[\(text)]"
-  if let name = option.valueName {
-    let values =
-      option == .config
-      ? "_files"
-      : option.names.map { "_bearer-proxy_names \($0.rawValue)" } ?? option.choices.map {
-        "(\($0.joined(separator: " ")))"
-      } ?? " "
-    tail += "\(option.isValueOptional ? "::" : ":")\(name):\(values)"
+  private func lines(_ candidates: [(word: String, text: String)]) -> String {
+    candidates.filter { $0.word.hasPrefix(last) }.map { $0.text.isEmpty ? "\($0.word)\n" : "\($0.word)\t\($0.text)\n" }
+      .joined()
   }
-  // '=-': the value is in the same word.
-  let mark = option.valueName == nil ? "" : option.isValueOptional ? "=-" : "="
-  let long = "--\(option.rawValue)\(mark)"
-  let repeats = option.isRepeatable ? "*" : ""
-  guard let letter = option.letter else { return "\(repeats)\(long)\(tail)".quoted(escape: escape) }
-  return "'(-\(letter) --\(option.rawValue))'{-\(letter),\(long)}" + tail.quoted(escape: escape)
-}
 
-/// A script for bash 4.4 and newer.
-func bashCompletion() -> String {
-  let names = CommandName.allCases.map(\.rawValue).joined(separator: " ")
-  let values = Option.allCases.filter {
-    $0.valueName != nil && !$0.isValueOptional && $0.choices == nil && $0.names == nil && $0 != .config
+  /// Without a command word, the command is `run`.
+  private var command: CommandName { words.first.flatMap(CommandName.init) ?? .run }
+
+  private func option(_ spelling: String) -> Option? { command.options.first { $0.spellings.contains(spelling) } }
+
+  /// The option whose value is at the cursor, and the part of the word before the value.
+  private var valued: (Option, start: String)? {
+    if last.hasPrefix("--"), let equals = last.firstIndex(of: "=") {
+      return option(String(last[..<equals])).map { ($0, String(last[...equals])) }
+    }
+    let option = words.last.flatMap(option)
+    return option.flatMap { $0.valueName == nil || $0.isValueOptional ? nil : ($0, "") }
   }
-  let known = Option.allCases.compactMap { option in
-    let words = option.choices.map { "'\($0.joined(separator: " "))'" }
-    return (words ?? option.names.map { "\"$(_bearer_proxy_names \($0.rawValue))\"" }).map { words in
-      "    \(pattern(option))) COMPREPLY=($(compgen -W \(words) -- \"$word\")); return ;;"
+
+  private var possible: [(word: String, text: String)] {
+    let commands = CommandName.allCases.map { (word: $0.rawValue, text: $0.summary) }
+    if words == ["help"] { return commands }
+    let operands = command.operand?.words.map { (word: $0, text: "") } ?? []
+    let options = (command.options + [.help]).flatMap { option in
+      option.spellings.map { (word: $0, text: option.sentence(in: command)) }
     }
+    let first = [(word: "help", text: "Explain a command."), (word: "--version", text: CommandName.version.summary)]
+    return (words.isEmpty ? commands + first : []) + operands + options
   }
-  let commands = CommandName.allCases.filter { $0 != .run }.map { command in
-    "    \(command.rawValue)) words='\(words(of: command))' ;;"
+
+  private var configuration: String? {
+    for (index, word) in words.enumerated() {
+      if word.hasPrefix("--config=") { return String(word.dropFirst(9)) }
+      if Option.config.spellings.contains(word), index + 1 < words.count { return words[index + 1] }
+    }
+    return nil
   }
-  return """
-    # bash completion for bearer-proxy, made by 'bearer-proxy completion bash'.
-    _bearer_proxy_names() {
-      local i name file=()
-      for ((i = 1; i < COMP_CWORD; i++)); do
-        case ${COMP_WORDS[i]} in
-          \(pattern(.config)))
-            name=${COMP_WORDS[i + 1]}
-            if [[ $name == '=' ]]; then name=${COMP_WORDS[i + 2]}; fi
-            file=(-c "${name/#\\~/$HOME}")
-            ;;
-        esac
-      done
-      "${COMP_WORDS[0]/#\\~/$HOME}" completion "$1" "${file[@]}" 2> /dev/null
-    }
-    _bearer_proxy() {
-      local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words
-      # --option=value is three words here.
-      if [[ $word == '=' ]]; then
-        word=
-      elif [[ $previous == '=' ]]; then
-        previous=${COMP_WORDS[COMP_CWORD - 2]}
-      fi
-      COMPREPLY=()
-      case $previous in
-        \(pattern(.config))) compopt -o default; return ;;
-    \(known.joined(separator: "\n"))
-        \(values.map(pattern).joined(separator: " | "))) return ;;
-      esac
-      case $command in
-    \(commands.joined(separator: "\n"))
-        help) words='\(names)' ;;
-        *) words='\(words(of: .run))' ;;
-      esac
-      if ((COMP_CWORD == 1)); then words="\(names) help --version $words"; fi
-      COMPREPLY=($(compgen -W "$words" -- "$word"))
-    }
-    complete -F _bearer_proxy bearer-proxy
-
-    """
-}
-
-private func pattern(_ option: Option) -> String { option.spellings.joined(separator: " | ") }
-
-private func words(of command: CommandName) -> String {
-  ((command.operand?.words ?? []) + (command.options + [.help]).flatMap(\.spellings)).joined(separator: " ")
-}
-
-/// A file for a directory of fish's completions, under the name `bearer-proxy.fish`.
-func fishCompletion() -> String {
-  var lines = [
-    "# fish completion for bearer-proxy, made by 'bearer-proxy completion fish'.", "complete -c bearer-proxy -f",
-    """
-    function __bearer_proxy_names
-      set -l words (commandline -opc)
-      set -l file
-      for i in (seq (count $words))
-        switch $words[$i]
-          case -c --config
-            set file -c $words[(math $i + 1)]
-          case '--config=*'
-            set file -c (string replace -- '--config=' '' $words[$i])
-        end
-      end
-      command $words[1] completion $argv[1] $file 2> /dev/null
-    end
-    """,
-  ]
-  for command in CommandName.allCases {
-    let summary = command.summary.quoted(escape: "\\'")
-    lines.append("complete -c bearer-proxy -n __fish_use_subcommand -a \(command.rawValue) -d \(summary)")
-    lines.append("complete -c bearer-proxy -n '__fish_seen_subcommand_from help' -a \(command.rawValue) -d \(summary)")
-    // Without a command word, the command is `run`.
-    let place =
-      "__fish_seen_subcommand_from \(command.rawValue)" + (command == .run ? "; or __fish_use_subcommand" : "")
-    if let operand = command.operand {
-      lines.append("complete -c bearer-proxy -n '\(place)' -a '\(operand.words.joined(separator: " "))'")
-    }
-    for option in command.options + [.help] {
-      var line = "complete -c bearer-proxy -n '\(place)' -l \(option.rawValue)"
-      if let letter = option.letter { line += " -s \(letter)" }
-      if option == .config {
-        line += " -r -F"
-      } else if option.valueName != nil, !option.isValueOptional {
-        let words =
-          option.names.map { "(__bearer_proxy_names \($0.rawValue))" } ?? option.choices?.joined(separator: " ")
-        line += " -x" + (words.map { " -a '\($0)'" } ?? "")
-      }
-      lines.append(line + " -d " + option.sentence(in: command).quoted(escape: "\\'"))
-    }
-  }
-  return lines.joined(separator: "\n") + "\n"
 }
 
 extension Shell {
-  /// The script that the shell reads. It is made from the tables of commands and options, so that it forgets none.
+  /// The script that the shell reads.
   var completion: String {
     switch self {
-    case .bash: bashCompletion()
-    case .zsh: zshCompletion()
-    case .fish: fishCompletion()
+    case .bash:
+      #"""
+      # bash completion for bearer-proxy, made by 'bearer-proxy completion bash': for bash 4.4 and newer.
+      _bearer_proxy() {
+        mapfile -t COMPREPLY < <("${COMP_WORDS[0]/#\~/$HOME}" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+        COMPREPLY=("${COMPREPLY[@]%%$'\t'*}")
+        if [[ ${COMPREPLY[0]-} == :files ]]; then
+          COMPREPLY=()
+          compopt -o default
+        fi
+      }
+      complete -F _bearer_proxy bearer-proxy
+
+      """#
+    case .zsh:
+      // Also right after `source`.
+      #"""
+      #compdef bearer-proxy
+      # zsh completion for bearer-proxy, made by 'bearer-proxy completion zsh': _bearer-proxy in a directory of fpath.
+      _bearer-proxy() {
+        local -a lines candidates
+        lines=("${(@f)$(${(Q)words[1]} complete "${(@Q)words[2,CURRENT]}" 2> /dev/null)}")
+        if [[ $lines[1] == :files ]]; then
+          compset -P '*='
+          _files
+          return
+        fi
+        candidates=("${(@)${(@)lines//:/\\:}/$'\t'/:}")
+        _describe -t words word candidates
+      }
+      if [[ $funcstack[1] == _bearer-proxy ]]; then
+        _bearer-proxy "$@"
+      else
+        compdef _bearer-proxy bearer-proxy
+      fi
+
+      """#
+    case .fish:
+      #"""
+      # fish completion for bearer-proxy, made by 'bearer-proxy completion fish'.
+      function __bearer_proxy_complete
+        set -l words (commandline -opc)
+        set -l word (commandline -ct)
+        set -l lines ($words[1] complete $words[2..] "$word" 2> /dev/null)
+        if test "$lines[1]" = :files
+          set -l option (string match -r -- '^--[a-z-]+=' "$word")
+          string replace -r -- '^' "$option" (__fish_complete_path (string replace -r -- '^--[a-z-]+=' '' "$word"))
+        else
+          printf '%s\n' $lines
+        end
+      end
+      complete -c bearer-proxy -f -a '(__bearer_proxy_complete)'
+
+      """#
     }
   }
 }
@@ -202,9 +127,4 @@ extension Shell {
 extension Option {
   /// Every way to write its name.
   var spellings: [String] { ["--\(rawValue)"] + (letter.map { ["-\($0)"] } ?? []) }
-}
-
-extension String {
-  /// The text as one word of a shell: between single quotes, `escape` before each of its own.
-  func quoted(escape: String) -> String { "'" + replacing("'", with: escape) + "'" }
 }

@@ -90,7 +90,7 @@ extension CommandName {
     case .initialise: "bearer-proxy init [-c FILE | --discover URL]"
     case .engine: "bearer-proxy engine ENGINE [-c FILE]"
     case .exec: "bearer-proxy exec [-c FILE] [--program NAME] -- PROGRAM [ARGUMENTS]"
-    case .completion: "bearer-proxy completion bash | zsh | fish | routes | applications [-c FILE]"
+    case .completion: "bearer-proxy completion bash | zsh | fish"
     case .man: "bearer-proxy man"
     case .version: "bearer-proxy version [--json]"
     }
@@ -171,7 +171,6 @@ extension CommandName {
       bash:  bearer-proxy completion bash > /usr/local/share/bash-completion/completions/bearer-proxy
       zsh:   bearer-proxy completion zsh > /usr/local/share/zsh/site-functions/_bearer-proxy
       fish:  bearer-proxy completion fish > ~/.config/fish/completions/bearer-proxy.fish
-      With 'routes' and 'applications' it prints the names of the configuration, which these scripts ask for.
       """
     case .man:
       "To read it: bearer-proxy man | man -l -"
