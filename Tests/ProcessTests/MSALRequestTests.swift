@@ -115,8 +115,8 @@ import Tokens
     application.domainHint = DomainHint("contoso.com")
     change(&application)
     var request = SignInRequest(application: application, scopes: try ScopeSet(["api://down/read"]))
-    request.prompt = .create
-    request.loginHint = "ann@contoso.com"
+    request.terms.prompt = .create
+    request.terms.loginHint = "ann@contoso.com"
     let signIn = try await BrowserSignIn.begin(
       request, redirectURI: "http://localhost:8400", store: CacheStore.memory(),
       broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(1_700_000_000) }, jitter: { 0 })),

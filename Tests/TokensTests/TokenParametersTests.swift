@@ -33,8 +33,9 @@ import Testing
     #expect(String(decoding: device.body, as: UTF8.self).hasSuffix("&\(expected)"))
     var address = AuthorizationRequest(
       endpoint: try HTTPURL("https://id.example/authorize"), clientID: "c", redirectURI: "http://localhost",
-      scopes: .none, session: AuthorizationSession(random: { [UInt8](repeating: 1, count: $0) }, digest: { $0 }))
-    address.parameters = parameters
+      terms: SignInTerms(scopes: .none),
+      session: AuthorizationSession(random: { [UInt8](repeating: 1, count: $0) }, digest: { $0 }))
+    address.terms.parameters = parameters
     #expect(address.url.hasSuffix("&\(expected)"))
   }
 

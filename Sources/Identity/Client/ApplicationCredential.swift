@@ -47,13 +47,10 @@ public struct ApplicationCredential: Sendable {
     claims: [String: String] = [:]
   ) throws(ClientApplicationError) -> ApplicationCredential {
     let (certificate, key) = (try contents(path), try contents(keyFile ?? path))
-    return ApplicationCredential(
-      .certificate(
-        try mapping(
-          ClientApplicationError.certificate,
-          SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.bytes.array)),
-        keyID: keyID, sendsChain: sendsChain,
-        try mapping(ClientApplicationError.assertionClaims, AssertionClaims(claims))))
+    let signing = try mapping(
+      ClientApplicationError.certificate,
+      SigningCertificate(pem: certificate, key: key, passphrase: passphrase?.bytes.array))
+    return try .signing(signing, keyID, sendsChain, claims)
   }
 
   /// The same in a PKCS #12 archive (PFX).
@@ -62,13 +59,17 @@ public struct ApplicationCredential: Sendable {
     claims: [String: String] = [:]
   ) throws(ClientApplicationError) -> ApplicationCredential {
     let archive = try contents(path)
-    return ApplicationCredential(
-      .certificate(
-        try mapping(
-          ClientApplicationError.certificate,
-          SigningCertificate(archive: archive, passphrase: passphrase?.bytes.array)),
-        keyID: keyID, sendsChain: sendsChain,
-        try mapping(ClientApplicationError.assertionClaims, AssertionClaims(claims))))
+    let signing = try mapping(
+      ClientApplicationError.certificate,
+      SigningCertificate(archive: archive, passphrase: passphrase?.bytes.array))
+    return try .signing(signing, keyID, sendsChain, claims)
+  }
+
+  private static func signing(
+    _ certificate: SigningCertificate, _ keyID: String?, _ sendsChain: Bool, _ claims: [String: String]
+  ) throws(ClientApplicationError) -> ApplicationCredential {
+    let claims = try mapping(ClientApplicationError.assertionClaims, AssertionClaims(claims))
+    return ApplicationCredential(.certificate(certificate, keyID: keyID, sendsChain: sendsChain, claims))
   }
 
   /// A token of a user-assigned identity of the machine (Azure), also in other tenants.
@@ -82,17 +83,13 @@ public struct ApplicationCredential: Sendable {
 
   /// The identity token of a Google Cloud machine, pod or job.
   public static func gcp(audience: String? = nil) throws(ClientApplicationError) -> ApplicationCredential {
-    try service(audience) { environment throws(EnvironmentMistake) in
-      try FederatedTokenService.gcp(environment: environment)
-    }
+    try service(audience, FederatedTokenService.gcp(environment:))
   }
 
   /// The ID token of a job of GitHub Actions or Forgejo Actions.
   /// - Throws: `environment` if this is no job, or one without the permission `id-token: write`.
   public static func githubActions(audience: String? = nil) throws(ClientApplicationError) -> ApplicationCredential {
-    try service(audience) { environment throws(EnvironmentMistake) in
-      try FederatedTokenService.githubActions(environment: environment)
-    }
+    try service(audience, FederatedTokenService.githubActions(environment:))
   }
 
   private static func service(
@@ -185,8 +182,7 @@ extension CredentialSource {
 }
 
 extension HTTPURL {
-  /// The host to connect to for a service of the machine: Google documents an address for its name, which some
-  /// resolvers do not know.
+  /// The host to connect to. Google documents an address for its name, which some resolvers do not know.
   package var connectionHost: String { host == "metadata.google.internal" ? "169.254.169.254" : host }
 }
 
@@ -217,6 +213,6 @@ public struct ManagedIdentityApplication: Sendable {
     resource: String, forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     try await base.acquire(
-      .application, base.applicationScopes([resource]), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
+      .application, base.applicationScopes([resource]), isForced: forceRefresh, claims: claims)
   }
 }

@@ -34,7 +34,7 @@ extension ClientApplication {
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     let name = account?.homeAccountID
     return try await base.acquire(
-      .account(name), base.accountScopes(scopes), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
+      .account(name), base.accountScopes(scopes), isForced: forceRefresh, claims: claims)
   }
 
   /// A token by a sign-in in a browser on this machine, whose answer is received on loopback (MSAL's
@@ -57,9 +57,9 @@ extension ClientApplication {
     present: @escaping @Sendable (String) async -> Void
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     var request = try base.signIn(scopes, extraScopes, claims)
-    request.prompt = prompt
-    request.loginHint = loginHint
-    request.domainHint = domainHint
+    request.terms.prompt = prompt
+    request.terms.loginHint = loginHint
+    request.terms.domainHint = domainHint
     return try await mapping(
       ClientApplicationError.signIn,
       awaiting: await InteractiveSignIn(
@@ -155,7 +155,7 @@ public struct ConfidentialClientApplication: ClientApplication {
     scopes: [String], forceRefresh: Bool = false, claims: Claims? = nil
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     try await base.acquire(
-      .application, base.applicationScopes(scopes), renewal: forceRefresh ? .forced : .whenDue, claims: claims)
+      .application, base.applicationScopes(scopes), isForced: forceRefresh, claims: claims)
   }
 
   /// A token on behalf of the caller who brought this program `assertion` (MSAL's `acquire_token_on_behalf_of`).

@@ -55,20 +55,15 @@ public struct ClientApplicationBase: Sendable {
 
   var people: SignedInAccounts { SignedInAccounts(application, store: cache) }
 
-  /// The rule for asking the provider although a token is cached.
-  enum Renewal {
-    case whenDue, forced
-  }
-
+  /// A token of this application. A forced one, and one with claims, is the provider's.
   func acquire(
-    _ subject: TokenSubject, _ scopes: ScopeSet, renewal: Renewal, claims: Claims?
+    _ subject: TokenSubject, _ scopes: ScopeSet, isForced: Bool, claims: Claims?
   ) async throws(ClientApplicationError) -> AuthenticationResult {
     let subscription = TokenSubscription(application: application, subject: subject, scopes: scopes, challenge: claims)
-    let isForced = renewal == .forced || claims != nil
     return AuthenticationResult(
       try await mapping(
         ClientApplicationError.acquisition,
-        awaiting: isForced
+        awaiting: isForced || claims != nil
           ? await broker.renewedBearer(for: subscription) : await broker.currentBearer(for: subscription)))
   }
 
@@ -90,7 +85,7 @@ public struct ClientApplicationBase: Sendable {
   ) throws(ClientApplicationError) -> SignInRequest {
     var request = SignInRequest(
       application: application, scopes: try accountScopes(scopes), extraScopes: try Self.words(extraScopes))
-    request.claims = claims
+    request.terms.claims = claims
     return request
   }
 

@@ -32,24 +32,18 @@ package struct BrowserSignIn: Sendable {
     let request = exchange.request
     if request.application.requiresPKCE, !metadata.supportsPKCE { throw .unsupported(.pkce) }
     let authority = request.application.authority
-    if request.prompt == .create, !authority.canCreateAccounts(metadata) { throw .unsupported(.registration) }
-    let domainHint = request.domainHint ?? request.application.domainHint
-    if domainHint != nil, !authority.takesDomainHints { throw .unsupported(.domainHint) }
+    var terms = request.terms
+    if terms.prompt == .create, !authority.canCreateAccounts(metadata) { throw .unsupported(.registration) }
+    terms.claims = request.mergedClaims
+    terms.domainHint = terms.domainHint ?? request.application.domainHint
+    if terms.domainHint != nil, !authority.takesDomainHints { throw .unsupported(.domainHint) }
     session = try Self.session()
     self.exchange = exchange
     self.metadata = metadata
     self.redirectURI = redirectURI
     var address = AuthorizationRequest(
-      endpoint: endpoint, clientID: request.application.clientID, redirectURI: redirectURI, scopes: request.scopes,
+      endpoint: endpoint, clientID: request.application.clientID, redirectURI: redirectURI, terms: terms,
       session: session)
-    address.extraScopes = request.extraScopes
-    address.claims = request.mergedClaims
-    address.prompt = request.prompt
-    address.loginHint = request.loginHint
-    address.domainHint = domainHint
-    address.maxAge = request.maxAge
-    address.authenticationContexts = request.authenticationContexts
-    address.parameters = request.parameters
     // Only a provider that lists posting is asked for it.
     if takesForms, metadata.responseModes.contains(AuthorizationRequest.ResponseMode.formPost.rawValue) {
       address.responseMode = .formPost
@@ -58,8 +52,7 @@ package struct BrowserSignIn: Sendable {
     authorization = address
   }
 
-  /// The address for the browser. A provider that wants pushed requests gets the parameters first, and keeps them for
-  /// about a minute.
+  /// The address for the browser. Pushed parameters are kept for about a minute.
   package func address() async throws(SignInError) -> String {
     guard metadata.requiresPushedAuthorization else { return authorization.url }
     let uri = try await mapping(exchange.failure, awaiting: await exchange.requests(metadata).push(authorization))
@@ -89,7 +82,8 @@ package struct BrowserSignIn: Sendable {
     let grant = TokenGrant.authorizationCode(answer.code, redirectURI: redirectURI, verifier: session.verifier)
     let reply = try await mapping(
       exchange.failure,
-      awaiting: await exchange.redeem(grant, scopes: exchange.request.scopes, about: answer.accountHint, metadata))
+      awaiting: await exchange.redeem(grant, scopes: exchange.request.terms.scopes, about: answer.accountHint, metadata)
+    )
     return try await exchange.prove(reply, grant, nonce: session.nonce, metadata)
   }
 

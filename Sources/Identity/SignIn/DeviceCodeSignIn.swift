@@ -19,7 +19,6 @@ package struct DeviceCodeSignIn: Sendable {
   /// `acquire_token_by_device_flow`).
   ///
   /// Cancelling the task ends the wait with `cancelled`.
-  /// - Parameter present: shows the person the address and the code.
   package func acquireToken(
     present: (DeviceAuthorizationReply) async -> Void
   ) async throws(SignInError) -> AuthenticationResult {
@@ -31,15 +30,13 @@ package struct DeviceCodeSignIn: Sendable {
     return try await exchange.finish(try await exchange.prove(reply, grant, nonce: nil, metadata))
   }
 
-  private var request: SignInRequest { exchange.request }
-
   private func codes(_ metadata: ProviderMetadata) async throws(SignInError) -> DeviceAuthorizationReply {
     guard metadata.url(of: .deviceAuthorization) != nil else { throw .unsupported(.deviceCode) }
+    let (request, terms) = (exchange.request, exchange.request.terms)
     return try await mapping(
       exchange.failure,
       awaiting: await exchange.requests(metadata).deviceCode(
-        scopes: request.scopes.union(request.extraScopes), claims: request.mergedClaims, parameters: request.parameters)
-    )
+        scopes: terms.scopes.union(terms.extraScopes), claims: request.mergedClaims, parameters: terms.parameters))
   }
 
   private func poll(
@@ -48,13 +45,14 @@ package struct DeviceCodeSignIn: Sendable {
     var polling = DevicePolling(codes, now: exchange.now())
     var action = polling.begin(at: exchange.now())
     // Named again only if the code is for several APIs: the token is for the first.
-    let scopes = request.extraScopes.isEmpty ? ScopeSet.none : request.scopes
+    let terms = exchange.request.terms
+    let scopes = terms.extraScopes.isEmpty ? ScopeSet.none : terms.scopes
     while true {
       switch action {
       case .ask(let seconds): await sleep(seconds)
-      case .end(.expired): throw .codeExpired
-      case .end(.declined): throw .declined(TokenErrorReply(error: "access_denied"))
-      case .end(.refused(let failure)): throw exchange.failure(AcquisitionError(failure))
+      case .expired: throw .codeExpired
+      case .declined: throw .declined(TokenErrorReply(error: "access_denied"))
+      case .refused(let failure): throw exchange.failure(AcquisitionError(failure))
       }
       if Task.isCancelled { throw .cancelled }
       do throws(AcquisitionError) {

@@ -137,11 +137,11 @@ package struct InteractiveSignIn: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    func verdict(_ request: LoopbackRequest) async -> LoopbackHandler.Verdict {
+    func verdict(_ request: LoopbackRequest) async -> LoopbackPage {
       do throws(SignInError) {
         switch state.withLock({ $0.rule.action(for: request) }) {
-        case .show(let page): return .show(page)
-        case .begin: return .show(.begin(address: try await signIn.address()))
+        case .show(let page): return page
+        case .begin: return .begin(address: try await signIn.address())
         case .answer(let form): return try await answer(form)
         case .decision(let keeps): return try await decide(keeps)
         }
@@ -151,17 +151,17 @@ package struct InteractiveSignIn: Sendable {
     }
 
     /// Anything but an answer to this sign-in changes nothing: any program can send it.
-    private func answer(_ form: [UInt8]) async throws(SignInError) -> LoopbackHandler.Verdict {
+    private func answer(_ form: [UInt8]) async throws(SignInError) -> LoopbackPage {
       let reply: AuthorizationReply
       do throws(AuthorizationReplyError) {
         reply = try signIn.reply(form)
       } catch {
         switch error {
-        case .state, .malformed: return .show(.wrongAnswer)
+        case .state, .malformed: return .wrongAnswer
         case .issuer, .issuerMissing, .refused, .withoutCode: throw SignInError(error)
         }
       }
-      guard state.withLock({ $0.rule.takesAnswer() }) else { return .show(.answeredBefore) }
+      guard state.withLock({ $0.rule.takesAnswer() }) else { return .answeredBefore }
       let proven = try await signIn.prove(reply)
       let (name, application) = (proven.account.name, signIn.application)
       switch confirmation {
@@ -173,28 +173,28 @@ package struct InteractiveSignIn: Sendable {
           state.rule.ask()
           return state.rule.decision
         }
-        return .show(.asked(name: name, application: application, decision: decision))
+        return .asked(name: name, application: application, decision: decision)
       }
     }
 
-    private func decide(_ keeps: Bool) async throws(SignInError) -> LoopbackHandler.Verdict {
-      guard let proven = state.withLock({ $0.proven }) else { return .show(.nothingHere) }
+    private func decide(_ keeps: Bool) async throws(SignInError) -> LoopbackPage {
+      guard let proven = state.withLock({ $0.proven }) else { return .nothingHere }
       if !keeps { return end(.failure(.notConfirmed(proven.account.name)), .dropped) }
       return try await file(proven)
     }
 
-    private func file(_ proven: ProvenSignIn) async throws(SignInError) -> LoopbackHandler.Verdict {
+    private func file(_ proven: ProvenSignIn) async throws(SignInError) -> LoopbackPage {
       let result = try await signIn.file(proven)
       return end(
         .success(.filed(result)),
         .kept(name: proven.account.name, application: signIn.application, purpose: signIn.purpose))
     }
 
-    private func end(_ outcome: Outcome, _ page: LoopbackPage) -> LoopbackHandler.Verdict {
+    private func end(_ outcome: Outcome, _ page: LoopbackPage) -> LoopbackPage {
       state.withLock { state in
         if state.outcome == nil { state.outcome = outcome }
       }
-      return .end(page)
+      return page
     }
   }
 }

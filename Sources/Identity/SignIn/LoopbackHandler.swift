@@ -6,18 +6,10 @@ internal import Platform
 /// Reads a browser's requests on loopback: one on each connection. Requests to another host or path are refused here;
 /// `LoopbackRule` judges the others.
 struct LoopbackHandler: RequestHandler {
-  /// The reaction to a request.
-  enum Verdict: Sendable {
-    /// The page; the wait continues.
-    case show(LoopbackPage)
-    /// The page; the wait is over.
-    case end(LoopbackPage)
-  }
-
   let address: SocketAddress
   /// The users whose connections are accepted; nil is every user.
   let users: Set<UInt32>?
-  let judge: @Sendable (LoopbackRequest) async -> Verdict
+  let judge: @Sendable (LoopbackRequest) async -> LoopbackPage
 
   /// The listener on 127.0.0.1 to which a browser brings a sign-in's answer.
   /// - Parameter port: nil lets the kernel choose.
@@ -51,8 +43,7 @@ struct LoopbackHandler: RequestHandler {
     return reading
   }
 
-  /// Pages of other sites reach this listener too; those that made their own name resolve to loopback show it in
-  /// `Host`.
+  /// Pages of other sites reach this listener, too: by the name in `Host` if theirs resolves to loopback.
   private func read(_ head: borrowing RequestHead, _ bytes: Span<UInt8>) -> RequestReading<LoopbackRequest> {
     let authority = bytes.extracting(head.authority)
     guard let host = HostName(authority), host.port == address.port,
@@ -94,13 +85,7 @@ struct LoopbackHandler: RequestHandler {
   func answer(_ request: LoopbackRequest, _ content: ReceivedContent) async -> ServerResponse {
     var request = request
     if request.method == .post { request.form = content.bytes }
-    switch await judge(request) {
-    case .show(let page): return page.response
-    case .end(let page):
-      var response = page.response
-      response.isLast = true
-      return response
-    }
+    return await judge(request).response
   }
 
   func refusal(_ status: Int) -> ServerResponse? { LoopbackPage.nothingHere.response }

@@ -18,7 +18,6 @@ enum LoopbackPage: Sendable, Hashable {
   case begin(address: String)
   /// The address that begins the sign-in was opened before.
   case begunBefore
-  /// The answer has come before.
   case answeredBefore
   /// Another user of this machine made the connection.
   case otherUser
@@ -30,25 +29,11 @@ enum LoopbackPage: Sendable, Hashable {
   /// A form that no provider sends.
   case tooLarge
 
-  var status: Int {
-    switch self {
-    case .kept, .askedElsewhere, .asked, .dropped: 200
-    case .begin: 303
-    case .failed, .wrongAnswer, .answeredBefore: 400
-    case .otherUser: 403
-    case .nothingHere: 404
-    case .method: 405
-    case .begunBefore: 410
-    case .tooLarge: 413
-    case .foreign: 421
-    }
-  }
-
-  private var content: (title: String, text: Markup) {
+  private var content: (status: Int, title: String, text: Markup) {
     switch self {
     case .kept(let name, let application, let purpose):
       (
-        "You are signed in",
+        200, "You are signed in",
         """
         <p role="status"><b>\(name)</b> is signed in to <b>\(application)</b>\(Self.use(purpose)).</p>
         <p>You can close this page.</p>
@@ -56,7 +41,7 @@ enum LoopbackPage: Sendable, Hashable {
       )
     case .askedElsewhere(let name, let application):
       (
-        "Back to the terminal",
+        200, "Back to the terminal",
         """
         <p role="status"><b>\(name)</b> signed in to <b>\(application)</b>. The terminal asks whether to keep \
         it.</p>
@@ -65,7 +50,7 @@ enum LoopbackPage: Sendable, Hashable {
       )
     case .asked(let name, let application, let decision):
       (
-        "Is this you?",
+        200, "Is this you?",
         """
         <p><b>\(name)</b> signed in to <b>\(application)</b>.</p>
         <form method="post" action="\(decision)">
@@ -75,31 +60,37 @@ enum LoopbackPage: Sendable, Hashable {
         """
       )
     case .dropped:
-      ("Discarded", "<p role=\"status\">Nothing of this sign-in was kept.</p>\n<p>You can close this page.</p>")
+      (200, "Discarded", "<p role=\"status\">Nothing of this sign-in was kept.</p>\n<p>You can close this page.</p>")
     case .failed:
       (
-        "Not signed in",
+        400, "Not signed in",
         "<p role=\"alert\">The sign-in did not succeed. The terminal says why.</p>\n<p>You can close this page.</p>"
       )
     case .wrongAnswer:
       (
-        "Not signed in",
+        400, "Not signed in",
         "<p>This is no answer to the sign-in that waits here. Finish the sign-in in the window that began it.</p>"
       )
-    case .begin: ("Sign in", "<p>You are sent to the identity provider.</p>")
+    case .begin: (303, "Sign in", "<p>You are sent to the identity provider.</p>")
     case .begunBefore:
       (
-        "Opened before",
+        410, "Opened before",
         """
         <p>This address was opened before, and works once. If that was not you, stop the command in the terminal and \
         start it again.</p>
         """
       )
-    case .answeredBefore: ("Answered before", "<p>The answer to this sign-in has come before.</p>")
-    case .otherUser: ("Not for this user", "<p>The user who started the sign-in has to open this address.</p>")
-    case .foreign, .nothingHere, .method, .tooLarge:
-      ("Nothing here", "<p>This address waits for a sign-in's answer.</p>")
+    case .answeredBefore: (400, "Answered before", "<p>The answer to this sign-in has come before.</p>")
+    case .otherUser: (403, "Not for this user", "<p>The user who started the sign-in has to open this address.</p>")
+    case .nothingHere: Self.nothing(404)
+    case .method: Self.nothing(405)
+    case .tooLarge: Self.nothing(413)
+    case .foreign: Self.nothing(421)
     }
+  }
+
+  private static func nothing(_ status: Int) -> (Int, String, Markup) {
+    (status, "Nothing here", "<p>This address waits for a sign-in's answer.</p>")
   }
 
   private static func use(_ purpose: String?) -> Markup {
@@ -107,7 +98,7 @@ enum LoopbackPage: Sendable, Hashable {
   }
 
   var response: ServerResponse {
-    let (title, text) = content
+    let (status, title, text) = content
     var page = Page(title, text)
     if case .asked = self { page.formAction = "'self'" }
     // The address from which the provider sends the browser on has the code in it.
@@ -116,7 +107,12 @@ enum LoopbackPage: Sendable, Hashable {
     default: break
     }
     var response = page.response(status)
-    if case .begin(let address) = self { response.fields.append(("Location", address)) }
+    switch self {
+    case .begin(let address): response.fields.append(("Location", address))
+    // The wait for the browser is over.
+    case .kept, .askedElsewhere, .dropped, .failed: response.isLast = true
+    default: break
+    }
     return response
   }
 }

@@ -34,7 +34,7 @@ struct SignInExchange {
     _ grant: TokenGrant, scopes: ScopeSet, about account: RoutingHint? = nil, _ metadata: ProviderMetadata
   ) async throws(AcquisitionError) -> TokenReply {
     var reply = try await requests(metadata).tokens(
-      for: grant, scopes: scopes, claims: request.mergedClaims, parameters: request.parameters, about: account)
+      for: grant, scopes: scopes, claims: request.mergedClaims, parameters: request.terms.parameters, about: account)
     // Some providers give one unasked.
     if !application.hasOfflineAccess { reply.refreshToken = nil }
     return reply
@@ -50,13 +50,13 @@ struct SignInExchange {
   ) async throws(SignInError) -> ProvenSignIn {
     let claims = try await provenClaims(of: reply, nonce: nonce, metadata)
     guard let home = reply.identity.homeAccountID else { throw .withoutAccount }
-    let authority = application.authority
+    let (authority, terms) = (application.authority, request.terms)
     var issued = IssuedTokens(
       reply, clientID: application.clientID, environment: authority.environment, realm: metadata.realm,
-      authority: authority.accountAuthority, grantType: grant.type, requested: request.scopes,
+      authority: authority.accountAuthority, grantType: grant.type, requested: terms.scopes,
       isolation: authority.isolation,
-      authorized: authority.isStrictAboutScopes ? request.scopes.union(request.extraScopes).decorated : nil)
-    issued.isPlain = request.parameters.isEmpty
+      authorized: authority.isStrictAboutScopes ? terms.scopes.union(terms.extraScopes).decorated : nil)
+    issued.isPlain = terms.parameters.isEmpty
     let filing = SignInFiling(home: home, authority: authority, issued: issued, arrival: now())
     var document = await store.snapshot(of: filing.interest).document
     guard let account = filing.add(to: &document, at: filing.arrival) else { throw .withoutAccount }
@@ -101,7 +101,7 @@ struct SignInExchange {
     let keys = try await mapping(failure, awaiting: await SigningKeys.fetch(application, metadata, now: now()))
     var rule = IDTokenValidation(
       issuer: metadata.issuer, authority: application.authority, clientID: application.clientID, nonce: nonce,
-      maxAge: nonce == nil ? nil : request.maxAge)
+      maxAge: nonce == nil ? nil : request.terms.maxAge)
     rule.mayLackNonce = metadata.supportsPKCE
     return try mapping(SignInError.idToken, rule.accept(token, now: now()) { keys.verdict($0, $1) })
   }

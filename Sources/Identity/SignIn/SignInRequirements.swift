@@ -69,8 +69,7 @@ package final class SignInRequirements: Sendable {
     follow(subscriptions)
   }
 
-  /// Changes to another configuration: a route that is gone, or that has another person's token, requires nothing for
-  /// now.
+  /// Changes to another configuration: a route that is gone, or is another person's, requires nothing.
   package func follow(_ subscriptions: [String: TokenSubscription]) {
     let subjects = Dictionary(
       uniqueKeysWithValues: subscriptions.map { route, subscription in
@@ -88,7 +87,6 @@ package final class SignInRequirements: Sendable {
     }
   }
 
-  /// Adds a requirement to those of the route.
   package func remember(_ requirement: SignInRequirement, route: String) {
     let mustWrite = state.withLock { state in
       if let known = state.requirements[route], !known.isOver(at: requirement.since) {
@@ -141,8 +139,7 @@ package final class SignInRequirements: Sendable {
     await forget(met)
   }
 
-  /// Forgets the requirements that a token meets: a sign-in by another program left it in the cache, or its claims show
-  /// it.
+  /// Forgets the requirements that a token meets, perhaps of a sign-in by another program.
   package func take(_ value: BearerValue, for key: AcquisitionKey) {
     let requirements = state.withLock { state in state.requirements.filter { state.keys[$0.key] == key } }
     guard !requirements.isEmpty else { return }
@@ -240,8 +237,7 @@ struct SharedRequirements: Sendable {
     return entries.compactMapValues { SignInRequirement($0) }
   }
 
-  /// As much as would be read again, the newest first: the requests of many hostile upstreams must not push out
-  /// everything.
+  /// As much as would be read again, the newest first, however many hostile upstreams ask.
   private static func bytes(_ requirements: [String: SignInRequirement]) -> [UInt8] {
     var members: [String: JSONValue] = [:]
     var room = sizeLimit - 64

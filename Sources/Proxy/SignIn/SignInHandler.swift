@@ -234,16 +234,16 @@ package final class SignInHandler: Sendable {
     let requirement = await requirement(of: route)
     let people = await people(for: route)
     var wanted = SignInRequest(application: route.subscription.application, scopes: requirement.scopes)
-    wanted.parameters = route.subscription.key.parameters
-    wanted.claims = requirement.need.claims
-    wanted.authenticationContexts = requirement.need.authenticationContexts
-    wanted.maxAge = requirement.need.maxAge
+    wanted.terms.parameters = route.subscription.key.parameters
+    wanted.terms.claims = requirement.need.claims
+    wanted.terms.authenticationContexts = requirement.need.authenticationContexts
+    wanted.terms.maxAge = requirement.need.maxAge
     let meant =
       route.account != nil || people.count == 1 ? people.first : people.first { $0.homeAccountID == fields["account"] }
     wanted.expectedAccount = route.account ?? meant?.homeAccountID
     // A provider's page does not know ids.
-    wanted.loginHint = meant?.username ?? route.account.flatMap { $0.contains("@") ? $0 : nil }
-    if wanted.loginHint == nil, !people.isEmpty { wanted.prompt = .selectAccount }
+    wanted.terms.loginHint = meant?.username ?? route.account.flatMap { $0.contains("@") ? $0 : nil }
+    if wanted.terms.loginHint == nil, !people.isEmpty { wanted.terms.prompt = .selectAccount }
     do throws(SignInError) {
       let signIn = try await BrowserSignIn.begin(
         wanted, redirectURI: origin.redirectURI(wanted.application.callback), store: surroundings.store,

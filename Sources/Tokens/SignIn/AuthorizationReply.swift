@@ -23,10 +23,7 @@ package struct AuthorizationReply: Sendable {
   /// The account in `client_info` of Entra's answers. It is not proven.
   package let accountHint: RoutingHint?
 
-  /// Reads a redirect's query or a posted form.
-  /// - Parameters:
-  ///   - state: the one that was sent.
-  ///   - issuer: the rule for the answer's issuer.
+  /// Reads a redirect's query or a posted form. `state` is the one that was sent.
   package init(form text: [UInt8], state: String, issuer: ReplyIssuer) throws(AuthorizationReplyError) {
     let form = try mapping({ (_: ReplyForm.Problem) in AuthorizationReplyError.malformed }, ReplyForm(text))
     guard let found = form["state"], Secret(found) == Secret(state) else { throw .state }
@@ -84,8 +81,7 @@ package struct ReplyIssuer: Sendable, Hashable {
     self.init(metadata.issuer, isPromised: metadata.namesIssuerInReplies, isExact: authority.kind == .issuer)
   }
 
-  /// The rule of these parts. `isExact`: answers name the metadata's issuer; Microsoft's kinds have aliases and issuers
-  /// for each tenant.
+  /// `isExact`: answers name the metadata's issuer. Microsoft's kinds have one for each tenant.
   package init(_ issuer: String, isPromised: Bool, isExact: Bool) {
     self.issuer = issuer
     self.isPromised = isPromised

@@ -1,5 +1,31 @@
 package import HTTP
 
+/// The demands of a sign-in.
+package struct SignInTerms: Sendable {
+  /// The scopes of the first token: one API's, none of the reserved ones.
+  package var scopes: ScopeSet
+  /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent). They
+  /// belong to other APIs: the token is not for them.
+  package var extraScopes: ScopeSet
+  package var parameters = TokenParameters.none
+  package var claims: Claims?
+  // A device code has none of the rest.
+  /// The pages to show the person; nil leaves that to the provider.
+  package var prompt: Prompt?
+  /// The expected person.
+  package var loginHint: String?
+  /// The sign-in page at which the person begins.
+  package var domainHint: DomainHint?
+  /// Seconds for which an earlier sign-in still counts.
+  package var maxAge: Int64?
+  /// Authentication contexts to satisfy, most wanted first (OpenID Connect Core 1.0 §3.1.2.1, RFC 9470).
+  package var authenticationContexts: [String] = []
+
+  package init(scopes: ScopeSet, extraScopes: ScopeSet = .none) {
+    (self.scopes, self.extraScopes) = (scopes, extraScopes)
+  }
+}
+
 /// A request to an authorization endpoint for a code (RFC 6749 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1).
 package struct AuthorizationRequest: Sendable {
   /// The way in which the answer comes back.
@@ -13,38 +39,21 @@ package struct AuthorizationRequest: Sendable {
   package var endpoint: HTTPURL
   package var clientID: String
   package var redirectURI: String
-  package var scopes: ScopeSet
-  /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent). They
-  /// belong to other APIs: the token is not for them.
-  package var extraScopes = ScopeSet.none
+  /// Its claims are merged with the capabilities.
+  package var terms: SignInTerms
   /// State, nonce and challenge.
   package var session: AuthorizationSession
   package var responseMode = ResponseMode.query
-  /// The pages to show the person.
-  package var prompt: Prompt?
-  /// The expected person.
-  package var loginHint: String?
-  /// The sign-in page at which the person begins.
-  package var domainHint: DomainHint?
-  /// Claims and capabilities, merged.
-  package var claims: Claims?
-  /// Seconds for which an earlier sign-in still counts.
-  package var maxAge: Int64?
-  /// Authentication contexts to satisfy, most wanted first (OpenID Connect Core 1.0 §3.1.2.1).
-  package var authenticationContexts: [String] = []
-  /// The parameters of the route.
-  package var parameters = TokenParameters.none
-
   /// The way to request a refresh token.
   package var offlineAccess = OfflineAccess.scope
 
   package init(
-    endpoint: HTTPURL, clientID: String, redirectURI: String, scopes: ScopeSet, session: AuthorizationSession
+    endpoint: HTTPURL, clientID: String, redirectURI: String, terms: SignInTerms, session: AuthorizationSession
   ) {
     self.endpoint = endpoint
     self.clientID = clientID
     self.redirectURI = redirectURI
-    self.scopes = scopes
+    self.terms = terms
     self.session = session
   }
 
@@ -68,30 +77,31 @@ package struct AuthorizationRequest: Sendable {
   func appendParameters(to query: inout FormBody) {
     query.append("response_type", "code")
     query.append("redirect_uri", redirectURI)
-    query.append("scope", scopes.union(extraScopes).decorated(offlineAccess).description)
+    query.append("scope", terms.scopes.union(terms.extraScopes).decorated(offlineAccess).description)
     query.append("state", session.state)
     if responseMode != .query { query.append("response_mode", responseMode.rawValue) }
     query.append("code_challenge", session.challenge)
     query.append("code_challenge_method", "S256")
     query.append("nonce", session.nonce)
     query.append("client_info", "1")
-    if let loginHint { query.append("login_hint", loginHint) }
-    if endpoint.takesRoutingHints, let hint = loginHint.flatMap({ RoutingHint(username: $0) }) {
+    if let loginHint = terms.loginHint { query.append("login_hint", loginHint) }
+    if endpoint.takesRoutingHints, let hint = terms.loginHint.flatMap({ RoutingHint(username: $0) }) {
       query.append(RoutingHint.parameter, hint.text)
     }
-    if let domainHint { query.append("domain_hint", domainHint.text) }
+    if let domainHint = terms.domainHint { query.append("domain_hint", domainHint.text) }
     if let prompts { query.append("prompt", prompts) }
     if offlineAccess == .parameter { query.append("access_type", "offline") }
-    if let maxAge { query.append("max_age", "\(maxAge)") }
-    if !authenticationContexts.isEmpty {
-      query.append("acr_values", authenticationContexts.joined(separator: " "))
+    if let maxAge = terms.maxAge { query.append("max_age", "\(maxAge)") }
+    if !terms.authenticationContexts.isEmpty {
+      query.append("acr_values", terms.authenticationContexts.joined(separator: " "))
     }
-    if let claims { query.append("claims", claims.text) }
-    query.append(parameters)
+    if let claims = terms.claims { query.append("claims", claims.text) }
+    query.append(terms.parameters)
   }
 
   /// The pages to show the person, with the consent that a refresh token needs.
   private var prompts: String? {
+    let prompt = terms.prompt
     guard offlineAccess == .parameter, prompt != Prompt.none, prompt != .consent else { return prompt?.rawValue }
     return [prompt?.rawValue, Prompt.consent.rawValue].compactMap(\.self).joined(separator: " ")
   }

@@ -11,10 +11,7 @@ package struct AuthorizationSession: Sendable {
   /// Goes with the browser: the verifier's SHA-256 in base64url.
   package let challenge: String
 
-  /// A session of random bytes.
-  /// - Parameters:
-  ///   - random: returns that many unpredictable bytes.
-  ///   - digest: SHA-256.
+  /// A session of unpredictable bytes; `digest` is SHA-256.
   package init<Failure: Error>(
     random: (Int) throws(Failure) -> [UInt8], digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {
@@ -24,7 +21,6 @@ package struct AuthorizationSession: Sendable {
   }
 
   /// A session of these parts.
-  /// - Parameter digest: SHA-256.
   package init<Failure: Error>(
     state: String, nonceSeed: String, verifier: String, digest: ([UInt8]) throws(Failure) -> [UInt8]
   ) throws(Failure) {

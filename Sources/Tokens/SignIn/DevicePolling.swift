@@ -6,13 +6,7 @@ package struct DevicePolling: Sendable, Equatable {
   package enum Action: Sendable, Equatable {
     /// Wait for seconds, then ask.
     case ask(after: Int64)
-    /// Stop.
-    case end(End)
-  }
-
-  /// An end without tokens.
-  package enum End: Sendable, Hashable {
-    /// The codes are no longer valid.
+    /// Stop: the codes are no longer valid.
     case expired
     case declined
     /// The provider refuses for another reason.
@@ -42,7 +36,7 @@ package struct DevicePolling: Sendable, Equatable {
   package mutating func next(after failure: TokenFailure, now: UnixTime) -> Action {
     guard case .refused(let reply) = failure.cause else {
       // A reply that accepted the code and gave no usable token: another request cannot give one.
-      if failure.cause != .unintelligible { return .end(.refused(failure)) }
+      if failure.cause != .unintelligible { return .refused(failure) }
       return backOff(failure.retryAfter, now: now)
     }
     switch failure.errorClass {
@@ -51,9 +45,9 @@ package struct DevicePolling: Sendable, Equatable {
       interval += Self.slowDown
       return ask(after: max(interval, failure.retryAfter ?? 0), now: now)
     case .transient: return backOff(failure.retryAfter, now: now)
-    case .declined: return .end(.declined)
-    case .configuration where ["expired_token", "code_expired"].contains(reply.error): return .end(.expired)
-    case .configuration, .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable: return .end(.refused(failure))
+    case .declined: return .declined
+    case .configuration where ["expired_token", "code_expired"].contains(reply.error): return .expired
+    case .configuration, .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable: return .refused(failure)
     }
   }
 
@@ -66,6 +60,6 @@ package struct DevicePolling: Sendable, Equatable {
   }
 
   private func ask(after seconds: Int64, now: UnixTime) -> Action {
-    now + seconds < expiresAt ? .ask(after: seconds) : .end(.expired)
+    now + seconds < expiresAt ? .ask(after: seconds) : .expired
   }
 }

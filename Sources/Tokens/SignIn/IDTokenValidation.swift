@@ -1,6 +1,5 @@
 package import Bytes
 
-/// The requirements for an ID token.
 package struct IDTokenValidation: Sendable {
   /// Seconds that the provider's clock and ours may differ (msal-python's).
   package static let leeway: Int64 = 120

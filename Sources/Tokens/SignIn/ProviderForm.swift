@@ -38,8 +38,7 @@ package struct ProviderForm: Sendable {
     }
   }
 
-  /// The parameters of a sign-in, ahead of the browser that would otherwise bring them (RFC 9126); nil if the provider
-  /// has no endpoint for them.
+  /// The parameters of a sign-in, ahead of the browser (RFC 9126); nil without an endpoint for them.
   package init?(pushing authorization: AuthorizationRequest, of application: ClientAuthentication) {
     self.init(application, to: .pushedAuthorization) { authorization.appendParameters(to: &$0) }
   }
@@ -69,8 +68,7 @@ extension ProviderAnswer {
     return uri
   }
 
-  /// Judges the answer to a revocation. The content has no meaning if the status is 200, which a provider also returns
-  /// for an unknown token (RFC 7009 §2.2).
+  /// Judges the answer to a revocation: 200 also for an unknown token (RFC 7009 §2.2).
   package func checkRevocation(sent: SentSecrets, now: UnixTime) throws(TokenFailure) {
     if (200...299).contains(status) { return }
     _ = try ReplyMembers(self, sent: sent, now: now)

@@ -63,8 +63,7 @@ extension Authority {
   /// The product of these accounts.
   package var accountAuthority: AccountAuthority { kind == .adfs ? .federationServices : .standard }
 
-  /// The name of the authorization endpoint's operator: for Microsoft one for all tenants of a host, for every other
-  /// issuer its own.
+  /// The name of the authorization endpoint's operator: Microsoft's host, or the issuer.
   package var authorizationServer: String { isolation ?? environment }
 
   /// The separator between tokens of issuers on the same host (`ext_cache_key`); nil for Microsoft's kinds, whose
@@ -78,8 +77,7 @@ extension Authority {
 }
 
 extension CacheDocument {
-  /// The host of a person's new entries: the account's, if there is one under any alias of the authority's cloud, so
-  /// that no library sees the person twice.
+  /// The host of a person's new entries: the account's, so that no library sees the person twice.
   package func environment(ofAccount home: String?, at authority: Authority) -> String {
     guard let home, authority.isolation == nil else { return authority.environment }
     let hosts = Set(authority.environments.map { $0.lowercased() })

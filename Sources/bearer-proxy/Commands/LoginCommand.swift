@@ -43,8 +43,8 @@ extension LoginCommand {
         application, credential: loaded.certificates.credential(of: application, fetch: providers),
         fetch: providers(application)), scopes: plan.token.scopes, extraScopes: plan.extraScopes)
     if let authority = plan.token.authority { request.application.move(to: authority) }
-    request.parameters = plan.token.parameters
-    request.claims = claims
+    request.terms.parameters = plan.token.parameters
+    request.terms.claims = claims
     let shown = ShownName(application.name, application.displayName)
     request.displayName = shown.shown
     request.purpose = plan.routes.isEmpty ? nil : plan.routes.map { $0.displayName ?? $0.name }.joined(separator: ", ")
@@ -60,13 +60,13 @@ extension LoginCommand {
     let people = await signedIn.accounts().map(\.account)
     let expectation = LoginExpectation(named: plan.account, hint: hint, prompt: prompt, people: people)
     request.expectedAccount = expectation.account
-    request.loginHint = expectation.hint
-    request.prompt = expectation.prompt
-    request.domainHint = domainHint
+    request.terms.loginHint = expectation.hint
+    request.terms.prompt = expectation.prompt
+    request.terms.domainHint = domainHint
     if expectation.isOpen { request.confirmation = confirmation(shown, people, at: context.terminal) }
     let remembered = await RememberedRequirement(target, plan, request.application, store, now: context.now)
     if let remembered {
-      remembered.add(to: &request)
+      remembered.add(to: &request.terms)
       context.writeProgress(remembered.words)
     }
     do throws(SignInError) {

@@ -126,17 +126,17 @@ struct RememberedRequirement {
     self.need = need
   }
 
-  /// Adds it to a request. The command line takes precedence.
-  func add(to request: inout SignInRequest) {
-    if let claims = need.claims { request.claims = request.claims.map { claims.merged(with: $0) } ?? claims }
+  /// Adds it to the terms. The command line takes precedence.
+  func add(to terms: inout SignInTerms) {
+    if let claims = need.claims { terms.claims = terms.claims.map { claims.merged(with: $0) } ?? claims }
     // A `.default` takes no company in one token.
-    if request.scopes.words.contains(where: { $0.hasSuffix("/.default") }) {
-      request.extraScopes = request.extraScopes.union(need.scopes)
+    if terms.scopes.words.contains(where: { $0.hasSuffix("/.default") }) {
+      terms.extraScopes = terms.extraScopes.union(need.scopes)
     } else {
-      request.scopes = request.scopes.union(need.scopes)
+      terms.scopes = terms.scopes.union(need.scopes)
     }
-    request.authenticationContexts = need.authenticationContexts
-    request.maxAge = request.maxAge ?? need.maxAge
+    terms.authenticationContexts = need.authenticationContexts
+    terms.maxAge = terms.maxAge ?? need.maxAge
   }
 
   /// The explanation for the person.

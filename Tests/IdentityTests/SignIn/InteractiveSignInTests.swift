@@ -114,10 +114,10 @@ import Tokens
 
   @Test func `options go with the browser, extra scopes with it alone`() async throws {
     _ = try await signIn {
-      $0.extraScopes = try ScopeSet(["api://ledger/post"])
-      $0.prompt = .consent
-      $0.loginHint = "ann@example.org"
-      $0.claims = try Claims(json: #"{"access_token":{"nbf":{"essential":true}}}"#)
+      $0.terms.extraScopes = try ScopeSet(["api://ledger/post"])
+      $0.terms.prompt = .consent
+      $0.terms.loginHint = "ann@example.org"
+      $0.terms.claims = try Claims(json: #"{"access_token":{"nbf":{"essential":true}}}"#)
     } browser: { asked in
       #expect(asked.asked["scope"] == "api://ledger/post api://orders/read offline_access openid profile")
       #expect(asked.asked["prompt"] == "consent")
@@ -146,14 +146,14 @@ import Tokens
   @Test func `an account is created if the provider offers that, and not otherwise`() async throws {
     await provider.change { $0.prompts = ["none", "create"] }
     _ = try await signIn {
-      $0.prompt = .create
+      $0.terms.prompt = .create
     } browser: { asked in
       #expect(asked.asked["prompt"] == "create")
       try await asked.bring("code=C&state=\(asked.state)")
     }
     for prompts in [nil, ["none", "login"]] as [[String]?] {
       await provider.change { $0.prompts = prompts }
-      await expectUnsupported(.registration) { $0.prompt = .create }
+      await expectUnsupported(.registration) { $0.terms.prompt = .create }
     }
   }
 
@@ -162,7 +162,7 @@ import Tokens
   }
 
   @Test func `an issuer that knows no domain_hint is not sent one`() async throws {
-    await expectUnsupported(.domainHint) { $0.domainHint = DomainHint("contoso.com") }
+    await expectUnsupported(.domainHint) { $0.terms.domainHint = DomainHint("contoso.com") }
   }
 
   @Test func `two sign-ins share no state, nonce or challenge`() async throws {

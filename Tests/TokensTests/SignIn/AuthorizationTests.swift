@@ -32,20 +32,20 @@ import Tokens
     var request = AuthorizationRequest(
       endpoint: try HTTPURL("https://id.example/authorize?p=b2c"), clientID: "c 1",
       redirectURI: "http://localhost:8400",
-      scopes: try ScopeSet(["api://a/read"]), session: Self.session(state: "s&1"))
+      terms: SignInTerms(scopes: try ScopeSet(["api://a/read"])), session: Self.session(state: "s&1"))
     let least = """
       https://id.example/authorize?p=b2c&client_id=c%201&response_type=code&redirect_uri=http%3A%2F%2Flocalhost%3A8400&\
       scope=api%3A%2F%2Fa%2Fread%20offline_access%20openid%20profile&state=s%261&code_challenge=MX52&\
       code_challenge_method=S256&nonce=7a61&client_info=1
       """
     #expect(request.url == least)
-    request.extraScopes = try ScopeSet(["api://b/write"])
+    request.terms.extraScopes = try ScopeSet(["api://b/write"])
     request.responseMode = .formPost
-    request.prompt = .selectAccount
-    request.loginHint = "a@b.example"
-    request.domainHint = DomainHint("b.example")
-    request.maxAge = 60
-    request.claims = try Claims(json: #"{"id_token":{}}"#)
+    request.terms.prompt = .selectAccount
+    request.terms.loginHint = "a@b.example"
+    request.terms.domainHint = DomainHint("b.example")
+    request.terms.maxAge = 60
+    request.terms.claims = try Claims(json: #"{"id_token":{}}"#)
     for part in [
       "scope=api%3A%2F%2Fa%2Fread%20api%3A%2F%2Fb%2Fwrite%20offline_access%20openid%20profile&",
       "response_mode=form_post&", "prompt=select_account&", "login_hint=a%40b.example&domain_hint=b.example&",
@@ -67,16 +67,16 @@ import Tokens
   func `parameters request a refresh token if no scope does`(prompt: Prompt?, expected: String) throws {
     var request = AuthorizationRequest(
       endpoint: try HTTPURL("https://accounts.google.com/a"), clientID: "c", redirectURI: "http://localhost",
-      scopes: try ScopeSet(["x"]), session: Self.session())
+      terms: SignInTerms(scopes: try ScopeSet(["x"])), session: Self.session())
     request.offlineAccess = .parameter
-    request.prompt = prompt
+    request.terms.prompt = prompt
     #expect(request.url.contains("&scope=openid%20profile%20x&") && request.url.hasSuffix("&" + expected))
   }
 
   @Test func `a pushed request has the browser's parameters and the application's proof`() throws {
     let request = AuthorizationRequest(
       endpoint: try HTTPURL("https://i/a"), clientID: "c", redirectURI: "http://localhost",
-      scopes: try ScopeSet(["x"]), session: Self.session())
+      terms: SignInTerms(scopes: try ScopeSet(["x"])), session: Self.session())
     let json = """
       {"issuer": "https://i", "token_endpoint": "https://i/t", "pushed_authorization_request_endpoint": "https://i/p"}
       """
@@ -216,12 +216,12 @@ import Tokens
     let claims = Claims(challenge: nil, capabilities: ["CP1"])
     var request = AuthorizationRequest(
       endpoint: try #require(vector.metadata.authorizationEndpoint), clientID: vector.clientID,
-      redirectURI: "http://localhost:8400", scopes: scopes, session: session)
+      redirectURI: "http://localhost:8400", terms: SignInTerms(scopes: scopes), session: session)
     request.responseMode = .formPost
-    request.prompt = .selectAccount
-    request.loginHint = "User.A@contoso.example"
-    request.domainHint = DomainHint(try #require(theirs["domain_hint"]))
-    request.claims = claims
+    request.terms.prompt = .selectAccount
+    request.terms.loginHint = "User.A@contoso.example"
+    request.terms.domainHint = DomainHint(try #require(theirs["domain_hint"]))
+    request.terms.claims = claims
     let address = try #require(URL(string: request.url))
     var ours = RecordedFlow.members(ofForm: Array((address.query(percentEncoded: true) ?? "").utf8))
     #expect(request.url.hasPrefix("https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize?"))

@@ -64,13 +64,13 @@ import Tokens
     var name: String
     var answers: [Answer]
     var waits: [Int64]
-    var end: DevicePolling.End?
+    var end: DevicePolling.Action?
     var expiresIn: Int64 = 900
     var interval: Int64 = 5
     var testDescription: String { name }
   }
 
-  private static func refused(_ error: String, _ status: Int = 400) -> DevicePolling.End {
+  private static func refused(_ error: String, _ status: Int = 400) -> DevicePolling.Action {
     .refused(TokenFailure(.refused(TokenErrorReply(error: error)), status: status))
   }
 
@@ -128,13 +128,13 @@ import Tokens
     var now = Self.now
     var polling = DevicePolling(codes, now: now)
     var waits: [Int64] = []
-    var end: DevicePolling.End?
+    var end: DevicePolling.Action?
     func take(_ action: DevicePolling.Action) {
       switch action {
       case .ask(let seconds):
         waits.append(seconds)
         now = now + seconds
-      case .end(let reason): end = reason
+      case .expired, .declined, .refused: end = action
       }
     }
     take(polling.begin(at: now))
@@ -189,13 +189,13 @@ import Tokens
         due = exchange.at + seconds
       }
     }
-    for (call, end) in [(4, DevicePolling.End.expired), (5, .declined)] {
+    for (call, end) in [(4, DevicePolling.Action.expired), (5, .declined)] {
       let exchange = try #require(vector.calls[call - 1].exchanges.first)
       do throws(TokenFailure) {
         _ = try TokenReply(ProviderAnswer(status: exchange.status, body: exchange.body), sent: .none, now: exchange.at)
         Issue.record("no error in \(call)")
       } catch {
-        #expect(polling.next(after: error, now: exchange.at) == .end(end))
+        #expect(polling.next(after: error, now: exchange.at) == end)
       }
     }
   }
