@@ -21,7 +21,7 @@ import Tokens
     var claims = good.claims
     change(&claims)
     let header = JSONValue(["alg": algorithm.rawValue, "kid": identifier ?? good.header.kid, "typ": "JWT"])
-    let input = SignedJWT.signingInput(header, try JSONValue(text: Array(JSONEncoder().encode(claims))))
+    let input = SignedJWT.signingInput(header, claims.json)
     let scheme: RSASignatureAlgorithm = algorithm == .ps256 ? .ps256 : .rs256
     let signature = try (key ?? DemoFixture.key.get()).signature(of: input.span, scheme)
     return SignedJWT.compact(signingInput: input, signature: signature).revealed()
@@ -171,5 +171,16 @@ import Tokens
     let receipt = try DemoFixture.json(api.answer(request, now: DemoFixture.now))
     #expect(receipt["bytes"] as? Int == 5_000_000_000)
     #expect(receipt["sha256"] as? String == "0aff")
+  }
+}
+
+extension JWTClaims {
+  /// The claims that this suite changes, and those of every token of the sample provider.
+  fileprivate var json: JSONValue {
+    JSONValue([
+      "iss": issuer, "sub": subject, "aud": audiences, "exp": expiresAt, "nbf": notBefore, "iat": issuedAt,
+      "tid": tenant, "oid": object, "azp": application, "roles": roles.nonEmpty, "idtyp": identityType,
+      "scp": scopes.isEmpty ? nil : scopes.joined(separator: " "), "ver": version, "uti": tokenIdentifier,
+    ])
   }
 }

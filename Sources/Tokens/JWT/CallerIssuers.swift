@@ -19,8 +19,7 @@ extension Authority {
   /// The tenant of personal Microsoft accounts.
   private static let personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-  /// The issuers that a caller's token may name; none if it contradicts itself about its tenant. `issuer`: the one in
-  /// the authority's metadata.
+  /// The issuers that a caller's token may name, beside the metadata's; none if it contradicts itself.
   package func issuers(of token: SignedJWT, named issuer: String) -> Set<String> {
     let second = self.issuer(of: token, named: issuer)
     guard case .entra(let tenant, let cloud) = kind else { return [second] }

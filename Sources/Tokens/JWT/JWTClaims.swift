@@ -89,36 +89,3 @@ public struct JWTClaims: Sendable, Hashable {
     names = Set(Name.allCases.filter { members.contains($0.rawValue) })
   }
 }
-
-extension JWTClaims: Encodable {
-  private enum Key: String, CodingKey {
-    case iss, sub, aud, exp, nbf, iat, tid, oid, azp, roles, scp, scope, idtyp, ver, uti, nonce
-    case authTime = "auth_time"
-  }
-
-  /// Writes the claims that are present.
-  public func encode(to encoder: any Encoder) throws {
-    var claims = encoder.container(keyedBy: Key.self)
-    try claims.encodeIfPresent(issuer, forKey: .iss)
-    try claims.encodeIfPresent(subject, forKey: .sub)
-    if audiences.count == 1 {
-      try claims.encode(audiences[0], forKey: .aud)
-    } else if !audiences.isEmpty {
-      try claims.encode(audiences, forKey: .aud)
-    }
-    try claims.encodeIfPresent(expiresAt?.seconds, forKey: .exp)
-    try claims.encodeIfPresent(notBefore?.seconds, forKey: .nbf)
-    try claims.encodeIfPresent(issuedAt?.seconds, forKey: .iat)
-    try claims.encodeIfPresent(tenant, forKey: .tid)
-    try claims.encodeIfPresent(object, forKey: .oid)
-    try claims.encodeIfPresent(application, forKey: .azp)
-    if !roles.isEmpty { try claims.encode(roles, forKey: .roles) }
-    if !scopes.isEmpty { try claims.encode(scopes.joined(separator: " "), forKey: .scp) }
-    if !standardScopes.isEmpty { try claims.encode(standardScopes.joined(separator: " "), forKey: .scope) }
-    try claims.encodeIfPresent(identityType, forKey: .idtyp)
-    try claims.encodeIfPresent(version, forKey: .ver)
-    try claims.encodeIfPresent(tokenIdentifier, forKey: .uti)
-    try claims.encodeIfPresent(nonce, forKey: .nonce)
-    try claims.encodeIfPresent(authenticatedAt?.seconds, forKey: .authTime)
-  }
-}

@@ -1,7 +1,6 @@
 internal import Bytes
 
-/// The members of a JSON object in a JWT or a key set. A member of another type than its definition's is a mistake, not
-/// an absence; null is an absence.
+/// The members of an object. One of another type than its definition's is a mistake; null is an absence.
 struct JWTMembers {
   private let members: [String: JSONValue]
   /// The part that a mistake is in.

@@ -46,8 +46,7 @@ package struct JWTValidation: Sendable {
     return token.claims
   }
 
-  /// Checks everything that needs no key. For a token that fails, no keys are requested; one that passes is not yet
-  /// valid.
+  /// Checks everything that needs no key, before keys are requested.
   package func judgeUnproven(_ token: SignedJWT, now: UnixTime) throws(JWTRefusal) {
     _ = try judgeHeader(token)
     try judgeClaims(token, now: now)

@@ -107,7 +107,12 @@ import Testing
     claims.version = "2.0"
     claims.tokenIdentifier = "u"
     let input = SignedJWT.signingInput(
-      JSONValue(["alg": "PS256", "kid": "k", "typ": "JWT"]), try JSONValue(text: Array(JSONEncoder().encode(claims))))
+      JSONValue(["alg": "PS256", "kid": "k", "typ": "JWT"]),
+      JSONValue([
+        "iss": claims.issuer, "sub": "s", "aud": claims.audiences, "exp": claims.expiresAt, "nbf": claims.notBefore,
+        "iat": claims.issuedAt, "tid": "t", "oid": "o", "azp": "x", "roles": claims.roles, "scp": "s1 s2",
+        "idtyp": "app", "ver": "2.0", "uti": "u",
+      ]))
     let token = try SignedJWT(SignedJWT.compact(signingInput: input, signature: [1, 2, 3]).revealed())
     #expect(token.header == JWTHeader(alg: "PS256", kid: "k", typ: "JWT"))
     #expect(token.claims == claims)
