@@ -6,7 +6,6 @@ package struct CredentialHandover: Sendable, Hashable {
   /// The application's name in the configuration.
   package var application: String
   package var scopes: ScopeSet
-  /// Its end.
   package var servedUntil: UnixTime
 
   /// Maps each key of a new configuration that differs from a former one in the credential alone to that former key.

@@ -10,8 +10,7 @@ struct RejectedTokens {
   /// True if a rejection is to be answered now, which is then remembered.
   mutating func admits(_ rejection: TokenRejection, now: UnixTime) -> Bool { backoff.admits(rejection, now: now) }
 
-  /// Keeps a token for the next requests with the same rejection. Of more than `RejectionBackoff.limit` the oldest
-  /// goes.
+  /// Keeps a token for the next requests with the same rejection. Of too many the oldest goes.
   mutating func keep(_ value: BearerValue, for rejection: TokenRejection, now: UnixTime) {
     answers.removeAll { $0.rejection == rejection || !$0.value.isUsable(at: now) }
     if answers.count >= RejectionBackoff.limit { answers.removeFirst() }
@@ -25,7 +24,6 @@ struct RejectedTokens {
     return value.isUsable(at: now) && value.id != refused.id && value.token != refused.token ? value : nil
   }
 
-  /// True if a token is the one that a rejection brought.
   func isAnswer(_ value: BearerValue, to rejection: TokenRejection) -> Bool {
     answers.contains { $0.rejection == rejection && $0.value.token == value.token }
   }

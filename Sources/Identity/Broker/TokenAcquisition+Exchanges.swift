@@ -4,8 +4,7 @@ internal import Bytes
 internal import Tokens
 
 extension TokenAcquisition {
-  /// A token of the user account of the agent identity that asks, which offers its own token for the exchange. Neither
-  /// is stored.
+  /// A token of the agent identity's user, in exchange for a token of its own. Neither is stored.
   func token(ofAgentUser user: String) async throws(AcquisitionError) -> BearerValue {
     let metadata = try await metadata(of: subscription.application)
     let exchange = key.authority.exchangeScopes(key.authority.exchangeAudience)

@@ -17,8 +17,7 @@ extension TokenAcquisition {
     return value
   }
 
-  /// Stores a person's token. Nothing is stored or returned if it is another person's or the person signed out during
-  /// the request.
+  /// Stores a person's token, unless it is another person's, or the person signed out meanwhile.
   func filed(
     _ reply: TokenReply, _ sent: UnixTime, for account: CachedAccount, redeeming token: HeldRefreshToken,
     _ metadata: ProviderMetadata
@@ -40,15 +39,14 @@ extension TokenAcquisition {
       }
     }
     // The store keeps a change that could not be written, so only a clear refusal counts.
-    if isFiled == false {
+    if case .success(false) = isFiled {
       value.withdraw()
       throw required(.noAccount)
     }
     return value
   }
 
-  /// Stores the reply, and serves the waiting callers if that takes longer than their patience; not if the person is
-  /// known to have signed out meanwhile.
+  /// Stores the reply. If that takes longer than callers wait, serves them, unless the person is known to be gone.
   @discardableResult
   private func served<Answer: Sendable>(
     _ value: BearerValue, _ issued: IssuedTokens, _ sent: UnixTime, filing: () async -> Answer
@@ -92,17 +90,12 @@ extension TokenAcquisition {
         .identityProvider, authority: key.authority, realm: metadata.realm, account: account))
   }
 
-  /// Changes the cache. If it cannot be written, the change is kept in memory and reported; the token is valid either
-  /// way.
+  /// Changes the cache. A change that cannot be written is kept in memory: the token is valid either way.
   @discardableResult
   func change<Answer: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) -> Answer
-  ) async -> Answer? {
-    do throws(CacheStoreError) {
-      return try await store.modify(about: key.interest, change)
-    } catch {
-      return nil
-    }
+  ) async -> Result<Answer, CacheStoreError> {
+    await Result(awaiting: try await store.modify(about: key.interest, change))
   }
 }
 

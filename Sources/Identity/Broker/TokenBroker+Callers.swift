@@ -23,8 +23,7 @@ extension TokenBroker {
 
   package var callerCounts: CallerTokenCounts { CallerTokenCounts(held: callers.count, evictions: evictions) }
 
-  /// Refuses a caller whose request would meet a failure that applies to all of them: the provider told the application
-  /// to wait, or refuses it.
+  /// Refuses a caller whose request would meet a failure that applies to all of them.
   func admitCaller(_ subscription: TokenSubscription) throws(AcquisitionError) {
     let now = surroundings.now()
     if states[subscription.key] != nil { keepCaller(subscription.key) }

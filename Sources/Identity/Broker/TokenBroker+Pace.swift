@@ -23,8 +23,7 @@ extension ApplicationPace.Name {
 }
 
 extension TokenBroker {
-  /// The failure in place of a request that waited for its turn while a pause began, of its key or of its application;
-  /// nil if it is sent now.
+  /// The failure of a pause that began while a request waited for its turn; nil if it is sent now.
   func refusal(of subscription: TokenSubscription) -> AcquisitionError? {
     let (key, now) = (subscription.key, surroundings.now())
     let state = states[key]

@@ -36,16 +36,14 @@ extension TokenBroker {
     return try await carryOut(step ?? .noReplacement, rejection, refused, subscription)
   }
 
-  /// True if the refused token is the one that the same rejection brought: the provider has no other one without a
-  /// person.
+  /// True if the refused token answered the same rejection: without a person there is no other.
   package func isAnswer(
     _ refused: BearerValue, to rejection: TokenRejection, for subscription: TokenSubscription
   ) -> Bool {
     states[subscription.key]?.rejected.isAnswer(refused, to: rejection) ?? false
   }
 
-  /// A token that is the refused one again, which a service may keep until its end, is none: the API would refuse it
-  /// once more.
+  /// A service may return the refused token until its end. That is no replacement.
   private func carryOut(
     _ step: ReplacementStep, _ rejection: TokenRejection, _ refused: BearerValue, _ subscription: TokenSubscription
   ) async throws(AcquisitionError) -> BearerValue? {

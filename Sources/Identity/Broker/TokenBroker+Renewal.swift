@@ -20,8 +20,7 @@ extension TokenBroker {
     }
   }
 
-  /// Follows the cache until the task is cancelled: tokens that others obtain are served, and those that they sign out
-  /// are not.
+  /// Follows what others obtain, and whom they sign out, until the task is cancelled.
   package func followCache() async {
     let changes = store.changes
     // Changes before the stream existed are read once.
@@ -35,8 +34,7 @@ extension TokenBroker {
     }
   }
 
-  /// Renews if the plan agrees, and waits for it; returns the time of the next attempt, or nil if a token of the
-  /// present credential is held.
+  /// Renews if the plan agrees; returns the time of the next attempt, nil if a current token is held.
   @discardableResult
   private func refresh(_ subscription: TokenSubscription) async -> UnixTime? {
     let key = subscription.key

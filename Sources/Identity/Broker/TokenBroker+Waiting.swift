@@ -32,8 +32,7 @@ extension TokenBroker {
     await FirstAnswer.wait(for: { await flight.value }, within: surroundings.patience)
   }
 
-  /// True if a request is in flight whose answer may replace a refresh token, or is not stored yet: the end of the
-  /// process would lose it.
+  /// True if the end of the process would lose a refresh token that a request brings, or is storing.
   package var mayBringRefreshToken: Bool {
     !replacementFlights.isEmpty
       || states.contains { key, state in

@@ -130,8 +130,7 @@ package actor TokenBroker {
     return try await bearer(for: subscription)
   }
 
-  /// As `bearer`, but a token that ends within seconds is renewed first. If that fails, the held one is the answer: it
-  /// is usable yet.
+  /// As `bearer`, but a token that ends within seconds is renewed first, if that is possible.
   package func bearer(
     for subscription: TokenSubscription, leastLife: Int64
   ) async throws(AcquisitionError) -> BearerValue {
@@ -140,8 +139,7 @@ package actor TokenBroker {
     do throws(AcquisitionError) { return try await renewedBearer(for: subscription) } catch { return value }
   }
 
-  /// A new token from the provider (MSAL's `force_refresh`). Simultaneous callers share one request, and a pause that
-  /// the provider asked for is respected.
+  /// A new token from the provider (MSAL's `force_refresh`), one for simultaneous callers, and none in a pause.
   package func renewedBearer(for subscription: TokenSubscription) async throws(AcquisitionError) -> BearerValue {
     try await carryOut(await look(subscription).forcedStep(at: surroundings.now()), subscription)
   }

@@ -104,8 +104,7 @@ struct TokenState {
     }
   }
 
-  /// The failure that the last look into the cache implies: a person has to sign in, or the cache cannot be read; nil
-  /// if a token can be requested.
+  /// The failure that the last look into the cache implies; nil if a token can be requested.
   var missingGrant: AcquisitionError? { missingGrant(for: subscription.key) }
 
   /// The same for a token that answers a rejection.
@@ -193,7 +192,6 @@ struct TokenState {
   /// - Parameters:
   ///   - offered: the available refresh tokens.
   ///   - pausedUntil: the end of the pause, if it is that of all requests of the application, or of an earlier one.
-  ///   - jitter: 0 up to 1.
   mutating func take(
     _ new: AcquisitionError, offered: [Secret], pausedUntil: UnixTime? = nil, now: UnixTime, jitter: Double
   ) -> AcquisitionError {

@@ -26,8 +26,7 @@ package struct TokenStatus: Sendable, Hashable {
   package var failure: Failure?
   /// True if a request for a token is under way.
   package var isRefreshing = false
-  /// True if the held token was obtained with a credential that has been replaced since, and the new one has obtained
-  /// none.
+  /// True if the held token is of a replaced credential, and the new one has obtained none.
   package var isOfFormerCredential = false
 
   /// True if requests are served: a token is held and not expired.
@@ -54,7 +53,6 @@ package struct TokenEvent: Sendable {
   /// The duration, discovery and repetition included.
   package var duration: Duration
   package var outcome: Outcome
-  /// True if it was the first attempt, or one of the first, of a changed credential: the held token is the former
-  /// one's.
+  /// True if the held token was that of a former credential.
   package var isOfChangedCredential = false
 }

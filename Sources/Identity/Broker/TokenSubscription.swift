@@ -110,8 +110,7 @@ package struct TokenSubscription: Sendable {
       && (key.subject != .application || key.credential.number == 0)
   }
 
-  /// True if its tokens are stored in the shared cache. Those of managed identities, callers and agents' users are kept
-  /// in memory only.
+  /// True if its tokens are stored in the shared cache, and not in memory only.
   var isFiled: Bool {
     switch key.subject {
     case .application, .account: application.managedIdentity == nil
@@ -123,9 +122,7 @@ package struct TokenSubscription: Sendable {
 /// A caller's verified token. It is kept no longer than the request that it came with.
 package struct CallerAssertion: Sendable {
   package let token: Secret
-  /// Its SHA-256.
   package let digest: Digest256
-  /// Its end.
   package let expiresAt: UnixTime
   /// The tenant that issued it, if it names one.
   package let tenant: String?

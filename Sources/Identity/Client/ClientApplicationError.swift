@@ -39,10 +39,7 @@ public enum ClientApplicationError: Error, Sendable, Hashable {
     switch self {
     case .acquisition(let error): error.interactionRequired != nil
     case .signIn(let error): error.isInteractionRequired
-    case .authority, .trust, .certificate, .assertionClaims, .file, .managedIdentity, .environment, .system, .scope,
-      .accountScopes,
-      .applicationScopes, .parameter, .cache:
-      false
+    default: false
     }
   }
 

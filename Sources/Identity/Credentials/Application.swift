@@ -6,7 +6,6 @@ package struct Application: Sendable {
   /// Its name in the configuration: the label of its log records and metrics.
   package var name: String
   package var authority: Authority
-  /// Its id there.
   package var clientID: String
   /// Its proof; nil for a public application.
   package var credential: CredentialSource?
@@ -20,8 +19,7 @@ package struct Application: Sendable {
   package var capabilities: [String]
   /// Sends requests to the provider. It has a time limit of its own, which bounds the wait of callers.
   package var fetch: Fetch
-  /// The family of Microsoft's applications whose refresh tokens it may redeem (`foci`); nil if it may not. Never a
-  /// confidential application's.
+  /// The family of Microsoft's public applications whose refresh tokens it may redeem (`foci`); nil: none.
   package var family: String?
   /// The path to which its sign-ins return.
   package var callback = CallbackPath.shared
@@ -50,8 +48,7 @@ package struct Application: Sendable {
     self.authority = authority
   }
 
-  /// The agent identity with this client id, whose blueprint this application is: an application of its own, proven by
-  /// a token of the blueprint's.
+  /// The agent identity with this client id, which is proven by a token of this application, its blueprint.
   package func agent(_ clientID: String) -> Application {
     var agent = self
     agent.clientID = clientID

@@ -10,7 +10,6 @@ package struct AssertionCommand: Sendable, Equatable {
   package var environment: [String]
   /// The values of variables, which its errors must not show.
   package var secrets: [Secret]
-  /// The limit of its run.
   package var limit: TimeSpan
 
   package init(_ words: [String], environment: [String] = [], secrets: [Secret] = [], within limit: TimeSpan) {
@@ -51,8 +50,7 @@ package struct AssertionCommandRun: Sendable, Equatable {
     return token
   }
 
-  /// The first line of its standard error, bounded and printable. Empty if there is none, or it shows a secret or a
-  /// token.
+  /// The first line of its standard error, printable; empty if it shows a secret or a token.
   private func line(_ errors: [UInt8]) -> [UInt8] {
     let lines = errors.split { $0 == 0x0A || $0 == 0x0D }
     guard let first = lines.first(where: { $0.contains { $0 > 0x20 } }) else { return [] }

@@ -60,8 +60,7 @@ extension Application {
     }
   }
 
-  /// The claims of another issuer's token that proves the application, unverified; nil if there is no such token, or it
-  /// has no claims.
+  /// The claims of another issuer's token that proves the application, unverified; nil if there are none.
   func handedOutClaims(_ surroundings: ProofSurroundings) async throws(AcquisitionError) -> JWTClaims? {
     try await handedOut(at: nil, surroundings).flatMap { SignedJWT.claims(of: $0.jwt.revealed()) }
   }
@@ -102,7 +101,6 @@ extension Application {
 }
 
 extension SigningCertificate {
-  /// The names for headers.
   package var names: CertificateNames { CertificateNames(sha1: sha1, sha256: sha256, chain: chain) }
 
   /// The algorithms that its key supports.

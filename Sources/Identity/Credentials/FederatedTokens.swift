@@ -36,8 +36,7 @@ struct ProofSurroundings: Sendable {
   let discover: @Sendable (Application) async throws(AcquisitionError) -> ProviderMetadata
 }
 
-/// The tokens of other issuers that prove applications: requested once for all that wait, kept in memory until a minute
-/// before their end.
+/// The tokens of other issuers that prove applications, kept in memory until a minute before their end.
 package actor FederatedTokens {
   struct Request: Sendable {
     let source: FederatedTokenSource
@@ -185,10 +184,6 @@ extension Authority {
   fileprivate func exchange(_ audience: String, for agent: String?) -> (ScopeSet, TokenParameters) {
     if let agent { return (exchangeScopes(audience), TokenParameters(agent: agent)) }
     if isOfEntra { return (exchangeScopes(audience), .none) }
-    do throws(TokenParameterError) {
-      return (.none, try TokenParameters(audiences: [audience]))
-    } catch {
-      preconditionFailure("an audience is one word, which is checked where it is given")
-    }
+    return (.none, TokenParameters.none.forAudience(audience))
   }
 }

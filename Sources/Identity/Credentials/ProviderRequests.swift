@@ -13,8 +13,7 @@ struct ProviderRequests: Sendable {
   private var now: @Sendable () -> UnixTime { surroundings.now }
   private var sleep: @Sendable (Int64) async -> Void { surroundings.sleep }
 
-  /// Limit of the wait for the answer to a used refresh token. It may hold the only valid one, so the wait is longer
-  /// than any caller's.
+  /// Limit of the wait for the answer to a used refresh token, which may hold the only valid one.
   static let answerLimit = TimeSpan.seconds(90)
   /// Limit of the wait for other answers with a token, longer than callers wait: a slow answer serves later callers.
   static let usualAnswerLimit = TimeSpan.seconds(60)
@@ -164,8 +163,7 @@ func repeatedOnce<Answer: Sendable>(
   }
 }
 
-/// The secret placement that a provider has accepted from an application, and other proofs of applications. Shared by
-/// all requests of a process.
+/// Proofs of applications that providers have accepted, for all requests of a process.
 package final class ClientAuthenticationMemory: Sendable {
   private struct Name: Hashable {
     var authority: Authority

@@ -15,7 +15,6 @@ package enum CallerTokenRefusal: Error, Sendable, Hashable {
 package struct BelievedClaims: Sendable, Hashable {
   /// The end of the time for which it is accepted without another check.
   package var until: UnixTime
-  /// Its end.
   package var expiresAt: UnixTime
   /// The tenant that issued it, if it names one.
   package var tenant: String?

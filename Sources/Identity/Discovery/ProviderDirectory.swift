@@ -3,8 +3,7 @@ internal import HTTP
 internal import HTTPClient
 internal import Tokens
 
-/// The metadata of every provider in use: fetched once per authority and trust for all callers that wait, kept for a
-/// day.
+/// The metadata of the providers in use, fetched once per authority and trust, and kept for a day.
 actor ProviderDirectory {
   private struct Name: Hashable {
     var authority: Authority

@@ -3,8 +3,7 @@ internal import HTTPClient
 internal import Platform
 internal import Tokens
 
-/// A provider's keys for ID tokens (`jwks_uri`): fetched for one sign-in, so that a new key is never unknown, and kept
-/// no longer.
+/// A provider's keys (`jwks_uri`), fetched for one sign-in, so that a new key is never unknown.
 struct SigningKeys {
   private let set: JWKSet
   private let authority: Authority

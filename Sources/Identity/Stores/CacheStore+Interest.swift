@@ -1,8 +1,7 @@
 package import Tokens
 
 extension CacheStore {
-  /// The document with the part that is of interest, which is read first if it is not held; `isKnown` is false if that
-  /// part could not be read.
+  /// The document with a part, which is read first if it is not held; `isKnown` is false if that fails.
   package func snapshot(of interest: CacheInterest) async -> (document: CacheDocument, isKnown: Bool) {
     guard let backend, backend.lacks(interest) else { return (await snapshot(), true) }
     await look()

@@ -140,8 +140,7 @@ public final class CacheStore: Sendable {
 // MARK: Reading
 
 extension CacheStore {
-  /// Reads the changes of others now, instead of waiting for a notification. For callers that would otherwise refuse a
-  /// person who has just signed in.
+  /// Reads the changes of others now, for callers that would otherwise refuse a person who has just signed in.
   package func look() async {
     guard let backend, !backend.isPaused else { return }
     let look = state.withLock { state in
@@ -212,7 +211,6 @@ extension CacheStore {
 }
 
 extension CacheStore.State {
-  /// Serves a document of the place.
   fileprivate mutating func serve(_ document: CacheDocument) {
     self.document = document
     for kept in unwritten { kept.change(&self.document) }
@@ -298,17 +296,16 @@ extension CacheStore {
     } catch {
       return keep(takeBatch(), because: error, after: troubles)
     }
-    let (batch, before, error) = await turns.run { [self] in
+    let (batch, before, result) = await turns.run {
+      [self] () async -> ([Job], Troubles, Result<Void, CacheStoreError>) in
       let (batch, before) = (takeBatch(), troubles)
-      do throws(CacheStoreError) {
-        try await write(batch, backend)
-        return (batch, before, CacheStoreError?.none)
-      } catch {
-        return (batch, before, error)
-      }
+      return (batch, before, await Result(awaiting: try await write(batch, backend)))
     }
     await lease?.end()
-    if let error { keep(batch, because: error, after: before) } else { settle(batch, after: before) }
+    switch result {
+    case .success: settle(batch, after: before)
+    case .failure(let error): keep(batch, because: error, after: before)
+    }
   }
 
   private func takeBatch() -> [Job] {

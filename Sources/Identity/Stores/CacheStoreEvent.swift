@@ -77,10 +77,7 @@ extension CacheStoreEvent {
   /// Duration of another program's writing that is worth a warning.
   private static let longWait = Duration.milliseconds(1500)
 
-  /// Writes a record. A failure is logged once, however often it repeats, and its end once.
-  /// - Parameters:
-  ///   - path: the cache's file or server.
-  ///   - next: the operator's next step.
+  /// Writes a record with the operator's next step: of a failure once, however often it repeats.
   package func write(to log: Log, path: String, next: (CacheStoreError) -> String? = { _ in nil }) {
     switch self {
     case .read(_, isEmptied: true):
@@ -121,9 +118,7 @@ extension CacheStoreEvent {
 
 /// The state of the cache's file or server, for `/status`, from the store's events. Any thread may use it.
 package final class CacheCondition: Sendable {
-  /// The kind of place.
   package enum Kind: String, Sendable, Hashable {
-    /// This process.
     case memory
     case file
     case redis
@@ -135,7 +130,6 @@ package final class CacheCondition: Sendable {
     package var path: String?
     /// The failure, in a sentence with the place; nil if there is none.
     package var trouble: String?
-    /// Its beginning.
     package var troubleSince: UnixTime?
     /// Changes that only this process knows.
     package var unwrittenChanges = 0

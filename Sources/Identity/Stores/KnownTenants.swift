@@ -29,8 +29,7 @@ package final class KnownTenants: Sendable {
     }
   }
 
-  /// Records an authority's metadata, for the next start too. Only a tenant that the authority does not name itself is
-  /// kept.
+  /// Records the tenant of an authority that does not name it itself, for the next start too.
   func remember(_ metadata: ProviderMetadata, of authority: Authority) async {
     guard authority.isolation == nil, authority.knownRealm == nil, !metadata.realm.isEmpty else { return }
     let (name, realm) = (authority.description, metadata.realm)

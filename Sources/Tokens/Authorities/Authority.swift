@@ -47,6 +47,11 @@ public struct Authority: Sendable, Hashable {
     (kind, url) = try Self.classified(parsed, segments)
   }
 
+  /// The same; nil for a text that is none.
+  package init?(ifValid text: String) {
+    do throws(AuthorityError) { try self.init(text) } catch { return nil }
+  }
+
   private static func classified(_ url: HTTPURL, _ segments: [String]) throws(AuthorityError) -> (Kind, HTTPURL) {
     let host = url.host
     if segments.first == "adfs" { return (.adfs, url.cut(to: ["adfs"])) }
@@ -163,17 +168,10 @@ extension Authority {
 
   /// True if an issuer that an API names is this provider.
   package func isIssuer(_ text: String) -> Bool {
-    if kind == .issuer { return accepts(issuer: text) }
-    do throws(AuthorityError) {
-      let other = try Authority(text)
-      return accepts(issuer: text) && other.url.target == url.target
-    } catch {
-      return false
-    }
+    accepts(issuer: text) && (kind == .issuer || Authority(ifValid: text)?.url.target == url.target)
   }
 
-  /// True if an issuer is the External ID tenant that this authority names: a custom domain's metadata name the host of
-  /// the tenant's id (MSAL for .NET's rule).
+  /// True if an issuer is this External ID tenant, behind a custom domain (MSAL for .NET's rule).
   private func isExternalTenant(_ issuer: HTTPURL) -> Bool {
     guard let tenant = url.target.split(separator: "/").first.map({ $0.lowercased() }), tenant.isGUID else {
       return false
@@ -203,8 +201,7 @@ extension Authority {
     return user.hasSuffix("-\(policy)") || !user.contains("-b2c_")
   }
 
-  /// The separator between an application's own tokens of policies with the same tenant (`ext_cache_key`); for an
-  /// issuer, the separator of all of its tokens.
+  /// The separator of an application's own tokens (`ext_cache_key`): for B2C the policy, for an issuer itself.
   package var applicationIsolation: String? {
     if case .b2c = kind { description } else { isolation }
   }

@@ -41,7 +41,6 @@ extension HTTPURL {
 }
 
 extension Authority {
-  /// True if its host has regional endpoints.
   package var hasRegions: Bool { EntraCloud(host: url.host) != nil && url.scheme == .https }
 }
 

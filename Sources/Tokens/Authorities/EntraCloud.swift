@@ -1,5 +1,4 @@
-/// A cloud of Microsoft Entra, known by a group of host names that serve the same accounts and tokens
-/// (MSAL's built-in instance metadata).
+/// A cloud of Microsoft Entra, known by host names that serve the same tokens (MSAL's built-in metadata).
 package enum EntraCloud: String, Sendable, Hashable, CaseIterable {
   case global
   case china
@@ -68,8 +67,7 @@ package enum EntraTenant: Sendable, Hashable {
     }
   }
 
-  /// True if an application can get a token for itself here: it is known in a specific tenant only (MSAL warns, this
-  /// refuses).
+  /// True if an application can get a token for itself here (MSAL warns, this refuses).
   package var servesApplications: Bool {
     if case .specific = self { true } else { false }
   }

@@ -90,12 +90,10 @@ package struct ProtectedResource: Sendable, Hashable {
       (Self.path(api) + "/").hasPrefix(Self.path(found) + "/")
     else { throw .otherResource(named) }
     resource = named
-    guard case .array(let listed)? = members["authorization_servers"] else { throw .withoutProvider }
-    issuers = listed.compactMap(\.text)
+    issuers = members["authorization_servers"]?.texts ?? []
     if issuers.isEmpty { throw .withoutProvider }
-    var words: [String] = []
-    if case .array(let values)? = members["scopes_supported"] { words = values.compactMap(\.text) }
-    do throws(ScopeError) { scopes = try ScopeSet(words) } catch { throw .scopes }
+    scopes = try mapping(
+      { (_: ScopeError) in DiscoveryFault.scopes }, ScopeSet(members["scopes_supported"]?.texts ?? []))
   }
 
   /// The same with the scopes of the challenge, if that names any: it is the authority for what the API needs.
@@ -124,8 +122,7 @@ package struct ProtectedResource: Sendable, Hashable {
       throw .notJSON("\(place)")
     }
     guard found == issuer else { throw .otherIssuer(asked: issuer, found: found) }
-    let authority: Authority
-    do throws(AuthorityError) { authority = try Authority(issuer) } catch { throw .address(issuer) }
+    guard let authority = Authority(ifValid: issuer) else { throw .address(issuer) }
     let metadata = try mapping(
       { DiscoveryFault.provider(issuer, $0) }, ProviderMetadata(json: json, authority: authority))
     return (metadata, members)

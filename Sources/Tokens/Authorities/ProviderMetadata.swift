@@ -112,8 +112,7 @@ package struct ProviderMetadata: Sendable, Hashable {
 package enum OfflineAccess: Sendable, Hashable {
   /// By the scope `offline_access` (OpenID Connect Core 1.0 §11).
   case scope
-  /// By `access_type=offline`, and a consent each time: Google rejects the scope, and gives a refresh token only with
-  /// the consent.
+  /// By `access_type=offline` and a consent each time, as Google demands, which rejects the scope.
   case parameter
   /// Not at all: the application must not outlive its access tokens.
   case declined

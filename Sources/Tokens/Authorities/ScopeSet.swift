@@ -49,11 +49,17 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
 
   /// The same; nil if there are none, or a word that is none.
   init?(named parameter: String?) {
-    do throws(ScopeError) { try self.init(parameter: parameter ?? "") } catch { return nil }
+    self.init(ifValid: (parameter ?? "").split(separator: " ").map(String.init))
     if isEmpty { return nil }
   }
 
-  private init(validated unique: Set<String>) {
+  /// These words; nil if one of them is no scope.
+  init?(ifValid words: [String]) {
+    do throws(ScopeError) { try self.init(words) } catch { return nil }
+  }
+
+  /// - Parameter unique: words that are scopes for sure.
+  init(validated unique: Set<String>) {
     words = unique.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
@@ -100,7 +106,6 @@ extension ScopeSet {
   /// These scopes and the reserved ones, as sent for a person.
   package var decorated: ScopeSet { union(ScopeSet(validated: Set(Self.reserved))) }
 
-  /// The reserved scopes among these.
   var reserved: ScopeSet {
     filtered { Self.reserved.contains($0.lowercased()) }
   }
@@ -121,8 +126,7 @@ extension Authority {
     guard scope.hasSuffix("/.default"), scope.utf8.count > "/.default".utf8.count else { throw .notDefault(scope) }
   }
 
-  /// Refuses scopes that the provider would refuse, or answer with a token for something else: call it when the
-  /// configuration is read.
+  /// Refuses scopes that would be refused, or bring a token for something else: for settings that are read.
   package func checkForAccount(_ scopes: ScopeSet) throws(ScopeError) {
     if let reserved = scopes.firstReserved { throw .reserved(reserved) }
     guard isOfEntra else { return }

@@ -48,10 +48,7 @@ extension CacheDocument {
     members["expires_on"] = .time(now + reply.expiresIn)
     members["extended_expires_on"] = .time(now + extended)
     members["refresh_on"] = reply.refreshIn.map { .time(now + $0) }
-    members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
-    let key = CacheKey.accessToken(
-      home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm,
-      target: issued.target, isolation: issued.isolation)
+    let key = issued.key(of: .accessToken, target: issued.target)
     let replaced = intersecting(issued, except: key)
     if (replaced + [key]).contains(where: { isHeld($0, dated: later) }) { return }
     for other in replaced { remove(.accessToken, other) }
@@ -91,18 +88,14 @@ extension CacheDocument {
     guard let token = issued.reply.idToken else { return }
     var members = Self.common(issued, .idToken)
     members["realm"] = .string(issued.realm)
-    members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
-    let key = CacheKey.idToken(
-      home: issued.home, environment: issued.environment, clientID: issued.clientID, realm: issued.realm)
-    put(.idToken, key, CacheEntry(secret: token, members: members))
+    put(.idToken, issued.key(of: .idToken), CacheEntry(secret: token, members: members))
   }
 
   private mutating func addAccount(_ issued: IssuedTokens) {
     guard let home = issued.home else { return }
     var members = Self.account(issued, home: home, identity: issued.reply.identity)
     if Self.accountSources.contains(issued.grantType) { members["account_source"] = .string(issued.grantType) }
-    let key = CacheKey.account(home: home, environment: issued.environment, realm: issued.realm)
-    put(.account, key, CacheEntry(members: members))
+    put(.account, issued.key(of: .account), CacheEntry(members: members))
   }
 
   /// The members of a person's account.
@@ -130,9 +123,7 @@ extension CacheDocument {
     members["target"] = .string(issued.refreshTarget)
     members["last_modification_time"] = .time(now)
     members["family_id"] = issued.reply.familyID.map(JSONValue.string)
-    members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
-    let key = CacheKey.refreshToken(
-      home: issued.home, environment: issued.environment, clientID: issued.clientID, target: issued.refreshTarget)
+    let key = issued.key(of: .refreshToken, target: issued.refreshTarget)
     // It may be the successor of this one, which was redeemed then.
     if entry(.refreshToken, key)?.isDated(later) == true { return }
     put(.refreshToken, key, CacheEntry(secret: token, members: members))
@@ -143,8 +134,7 @@ extension CacheDocument {
       "client_id": .string(issued.clientID), "environment": .string(issued.environment),
     ]
     members["family_id"] = issued.reply.familyID.map(JSONValue.string)
-    let key = CacheKey.appMetadata(environment: issued.environment, clientID: issued.clientID)
-    put(.appMetadata, key, CacheEntry(members: members))
+    put(.appMetadata, issued.key(of: .appMetadata), CacheEntry(members: members))
   }
 
   private mutating func put(_ section: CacheSection, _ key: String, _ new: CacheEntry) {
@@ -156,16 +146,17 @@ extension CacheDocument {
   }
 
   private static func common(_ issued: IssuedTokens, _ section: CacheSection) -> [String: JSONValue] {
-    [
+    var members: [String: JSONValue] = [
       "credential_type": .string(section.rawValue), "home_account_id": issued.home.map(JSONValue.string) ?? .null,
       "environment": .string(issued.environment), "client_id": .string(issued.clientID),
     ]
+    members["ext_cache_key"] = issued.isolation.map(JSONValue.string)
+    return members
   }
 }
 
 extension JSONValue {
-  /// An instant in the cache's form: decimal seconds in a string, never a number and never null, which MSAL for Go
-  /// refuses.
+  /// An instant in the cache's form: seconds in a string. MSAL for Go refuses numbers and null.
   static func time(_ time: UnixTime) -> JSONValue { .string("\(time.seconds)") }
 }
 
@@ -195,8 +186,7 @@ extension CacheDocument {
     }
   }
 
-  /// Drops every copy of a refresh token that the provider condemned (`bad_token`). Tokens that have replaced it
-  /// meanwhile stay.
+  /// Drops every copy of a refresh token that the provider condemned (`bad_token`), but no successor.
   package mutating func drop(_ condemned: HeldRefreshToken) {
     for (key, entry) in self[.refreshToken] where entry.holds(condemned.secret) { remove(.refreshToken, key) }
   }

@@ -67,9 +67,9 @@ extension CacheDocument {
       "environment": .string(issued.environment), "ext_cache_key": .string(issuer),
       "copied_from": .string(redeemed.key),
     ]
-    let key = CacheKey.refreshToken(
-      home: home, environment: issued.environment, clientID: issued.clientID, target: source["target"] ?? "")
-    copy(CacheEntry(secret: token, members: source.members.merging(marks) { $1 }), to: .refreshToken, key)
+    copy(
+      CacheEntry(secret: token, members: source.members.merging(marks) { $1 }), to: .refreshToken,
+      issued.key(of: .refreshToken, target: source["target"] ?? ""))
     let identity = identity(
       CacheQuery(
         environments: [issued.environment, redeemed.environment], realm: nil, clientID: issued.clientID,
@@ -78,9 +78,7 @@ extension CacheDocument {
       .first { $0["environment"]?.lowercased() == redeemed.environment }
     var members = Self.account(issued, home: home, identity: identity)
     if identity?.username == nil, let name = known?["username"] { members["username"] = .string(name) }
-    copy(
-      CacheEntry(members: members.merging(marks) { $1 }), to: .account,
-      CacheKey.account(home: home, environment: issued.environment, realm: issued.realm))
+    copy(CacheEntry(members: members.merging(marks) { $1 }), to: .account, issued.key(of: .account))
   }
 
   /// Stores a copy unless the issuer has an entry of its own there.

@@ -44,12 +44,8 @@ extension CacheDocument {
     guard query.realm != nil || query.isolation != nil else { return nil }
     let wanted = Set(scopes.words.map { $0.lowercased() })
     var best: (token: HeldAccessToken, size: Int)?
-    for key in keys(.accessToken, clientID: query.clientID, homeAccountID: query.homeAccountID) {
-      guard let token = HeldAccessToken(key: key, entry: entry(.accessToken, key)), token.isPlainBearer,
-        token.isolation == query.isolation, query.realm.map({ $0 == token.realm }) ?? true,
-        query.environments.contains(token.environment),
-        token.expiresOn > now, (token.cachedAt ?? now) <= now
-      else { continue }
+    for token in accessTokens(query) where token.isPlainBearer && query.realm.map({ $0 == token.realm }) ?? true {
+      guard token.expiresOn > now, (token.cachedAt ?? now) <= now else { continue }
       let held = Set(token.scopes.map { $0.lowercased() })
       guard wanted.isSubset(of: held) else { continue }
       // Scopes that describe the sign-in make no token wider: some libraries write them into the target, others do not.

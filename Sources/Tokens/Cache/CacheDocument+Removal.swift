@@ -24,8 +24,7 @@ extension CacheDocument {
     }
   }
 
-  /// Removes an issuer's entries, and the unmarked ones beside them if nothing shows a sign-in at another issuer of
-  /// the host.
+  /// Removes an issuer's entries, and unmarked ones unless a sign-in at another issuer of the host is known.
   private mutating func removeIssued(_ query: CacheQuery, issuer: String) {
     guard let home = query.homeAccountID else { return }
     let hosts = Set(query.environments)

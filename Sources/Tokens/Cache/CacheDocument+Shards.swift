@@ -58,8 +58,7 @@ extension CacheDocument {
   /// The name of the shard of an application's own tokens.
   package static func shard(ofApplication clientID: String) -> String { "application:\(clientID)" }
 
-  /// The names by which people are looked for: user names and local ids in lower case, and the applications that have
-  /// tokens for them.
+  /// The names by which people are looked for: user names, local ids, and applications with tokens for them.
   package func names(of places: some Sequence<CachePlace>) -> Set<SearchName> {
     var names: Set<SearchName> = []
     for place in places {

@@ -97,23 +97,18 @@ package struct CacheEntry: Sendable {
   func write(to writer: inout JSONWriter) {
     switch form {
     case .plain(let entry): writer.append(verbatim: entry.text.copy(entry.range))
-    case .made(let secret, let members): Self.write(secret, members, to: &writer)
-    }
-  }
-
-  private static func write(_ secret: Secret?, _ members: [String: JSONValue], to writer: inout JSONWriter) {
-    writer.openObject()
-    var names = Array(members.keys)
-    if secret != nil { names.append("secret") }
-    for name in names.sorted() {
-      writer.member(name)
-      if name == "secret", let secret {
-        writer.append(secret)
-      } else if let value = members[name] {
-        writer.append(value)
+    case .made(let secret, let members):
+      writer.openObject()
+      for name in (members.keys + (secret == nil ? [] : ["secret"])).sorted() {
+        writer.member(name)
+        if name == "secret", let secret {
+          writer.append(secret)
+        } else if let value = members[name] {
+          writer.append(value)
+        }
       }
+      writer.closeObject()
     }
-    writer.closeObject()
   }
 }
 

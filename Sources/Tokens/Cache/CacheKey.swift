@@ -1,32 +1,23 @@
-/// Makes keys of new entries (msal-python's `key_makers`): parts joined by `-`, absent ones empty, all in lower case.
-/// Entries are never looked up by them.
-enum CacheKey {
-  /// An access token's. Tokens that need more than their scopes have a key apart, so that no library takes them for
-  /// plain ones.
-  static func accessToken(
-    home: String?, environment: String, clientID: String, realm: String, target: String, isolation: String?
-  ) -> String {
-    let type = isolation == nil ? "accesstoken" : "atext"
-    let parts = [home ?? "", environment, type, clientID, realm, target] + (isolation.map { [$0] } ?? [])
-    return parts.joined(separator: "-").lowercased()
-  }
-
-  /// A refresh token's: no realm, since it serves every tenant.
-  static func refreshToken(home: String?, environment: String, clientID: String, target: String) -> String {
-    [home ?? "", environment, "refreshtoken", clientID, "", target].joined(separator: "-").lowercased()
-  }
-
-  static func idToken(home: String?, environment: String, clientID: String, realm: String) -> String {
-    [home ?? "", environment, "idtoken", clientID, realm, ""].joined(separator: "-").lowercased()
-  }
-
-  static func account(home: String, environment: String, realm: String) -> String {
-    [home, environment, realm].joined(separator: "-").lowercased()
-  }
-
-  /// An application's; the client id keeps its case, as in msal-python.
-  static func appMetadata(environment: String, clientID: String) -> String {
-    "appmetadata-\(environment.lowercased())-\(clientID)"
+extension IssuedTokens {
+  /// The key of a new entry (msal-python's `key_makers`): parts joined by `-`, absent ones empty, in lower case. Entries
+  /// are found by their members instead.
+  func key(of section: CacheSection, target: String = "") -> String {
+    let home = home ?? ""
+    let parts: [String] =
+      switch section {
+      // A key apart, so that no library takes tokens that need more than their scopes for plain ones.
+      case .accessToken:
+        [home, environment, isolation == nil ? "accesstoken" : "atext", clientID, realm, target]
+          + (isolation.map { [$0] } ?? [])
+      // No realm, since it serves every tenant.
+      case .refreshToken: [home, environment, "refreshtoken", clientID, "", target]
+      case .idToken: [home, environment, "idtoken", clientID, realm, ""]
+      case .account: [home, environment, realm]
+      case .appMetadata: ["appmetadata", environment]
+      }
+    let key = parts.joined(separator: "-").lowercased()
+    // The client id keeps its case there, as in msal-python.
+    return section == .appMetadata ? "\(key)-\(clientID)" : key
   }
 }
 

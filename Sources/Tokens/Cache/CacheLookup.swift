@@ -9,8 +9,7 @@ package struct CacheLookup: Sendable {
   /// The grant for a new token.
   package var grant: AvailableGrant
 
-  /// The lookup for tokens that are never kept in a cache: a caller's, an agent's user's and a managed identity's. Nil
-  /// for all others.
+  /// The lookup for tokens that are never kept in a cache; nil for all others.
   package static func unfiled(_ key: AcquisitionKey) -> CacheLookup? {
     switch key.subject {
     case .caller: CacheLookup(grant: .assertion)
@@ -56,20 +55,19 @@ extension CacheDocument {
       return CacheLookup(
         account: nil, accessToken: accessToken(query, scopes: key.scopes, now: now), grant: .clientCredentials)
     }
-    switch account(named: name, authority: authority, clientID: key.clientID) {
-    case .none: return CacheLookup(grant: .nothing(.noAccount))
-    case .ambiguous: return CacheLookup(grant: .nothing(.accountAmbiguous))
-    case .chosen(let account):
-      query.homeAccountID = account.homeAccountID
-      let tokens = refreshTokens(query, family: self.family(query, presumed: family))
-      return CacheLookup(
-        account: account, accessToken: accessToken(query, scopes: key.scopes, now: now),
-        grant: tokens.isEmpty ? .nothing(.noTokens) : .refreshTokens(tokens))
+    let choice = choice(named: name, authority: authority, clientID: key.clientID)
+    // Of several the application has to choose, never the library.
+    guard let account = choice.first, choice.count == 1 else {
+      return CacheLookup(grant: .nothing(choice.isEmpty ? .noAccount : .accountAmbiguous))
     }
+    query.homeAccountID = account.homeAccountID
+    let tokens = refreshTokens(query, family: self.family(query, presumed: family))
+    return CacheLookup(
+      account: account, accessToken: accessToken(query, scopes: key.scopes, now: now),
+      grant: tokens.isEmpty ? .nothing(.noTokens) : .refreshTokens(tokens))
   }
 
-  /// The family of an application, by the cache, or the presumed one if the cache does not know. An application that is
-  /// known to have none has none.
+  /// The family of an application by the cache, or the presumed one if the cache does not know.
   private func family(_ query: CacheQuery, presumed: String?) -> String? {
     guard let presumed else { return nil }
     let known = self[.appMetadata].values.filter {
@@ -78,14 +76,12 @@ extension CacheDocument {
     return known.isEmpty ? presumed : known.lazy.compactMap { $0["family_id"] }.first { !$0.isEmpty }
   }
 
-  /// The account of a name, or the only one if none is named.
-  ///
-  /// One file may serve many applications. If several accounts fit, those with tokens of this application come first:
-  /// an account that is signed in to other applications only does not make the choice ambiguous.
-  package func account(named name: String?, authority: Authority, clientID: String) -> AccountChoice {
+  /// The accounts that a name may mean, or no name. One file may serve many applications: an account that is signed in
+  /// to others only counts if no other account fits.
+  package func choice(named name: String?, authority: Authority, clientID: String) -> [CachedAccount] {
     let known = accounts(authority: authority, clientID: clientID, named: name)
     let own = known.filter { isOwned($0, by: clientID) }
-    return AccountChoice(own.isEmpty ? known : own, named: nil)
+    return own.isEmpty ? known : own
   }
 
   /// The accounts that are signed in at an authority, by user name. Issuers that share a host do not share accounts.
@@ -103,8 +99,7 @@ extension CacheDocument {
     .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
   }
 
-  /// A person who is signed in at an issuer, by the entries of its own sign-in, or by its ID token and another
-  /// library's entries.
+  /// A person who is signed in at an issuer, by its own entries or by its ID token.
   private func account(_ query: CacheQuery, issuer: String) -> CachedAccount? {
     guard let home = query.homeAccountID, isSignedIn(query, issuer: issuer) else { return nil }
     var account: CachedAccount?

@@ -1,7 +1,6 @@
 import Bytes
 
-/// The bytes a document was read from, for as long as an entry is unchanged. They are in no description, and are wiped
-/// at the end.
+/// The bytes that unchanged entries are part of. They are in no description, and are wiped at the end.
 @safe
 final class CacheText: Sendable, CustomStringConvertible, CustomReflectable {
   // Written in deinit only, when no other reference is left.

@@ -39,25 +39,6 @@ public struct CachedAccount: Sendable, Hashable {
   }
 }
 
-package enum AccountChoice: Sendable, Hashable {
-  case chosen(CachedAccount)
-  /// No account is signed in, or none of that name.
-  case none
-  /// Several are signed in and none was named, or several have the name. The application has to choose, never the
-  /// library.
-  case ambiguous([CachedAccount])
-
-  /// Chooses by name, or the only one if none is named.
-  package init(_ accounts: [CachedAccount], named name: String?) {
-    let matching = name.map { name in accounts.filter { $0.isCalled(name) } } ?? accounts
-    switch matching.count {
-    case 0: self = .none
-    case 1: self = .chosen(matching[0])
-    default: self = .ambiguous(matching)
-    }
-  }
-}
-
 extension CacheDocument {
   /// The accounts that are signed in at hosts, one for each person, by user name.
   package func accounts(environments: [String]) -> [CachedAccount] {

@@ -11,8 +11,7 @@ package struct HeldAccessToken: Sendable {
   package let scopes: [String]
   /// `ext_cache_key`; nil for a plain token.
   package let isolation: String?
-  /// True if it is a plain bearer token: bound to no key, requested without claims, of no other token type, and not
-  /// obtained with a person's assertion.
+  /// True if it is a plain bearer token: not bound, and not obtained with claims or an assertion.
   package let isPlainBearer: Bool
   /// The times of storing, of renewal (if the provider named one), and of its end.
   let cachedAt: UnixTime?
@@ -42,7 +41,7 @@ package struct HeldAccessToken: Sendable {
 
   /// Its scopes as a set; nil if the text is not a scope set.
   package var scopeSet: ScopeSet? {
-    do throws(ScopeError) { return try ScopeSet(scopes) } catch { return nil }
+    ScopeSet(ifValid: scopes)
   }
 
   /// The value that Microsoft's libraries for Apple leave in place of a deleted token.
@@ -50,7 +49,6 @@ package struct HeldAccessToken: Sendable {
 
   /// Its instants. The buffer before the expiry is that of a new token. A token without a time of storing counts as
   /// stored at 0: any later instant could be in the future.
-  /// - Parameter jitter: 0 up to 1.
   package func lifetime(jitter: Double) -> TokenLifetime {
     let obtained = cachedAt ?? UnixTime(0)
     return TokenLifetime(
@@ -67,8 +65,6 @@ package struct HeldRefreshToken: Sendable {
   package let environment: String
   /// The application that it was issued to.
   package let clientID: String?
-  /// The family of applications that may redeem it.
-  package let familyID: String?
   /// The scopes granted at its sign-in; nil if its library does not store them.
   package let granted: ScopeSet?
   /// Its issuer, if several share a host (`ext_cache_key`); nil if its library does not store it.
@@ -86,7 +82,6 @@ package struct HeldRefreshToken: Sendable {
     self.secret = secret
     environment = fields.lowercased(.environment) ?? ""
     clientID = fields[.clientID]
-    familyID = fields[.familyID].flatMap { $0.isEmpty ? nil : $0 }
     granted = ScopeSet(named: fields[.target])
     isolation = fields[.isolation]
     copiedFrom = fields[.copiedFrom]

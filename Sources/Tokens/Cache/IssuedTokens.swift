@@ -12,8 +12,7 @@ package enum AccountAuthority: String, Sendable, Hashable {
 package struct IssuedTokens: Sendable {
   package var reply: TokenReply
   package var clientID: String
-  /// The name of its entries: the authority's host, in lower case and without a port, or its issuer
-  /// (`Authority.environments`).
+  /// The name of its entries: the authority's host or its issuer (`Authority.environments`).
   package var environment: String
   /// The tenant in the token endpoint's path.
   package var realm: String
@@ -25,8 +24,7 @@ package struct IssuedTokens: Sendable {
   package var usernameHint: String?
   /// Separates the tokens from plain ones of the same host and tenant (`ext_cache_key`); nil for plain ones.
   package var isolation: String?
-  /// The scopes that the person was asked for, if the provider grants exactly those or names others; nil is
-  /// `requested`.
+  /// The scopes that the person was asked for, if they are not `requested`.
   package var authorized: ScopeSet?
   /// True if the access token serves every request for its scopes. One that was requested with further parameters does
   /// not: a cache cannot store the parameters.

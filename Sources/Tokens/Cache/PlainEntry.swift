@@ -17,8 +17,7 @@ struct PlainEntry: Sendable {
     var localAccountID: Range<Int>?
   }
 
-  /// Reads the object whose bracket is at `start`; nil if it is not plain. Of members with one name the last one
-  /// counts.
+  /// Reads the object at `start`; nil if it is not plain. Of equal names the last one counts.
   @inline(__always)
   init?(_ text: CacheText, from start: Int, names: inout Names) {
     var found = Names()

@@ -72,8 +72,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   /// The beginning of every key.
   package var keyPrefix = "bearer-proxy:"
 
-  /// Reads a URL. The text of a configuration may not contain a password, since people show it to one another; a
-  /// variable may.
+  /// Reads a URL. Only a variable, not the text of a configuration, may contain a password.
   package init(_ text: String, defaultPort: UInt16 = 6379) throws(RedisServerError) {
     let lowered = text.prefix(9).lowercased()
     isSecure = lowered.hasPrefix("rediss://")

@@ -34,7 +34,6 @@ package struct BearerChallenge: Sendable, Hashable {
   /// The API's hint about where people sign in, without the endpoint's path. It is shown and never contacted: no
   /// credential goes to a host that a resource names.
   package var authority: String?
-  /// The scopes wanted.
   package var scopes = ScopeSet.none
   /// The claims a token has to prove.
   package var claims: Claims?

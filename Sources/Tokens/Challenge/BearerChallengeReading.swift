@@ -72,13 +72,11 @@ extension BearerChallenge {
     for name in ["authorization_uri", "authorization", "authority"] where authority == nil {
       authority = try value(name).flatMap { Self.authority($0) }
     }
-    do throws(ScopeError) {
-      let text = challenge.values(of: "scope").first ?? ""
-      guard text.utf8.count <= Self.textLimit else { throw .word("") }
-      scopes = try ScopeSet(parameter: text)
-    } catch {
-      throw .parameter
-    }
+    let wanted = challenge.values(of: "scope").first ?? ""
+    guard wanted.utf8.count <= Self.textLimit,
+      let scopes = ScopeSet(ifValid: wanted.split(separator: " ").map(String.init))
+    else { throw .parameter }
+    self.scopes = scopes
     _ = try value("scope")
     authenticationContexts = try Self.contexts(try value("acr_values") ?? "")
     maxAge = try value("max_age").map { text throws(ChallengeFault) in try Self.seconds(text) }
@@ -126,11 +124,8 @@ extension BearerChallenge {
       }
       json = decoded
     }
-    do throws(ClaimsError) {
-      return try Claims(json: json)
-    } catch {
-      throw .claims
-    }
+    guard let claims = Claims(ifValid: json) else { throw .claims }
+    return claims
   }
 
   /// The authority of an authorisation endpoint's address, without the path behind the tenant.

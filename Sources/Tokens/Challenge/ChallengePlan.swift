@@ -1,7 +1,6 @@
 /// A refusal of an API.
 package struct RefusedRequest: Sendable {
   package var status: Int
-  /// The meaning of its Bearer challenges.
   package var challenge: BearerChallengeReading
   /// The scopes that the refused token was granted.
   package var granted: ScopeSet
@@ -57,7 +56,6 @@ package enum ChallengeKind: String, Sendable, Hashable, CaseIterable {
 
 /// The reaction to a refusal.
 package enum ChallengePlan: Sendable, Hashable {
-  /// Pass the answer on as it is.
   case passOn(Reason)
   /// Get another token silently; if that works, send the request once more, otherwise pass the answer on.
   case answer(TokenRejection)
@@ -73,7 +71,6 @@ package enum ChallengePlan: Sendable, Hashable {
     case unusable
     /// The route may not request the scopes.
     case scopesNotAllowed = "scopes_not_allowed"
-    /// The token has the scopes.
     case scopesHeld = "scopes_held"
     case personNeeded = "person_needed"
     /// The answer does not blame the token, and the token is new.

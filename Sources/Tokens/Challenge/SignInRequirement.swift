@@ -3,7 +3,6 @@ package import Bytes
 /// The result that an API or the provider requires of a sign-in before it accepts its tokens: remembered from its
 /// refusals until a person signs in. It holds no token.
 package struct SignInRequirement: Sendable, Hashable {
-  /// Claims to ask for.
   package var claims: Claims?
   /// Scopes beside the route's.
   package var scopes: ScopeSet
@@ -85,21 +84,16 @@ extension SignInRequirement {
 
   /// Reads a JSON object; nil if it is not a requirement.
   package init?(_ value: JSONValue) {
-    guard let members = value.members, let since = members["since"]?.seconds else { return nil }
-    var words: [String: [String]] = [:]
-    for name in ["scopes", "acr_values"] {
-      if case .array(let values) = members[name] { words[name] = values.compactMap(\.text) }
-    }
-    do throws(ScopeError) {
-      self.init(
-        scopes: try ScopeSet(words["scopes"] ?? []), authenticationContexts: words["acr_values"] ?? [],
-        maxAge: members["max_age"]?.seconds, since: UnixTime(since))
-    } catch {
-      return nil
-    }
+    guard let members = value.members, let since = members["since"]?.seconds,
+      let scopes = ScopeSet(ifValid: members["scopes"]?.texts ?? [])
+    else { return nil }
+    self.init(
+      scopes: scopes, authenticationContexts: members["acr_values"]?.texts ?? [], maxAge: members["max_age"]?.seconds,
+      since: UnixTime(since))
     refused = members["refused"]?.text.flatMap { UInt64($0, radix: 16) }
     guard let text = members["claims"]?.text else { return }
-    do throws(ClaimsError) { claims = try Claims(json: text) } catch { return nil }
+    claims = Claims(ifValid: text)
+    if claims == nil { return nil }
   }
 
   package var json: JSONValue {

@@ -1,8 +1,7 @@
 package import Bytes
 package import HTTP
 
-/// A service that vouches for a workload with a JWT, which a provider accepts as an application's proof (workload
-/// identity federation).
+/// A service whose JWT proves a workload's application to a provider (workload identity federation).
 package enum FederatedTokenService: Sendable, Equatable {
   /// The metadata server of Google Cloud.
   case gcp(HTTPURL)

@@ -25,15 +25,12 @@ package struct WorkloadIdentity: Sendable, Equatable {
 
   /// Spells an authority as Entra does: every such authority is Entra's or shaped like it, also at an unknown host.
   private static func spelled(_ text: String) -> String {
-    do throws(AuthorityError) { return try Authority(text).kind == .issuer ? text + "/v2.0" : text } catch {
-      return text
-    }
+    Authority(ifValid: text)?.kind == .issuer ? text + "/v2.0" : text
   }
 }
 
 /// The proxy of an AKS identity binding, to which token requests go instead of the provider.
 package struct TokenEndpointProxy: Sendable, Equatable {
-  /// The trust in its certificate.
   package enum Trust: Sendable, Equatable {
     case system
     case file(String)

@@ -212,23 +212,17 @@ extension Authority {
   }
 
   /// The scopes that an application requests at Entra for such a token.
-  package func exchangeScopes(_ audience: String) -> ScopeSet {
-    do throws(ScopeError) {
-      return try ScopeSet(["\(audience)/.default"])
-    } catch {
-      preconditionFailure("an audience is one word, which is checked where it is given")
-    }
-  }
+  /// - Parameter audience: one word, which is checked where it is given.
+  package func exchangeScopes(_ audience: String) -> ScopeSet { ScopeSet(validated: ["\(audience)/.default"]) }
 
   private static let managedHost = "managed-identity.invalid"
 
   /// The authority of managed identities' tokens. No provider is asked, and the name leads nowhere (RFC 6761 §6.4).
   package static func managedIdentity(_ source: ManagedIdentitySource) -> Authority {
-    do throws(AuthorityError) {
-      return try Authority("https://\(managedHost)/\(source.rawValue)")
-    } catch {
+    guard let authority = Authority(ifValid: "https://\(managedHost)/\(source.rawValue)") else {
       preconditionFailure("it is a URL")
     }
+    return authority
   }
 
   package var isManagedIdentity: Bool { url.host == Self.managedHost }

@@ -78,8 +78,7 @@ package struct ManagedIdentityRequest: Sendable {
 }
 
 extension ScopeSet {
-  /// The resource of a managed identity's token: the only scope, less its `/.default`. nil if there are several or
-  /// none: these services know resources alone.
+  /// The only scope, less its `/.default`; nil if there are several or none.
   package var resource: String? {
     guard words.count == 1 else { return nil }
     let suffix = "/.default"
@@ -113,8 +112,7 @@ package struct ManagedIdentityRetry: Sendable {
     }
   }
 
-  /// Seconds without requests to the service after an answer with this status, if it names none itself. IMDS that is
-  /// being updated (410) is back within 70 s.
+  /// Seconds without requests after this status. IMDS that is being updated (410) is back within 70 s.
   package func pause(after status: Int) -> Int64? {
     source == .imds && status == 410 ? 10 : nil
   }

@@ -29,10 +29,6 @@ package enum AcquisitionPlan: Sendable, Equatable {
   /// | expired or none | nothing | any | interaction required |
   /// | expired or none | not known | any | cache unavailable |
   /// | any other | not known | any | use |
-  /// - Parameters:
-  ///   - held: the instants of the token held for exactly this key, if there is one.
-  ///   - grant: what a new one can be requested with.
-  ///   - throttle: what failed with the same grant.
   package init(held: TokenLifetime?, grant: AvailableGrant, throttle: Throttle, now: UnixTime) {
     let freshness = held?.freshness(at: now) ?? .expired
     if case .unknown = grant {

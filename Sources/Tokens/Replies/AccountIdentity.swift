@@ -15,8 +15,7 @@ package struct AccountIdentity: Sendable, Hashable {
   /// The time of the ID token's issue, by the provider's clock.
   package var issuedAt: UnixTime?
 
-  /// The identity in a reply's `client_info` and `id_token` (msal-python's choice: both halves of `client_info`, or
-  /// none).
+  /// The identity in a reply (msal-python's choice: both halves of `client_info`, or none).
   package init(clientInfo: String?, idToken: String?) {
     // An unreadable identity counts as absent.
     let info = [String: JSONValue](base64URL: clientInfo ?? "")

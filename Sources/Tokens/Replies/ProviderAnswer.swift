@@ -3,7 +3,6 @@ package import Bytes
 /// An answer of a provider, or of a service that gives out tokens.
 package struct ProviderAnswer: Sendable {
   package let status: Int
-  /// The field `Retry-After`.
   let retryAfter: String?
   let contentType: String?
   package let body: [UInt8]

@@ -52,9 +52,7 @@ package struct RequestPace: Sendable {
   }
 
   /// Records a refusal. Those of requests that were sent together are one.
-  /// - Parameters:
-  ///   - isServing: true if there is a token that serves yet.
-  ///   - jitter: 0 up to 1.
+  /// - Parameter isServing: true if there is a token that serves yet.
   package mutating func refused(
     retryAfter: Int64, isServing: Bool, sent: UnixTime, now: UnixTime, jitter: Double
   ) {
@@ -72,7 +70,6 @@ package struct RequestPace: Sendable {
   }
 
   /// Records a token.
-  /// - Parameter jitter: 0 up to 1.
   package mutating func succeeded(sent: UnixTime, now: UnixTime, jitter: Double) {
     guard isLater(sent, at: now) else { return }
     if keeps > 0 {

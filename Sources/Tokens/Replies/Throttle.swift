@@ -2,7 +2,6 @@ package import Bytes
 
 /// The pause of requests to a provider after failures of one key's requests.
 package struct Throttle: Sendable, Hashable {
-  /// The requester of the failed requests.
   package enum Requester: Sendable, Hashable {
     /// The proxy's, for a token that all callers share.
     case proxy
@@ -55,7 +54,6 @@ package struct Throttle: Sendable, Hashable {
   /// - Parameters:
   ///   - mayPropagate: true if the application's registration may not be known everywhere yet.
   ///   - end: the end of the token that still serves: a retry comes before it if the provider allows that.
-  ///   - jitter: 0 up to 1.
   package mutating func failed(
     _ errorClass: TokenErrorClass, retryAfter: Int64?, mayPropagate: Bool = false, before end: UnixTime? = nil,
     now: UnixTime, jitter: Double
@@ -98,8 +96,7 @@ package struct Throttle: Sendable, Hashable {
     min(limited(retryAfter) * (refusals > 1 ? laterSpread : retrySpread), retrySpreadLimit)
   }
 
-  /// The earliest retry, and one that is drawn. Rounded up: the clock counts whole seconds, and a retry must not come
-  /// before the time.
+  /// The earliest retry, and one that is drawn, rounded up to whole seconds.
   static func retry(
     _ retryAfter: Int64, spread: Int64, now: UnixTime, jitter: Double
   ) -> (earliest: UnixTime, latest: UnixTime) {

@@ -49,8 +49,7 @@ public struct TokenErrorReply: Sendable, Hashable {
     "invalid_resource", "request_timeout",
   ]
 
-  /// The error reply of an answer to a request without secrets, by the answer's content; nil if the content is not
-  /// an error reply.
+  /// The error reply in an answer to a request without secrets; nil if it is none.
   package init?(json: [UInt8]) {
     guard let members = JSONValue(json: json)?.members else { return nil }
     self.init(members: members, sent: .none)
@@ -74,13 +73,8 @@ public struct TokenErrorReply: Sendable, Hashable {
     } else {
       codes = prose.flatMap(Self.leadingCode).map { [$0] } ?? []
     }
-    if let text = members["claims"]?.text {
-      do throws(ClaimsError) {
-        claims = try Claims(json: text)
-      } catch {
-        claims = nil  // A challenge that cannot be read cannot be met: the error remains without it.
-      }
-    }
+    // A challenge that cannot be read cannot be met: the error remains without it.
+    claims = members["claims"]?.text.flatMap { Claims(ifValid: $0) }
   }
 
   /// `AADSTS<number>:` at the beginning of a description.

@@ -4,7 +4,6 @@ internal import Bytes
 package struct TokenFailure: Error, Sendable, Hashable {
   /// The fault of the answer.
   package enum Cause: Sendable, Hashable {
-    /// An OAuth error.
     case refused(TokenErrorReply)
     /// Not a JSON object, with a status that is no refusal: a captive portal's page, a half-started server's.
     case unintelligible
@@ -13,8 +12,7 @@ package struct TokenFailure: Error, Sendable, Hashable {
     case tokenType
     /// The issued token is of another kind than requested (RFC 8693 §2.2.1).
     case issuedTokenType
-    /// A token that no `Authorization` field can carry: a byte outside visible ASCII, or longer than
-    /// `TokenReply.limit`.
+    /// A token with a byte outside visible ASCII, or longer than `TokenReply.limit`.
     case unusableToken
     /// A token that is expired on arrival.
     case lifetime
@@ -47,15 +45,13 @@ package struct TokenFailure: Error, Sendable, Hashable {
     return TokenFailure(.refused(refusal), status: status, retryAfter: retryAfter)
   }
 
-  /// True if the provider refuses the scopes: of a refresh request, because its token's grant does not cover them (RFC
-  /// 6749 §6).
+  /// True if the grant of a refresh token does not cover the scopes (RFC 6749 §6).
   package var isAboutScopes: Bool {
     guard case .refused(let reply) = cause else { return false }
     return reply.error == "invalid_scope" && errorClass == .configuration
   }
 
-  /// The reaction that the failure calls for. An answer outside OAuth does not concern the application: it is
-  /// transient.
+  /// The reaction to the failure. An answer outside OAuth does not concern the application.
   package var errorClass: TokenErrorClass {
     if case .refused(let reply) = cause { TokenErrorClass(reply, status: status) } else { .transient }
   }

@@ -2,7 +2,6 @@ package import Bytes
 
 /// The usability of a held token at an instant.
 package enum Freshness: Sendable, Hashable {
-  /// Use it.
   case fresh
   /// Use it, and renew it in the background.
   case aging
@@ -12,7 +11,6 @@ package enum Freshness: Sendable, Hashable {
 
 /// The instants of a token, fixed when it arrives; users only compare them with the clock.
 package struct TokenLifetime: Sendable, Hashable {
-  /// Its arrival.
   package let obtainedAt: UnixTime
   /// The beginning of renewal in the background.
   package let refreshAt: UnixTime
@@ -31,9 +29,7 @@ package struct TokenLifetime: Sendable, Hashable {
   /// A token that is obtained while none is usable, or after a failure, may be one of thousands: proxies start
   /// together, and an outage ends for all of them. Its renewal comes at any time of the last three quarters, so that
   /// the next requests are spread.
-  /// - Parameters:
-  ///   - isSpread: true if other proxies may obtain theirs at the same time.
-  ///   - jitter: 0 up to 1, drawn per token.
+  /// - Parameter jitter: 0 up to 1, drawn per token.
   package init(expiresIn: Int64, refreshIn: Int64?, isSpread: Bool = false, now: UnixTime, jitter: Double) {
     let margin = min(Self.buffer, expiresIn / 2)
     let due = min(refreshIn ?? .max, expiresIn - margin)
@@ -71,8 +67,7 @@ package struct TokenLifetime: Sendable, Hashable {
     expiresAt - now >= min(seconds, (expiresAt - obtainedAt) / 2)
   }
 
-  /// The token's usability. If it was obtained in the future, a clock is wrong and its expiry means nothing (MSAL for
-  /// Go's rule).
+  /// The token's usability. One that was obtained in the future has expired (MSAL for Go's rule).
   package func freshness(at now: UnixTime) -> Freshness {
     if now >= expiresAt || obtainedAt > now { return .expired }
     return now >= refreshAt ? .aging : .fresh

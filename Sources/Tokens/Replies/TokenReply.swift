@@ -33,9 +33,7 @@ package struct TokenReply: Sendable {
   ///
   /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
   /// `expires_on` does.
-  /// - Parameters:
-  ///   - sent: the secrets of the request. Members that repeat one count as absent.
-  ///   - expected: the kind that was requested.
+  /// - Parameter sent: the secrets of the request. Members that repeat one count as absent.
   package init(
     _ answer: ProviderAnswer, sent: SentSecrets, expected: IssuedTokenKind = .bearer, now: UnixTime
   ) throws(TokenFailure) {

@@ -25,10 +25,8 @@ package enum TokenSubject: Sendable, Hashable {
   }
 }
 
-/// All values that a token was obtained with. Without any one of them, a token would serve a request that it is not
-/// for.
+/// All values that a token was obtained with: it serves no request that differs in one.
 package struct AcquisitionKey: Sendable, Hashable {
-  /// The issuer.
   package var authority: Authority
   package var clientID: String
   package var credential: CredentialVersion
@@ -52,8 +50,7 @@ package struct AcquisitionKey: Sendable, Hashable {
     self.claims = claims
   }
 
-  /// Hashes the parts that differ most: hashing the others would cost each look-up more than it saves. All parts are
-  /// compared.
+  /// Hashes the parts that differ most, for the speed of look-ups. All parts are compared.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(clientID)
     hasher.combine(scopes)

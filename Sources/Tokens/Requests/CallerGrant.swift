@@ -77,8 +77,7 @@ package enum IssuedTokenKind: Sendable, Hashable {
   /// An identity assertion, which no API accepts.
   case identityAssertion
 
-  /// True if a reply's `token_type` is that of such a token. RFC 6749 requires the member; providers that omit it issue
-  /// bearer tokens.
+  /// True if a reply's `token_type` is that of such a token. Some providers omit it for bearer tokens.
   func accepts(tokenType: String?) -> Bool {
     switch self {
     case .bearer: tokenType.map { $0.lowercased() == "bearer" } ?? true

@@ -24,6 +24,11 @@ public struct Claims: Sendable, Hashable {
     guard text.utf8.count <= Self.limit else { throw .tooLarge }
   }
 
+  /// The same; nil for anything but a JSON object.
+  package init?(ifValid json: String) {
+    do throws(ClaimsError) { try self.init(json: json) } catch { return nil }
+  }
+
   /// The claims to send for an optional challenge by an application with these capabilities; nil if there are none.
   ///
   /// Capabilities become `{"access_token":{"xms_cc":{"values":[…]}}}` and replace a challenge's own `xms_cc`; all else
@@ -43,16 +48,11 @@ public struct Claims: Sendable, Hashable {
 }
 
 extension Claims {
-  /// Both requests in one: objects merge by key, and `other` wins if they conflict. `other` alone if the sum would
-  /// be larger than `limit`.
+  /// Both requests in one: `other` wins conflicts, and if the sum would be larger than `limit`.
   package func merged(with other: Claims) -> Claims {
     let text = JSONValue(json: Array(text.utf8)), more = JSONValue(json: Array(other.text.utf8))
     guard let text, let more else { return other }
-    do throws(ClaimsError) {
-      return try Claims(json: Self.merged(text, more).canonicalText())
-    } catch {
-      return other
-    }
+    return Claims(ifValid: Self.merged(text, more).canonicalText()) ?? other
   }
 
   private static func merged(_ one: JSONValue, _ other: JSONValue) -> JSONValue {

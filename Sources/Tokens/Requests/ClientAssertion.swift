@@ -46,9 +46,7 @@ package struct ClientAssertionForm: Sendable, Hashable {
 }
 
 package struct CertificateNames: Sendable, Hashable {
-  /// SHA-1 of the certificate.
   package var sha1: [UInt8]
-  /// SHA-256 of the same.
   package var sha256: [UInt8]
   /// DER, the key's own first.
   package var chain: [[UInt8]]

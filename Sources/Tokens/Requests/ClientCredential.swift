@@ -22,11 +22,9 @@ public enum ClientAssertionType: String, Sendable, Hashable, CaseIterable {
 /// withdrawn secret is not served under the new one. The loader of credentials counts them.
 package struct CredentialVersion: Sendable, Hashable {
   package var number: UInt64
-  /// The authority of the application, if the tokens are of another tenant: an application of that tenant with the same
-  /// id has its own credentials.
+  /// The authority of the application, if the tokens are of another tenant, which has its own credentials.
   package var home: Authority?
-  /// The client id of the blueprint, if the application is an agent identity: an application with the same id and its
-  /// own credential is another one.
+  /// The client id of an agent identity's blueprint: with a credential of its own it would be another.
   package var blueprint: String?
 
   package init(_ number: UInt64, home: Authority? = nil) {

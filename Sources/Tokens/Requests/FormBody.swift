@@ -16,7 +16,6 @@ package struct FormBody: Sendable {
     for byte in value.utf8 { Self.encode(byte, into: &bytes) }
   }
 
-  /// Appends the parameters of a route.
   mutating func append(_ parameters: TokenParameters) {
     for parameter in parameters.all { append(parameter.name, parameter.value) }
   }

@@ -1,7 +1,6 @@
 internal import HTTP
 
-/// The account of a request, for Microsoft Entra's gateway, which routes by it (MSAL's `X-AnchorMailbox`). Other
-/// providers never get it.
+/// The account of a request, by which Microsoft Entra's gateway routes (MSAL's `X-AnchorMailbox`).
 package struct RoutingHint: Sendable, Hashable {
   /// The parameter of an authorization endpoint. The field of a token request has the same name.
   static let parameter = "X-AnchorMailbox"

@@ -39,8 +39,7 @@ package struct SentSecrets: Sendable {
     }
   }
 
-  /// True if a text shows one of the secrets, or a long part of it, to a reader who decodes percent-encoding, escapes
-  /// and base64.
+  /// True if a text, decoded in whatever way, shows one of the secrets or a long part of it.
   package func isRepeated(in text: String) -> Bool {
     if secrets.isEmpty { return false }
     // So long a text is not examined: decoding takes time.
@@ -50,8 +49,7 @@ package struct SentSecrets: Sendable {
   }
 
   private static let longestText = 16 * 1024
-  /// Bytes in a row of a secret that must not be shown, from anywhere in it: a provider may cut it, or repeat one of a
-  /// token's parts.
+  /// Bytes in a row that must not be shown, from anywhere in a secret: a provider may cut it.
   private static let telling = 12
 
   private static func shows(_ secret: Secret, _ reading: [UInt8]) -> Bool {

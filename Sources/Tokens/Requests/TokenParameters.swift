@@ -15,8 +15,7 @@ package struct TokenParameters: Sendable, Hashable {
 
   private init(inOrder all: [Parameter]) { self.all = all }
 
-  /// The parameter by which a blueprint's token proves one of its agent identities (Entra's `fmi_path`). No route sets
-  /// it by itself.
+  /// The parameter by which a blueprint's token proves an agent identity (Entra's `fmi_path`).
   package init(agent: String) { all = [Parameter(name: "fmi_path", value: agent)] }
 
   /// The parameters of these names.

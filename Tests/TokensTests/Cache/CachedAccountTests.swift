@@ -4,14 +4,20 @@ import Tokens
 
 @Suite struct CachedAccountTests {
   private static func accounts() throws -> [CachedAccount] {
+    try document().accounts(environments: EntraCloud.global.hosts)
+  }
+
+  /// The document of the first rows.
+  private static func document(_ count: Int = 5) throws -> CacheDocument {
     let rows: [(home: String, realm: String, local: JSONValue, username: String, host: String)] = [
       ("a.t1", "t1", .string("a"), "Alice@contoso.example", "login.microsoftonline.com"),
       ("a.t1", "t2", .string("guest-a"), "alice_contoso#EXT#@fabrikam.example", "sts.windows.net"),
       ("b.t2", "t2", .null, "bob@fabrikam.example", "login.microsoftonline.com"),
       ("c.t3", "t3", .string("c"), "carol@elsewhere.example", "id.example"),
       ("", "t3", .string("d"), "nobody@elsewhere.example", "login.microsoftonline.com"),
+      ("other", "t2", .null, "bob@fabrikam.example", "login.microsoftonline.com"),
     ]
-    let entries = rows.enumerated().map { index, row -> (String, JSONValue) in
+    let entries = rows.prefix(count).enumerated().map { index, row -> (String, JSONValue) in
       (
         "key-\(index)",
         .object([
@@ -22,7 +28,6 @@ import Tokens
     }
     let root = JSONValue.object(["Account": .object(Dictionary(uniqueKeysWithValues: entries))])
     return try CacheDocument(text: Array(root.canonicalText().utf8))
-      .accounts(environments: EntraCloud.global.hosts)
   }
 
   @Test func `guest-account: a person in two tenants is one account, named as at home`() throws {
@@ -54,25 +59,22 @@ import Tokens
       ("", nil), ("A.T1", nil),
     ] as [(String, String?)])
   func `a name means an account or none`(name: String, home: String?) throws {
-    let choice = AccountChoice(try Self.accounts(), named: name)
-    guard let home else {
-      #expect(choice == .none)
-      return
-    }
-    guard case .chosen(let account) = choice else {
-      Issue.record("\(choice)")
-      return
-    }
-    #expect(account.homeAccountID == home)
+    let meant = try Self.accounts().filter { $0.isCalled(name) }
+    #expect(meant.map(\.homeAccountID) == (home.map { [$0] } ?? []))
   }
 
   @Test func `without a name the only account is meant, never one of several`() throws {
-    let accounts = try Self.accounts()
-    #expect(AccountChoice(accounts, named: nil) == .ambiguous(accounts))
-    #expect(AccountChoice([accounts[0]], named: nil) == .chosen(accounts[0]))
-    #expect(AccountChoice([], named: nil) == .none)
-    var twin = accounts[1]
-    twin.homeAccountID = "other"
-    #expect(AccountChoice([accounts[1], twin], named: "BOB@fabrikam.example") == .ambiguous([accounts[1], twin]))
+    let authority = try Authority("https://login.microsoftonline.com/common")
+    for (accounts, name, reason) in [
+      (5, nil, .accountAmbiguous), (2, nil, .noTokens), (0, nil, .noAccount),
+      (6, "BOB@fabrikam.example", .accountAmbiguous),
+    ] as [(Int, String?, InteractionReason)] {
+      let key = AcquisitionKey(
+        authority: authority, clientID: "c", credential: CredentialVersion(0), subject: .account(name),
+        scopes: try ScopeSet(["A"]), claims: nil)
+      let lookup = try Self.document(accounts).lookup(for: key, realm: nil, now: UnixTime(0))
+      #expect(lookup.grant.reason == reason)
+      #expect(lookup.account?.homeAccountID == (reason == .noTokens ? "a.t1" : nil))
+    }
   }
 }

@@ -158,7 +158,7 @@ import Tokens
     try Self.redeem(&document, Self.alpha, to: "RT-1d", after: 70)
     #expect(try Self.offered(document, Self.alpha) == ["RT-1d"])
     #expect(try Self.offered(document, Self.beta) == ["RT-2"])
-    #expect(document.account(named: nil, authority: try Authority(Self.alpha), clientID: Fixture.client).isChosen)
+    #expect(document.choice(named: nil, authority: try Authority(Self.alpha), clientID: Fixture.client).count == 1)
 
     // A sign-out by msal takes everything of its own; the copy ends with it.
     for section in [CacheSection.refreshToken, .idToken, .account, .accessToken] {
@@ -332,11 +332,5 @@ import Tokens
       #expect(account.name == name && account.username.isEmpty)
       #expect(account.realms == (authority.isolation == nil ? ["realms"] : []))
     }
-  }
-}
-
-extension AccountChoice {
-  fileprivate var isChosen: Bool {
-    if case .chosen = self { true } else { false }
   }
 }

@@ -54,10 +54,7 @@ struct CacheFile: Sendable {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// Reads the file, unless it is the one that is known.
-  /// - Parameters:
-  ///   - time: the present.
-  ///   - lock: looks at the lock of other writers.
+  /// Reads the file, unless it is the one that is known. `lock` looks at the lock of other writers.
   mutating func look(at time: MonotonicTime = .now, lock: () -> LockSight) throws(CacheStoreError) -> CacheFileLook {
     let now = WallClock.now
     var sight = LockSight.free
@@ -137,8 +134,7 @@ struct CacheFile: Sendable {
     return .different
   }
 
-  /// Makes the next write replace a half-written file whose writer has ended. Call with the lock held, after a look
-  /// that showed it.
+  /// Makes the next write replace a half-written file. Call with the lock held, after a look that showed it.
   mutating func takeOverAbandoned() {
     guard let abandoned else { return }
     (seen, self.abandoned) = (abandoned, nil)

@@ -238,8 +238,7 @@ final class FileBackend: CacheBackend {
   }
 }
 
-/// A text in a file of its own. It is written like the cache: under a lock, replaced whole, readable for its owner
-/// only.
+/// A text in a file of its own, written like the cache.
 struct FileText: SharedText {
   private let file: SharedFile
   private let queue = FileQueue("text")

@@ -9,10 +9,7 @@ extension CacheStore {
 
   /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. If the
   /// server cannot be used, the cache is empty until it can.
-  /// - Parameters:
-  ///   - tokens: tokens in the place of the server's password.
-  ///   - tls: trust, and our certificate if the server asks for one; nil is plain TCP.
-  ///   - seal: encrypts the shards.
+  /// - Parameter tls: trust, and our certificate if the server asks for one; nil is plain TCP.
   package static func redis(
     _ server: RedisServer, tokens: RedisTokens? = nil, tls: TLSContext? = nil, seal: CacheSeal = .none,
     loop: EventLoop, resolver: Resolver, timing: RedisTiming = RedisTiming(), holdLimit: Int = holdLimit,

@@ -7,7 +7,6 @@ internal import Tokens
 extension RedisBackend {
   /// People found by one name.
   private static let foundLimit = 100
-  /// Shards of a page.
   private var pageSize: Int { min(500, max(holdLimit, 1)) }
 
   var isComplete: Bool { state.withLock { !$0.isLarge } }

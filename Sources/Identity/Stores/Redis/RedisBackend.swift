@@ -29,8 +29,7 @@ final class RedisBackend: CacheBackend {
 
   /// Shards read in one go.
   static let readBatch = 100
-  /// Versions are this much apart at most, by chance: two servers that both take writes during a partition give one
-  /// version to two texts hardly ever.
+  /// Versions grow by chance, up to this: both sides of a partition hardly ever give one version to two texts.
   static let step: UInt64 = 1 << 16
   /// Versions left out when a server's counter is restored: those that other replicas may have seen and this one not.
   static let restoreGap: Int64 = 1000 << 16

@@ -165,8 +165,7 @@ final class RedisClient: RedisTransport {
     if isNews { observe(.refusedRenewal(code: code)) }
   }
 
-  /// After any failure the next attempt begins with a new connection: a refusal may be from a replica that a name no
-  /// longer leads to.
+  /// The next attempt begins with a new connection: a name may no longer lead to the one that refused.
   private func fail(_ failure: RedisFailure) {
     let connection = state.withLock { state in
       state.pause.failed(failure, at: .now, jitter: Double.random(in: 0..<1))

@@ -26,7 +26,6 @@ final class RedisCluster: RedisTransport {
 
   private typealias Outcome = (commands: [Int], target: Target, result: Result<RedisAnswer, RedisFailure>)
 
-  /// Redirections of one command.
   private static let redirections = 8
 
   let cells = 64

@@ -6,7 +6,6 @@ struct RedisKeys: Sendable {
   let prefix: String
   let cells: Int
 
-  /// The cell of a shard.
   func cell(of shard: String) -> Int {
     // The person, or the application, without the host.
     cells == 1 ? 0 : Int((shard.split(separator: ":").last.map(String.init) ?? "").fnv1a % UInt64(cells))

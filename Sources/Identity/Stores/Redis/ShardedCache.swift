@@ -8,7 +8,6 @@ struct ShardWrite: Sendable {
   var text: [UInt8]
   /// The entries that remain in it.
   var places: Set<CachePlace>
-  /// The names by which it is found.
   var names: Set<SearchName>
 }
 

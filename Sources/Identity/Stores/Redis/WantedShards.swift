@@ -5,7 +5,6 @@ internal import Bytes
 struct WantedShards: Sendable {
   enum Wish: Sendable, Hashable {
     case interest(CacheInterest)
-    /// One of this name.
     case shard(String)
   }
 
