@@ -84,7 +84,7 @@ struct FileCacheStoreTests {
   func missingEmpty(text: String?) async throws {
     if let text { try directory.write(text, to: "cache.json") }
     let store = await open(lockWait: .seconds(60))
-    #expect(await store.snapshot().accounts(environments: [SignedInPerson.environment]).isEmpty)
+    #expect(await store.snapshot().homeAccountIDs.isEmpty)
     #expect(store.trouble == nil)
     try await add(alice, to: store)
     #expect(alice.generation(in: try onDisk()) == 0)
@@ -202,7 +202,7 @@ struct FileCacheStoreTests {
       repeat { _ = await store.snapshot() } while ContinuousClock.now - began < .milliseconds(60)
       try directory.write(whole, to: "cache.json")
       took = ContinuousClock.now - began
-      await events.wait { await !store.snapshot().accounts(environments: [SignedInPerson.environment]).isEmpty }
+      await events.wait { await !store.snapshot().homeAccountIDs.isEmpty }
       if took < .milliseconds(150) { #expect(failed.withLock { $0.isEmpty }) }
     }
     #expect(took < .milliseconds(150))
@@ -283,7 +283,7 @@ struct FileCacheStoreTests {
       }
       try await group.waitForAll()
     }
-    #expect(try onDisk().accounts(environments: [SignedInPerson.environment]).count == 100)
+    #expect(try onDisk().homeAccountIDs.count == 100)
     let counts = written.withLock { $0 }
     #expect(counts.reduce(0, +) == 100)
     #expect(counts.count < 20)
@@ -310,7 +310,7 @@ struct FileCacheStoreTests {
     unlink(directory.file("cache.json.lockfile"))
     try await add(SignedInPerson("carol"), to: store)
     #expect(store.trouble == nil)
-    #expect(try onDisk().accounts(environments: [SignedInPerson.environment]).count == 3)
+    #expect(try onDisk().homeAccountIDs.count == 3)
     #expect(recoveries.withLock { $0 } == 1)
   }
 

@@ -93,7 +93,7 @@ struct RedisCacheStoreTests {
     }
     let document = try await open(redis.port).snapshot()
     #expect(alice.generation(in: document) == 20)
-    #expect(document.accounts(environments: [SignedInPerson.environment]).count == 61)
+    #expect(document.homeAccountIDs.count == 61)
   }
 
   @Test func `while the server is away changes are kept, and written when it returns`() async throws {

@@ -29,11 +29,11 @@ struct SharedCacheTests {
   /// The accounts, and the number of tokens of each kind.
   private func people() throws -> Set<String> {
     let document = try CacheDocument(text: Array(directory.read("cache.json").utf8))
-    let accounts = document.accounts(environments: [SignedInPerson.environment])
+    let homes = document.homeAccountIDs
     for section in [CacheSection.accessToken, .refreshToken, .idToken] {
-      #expect(document[section].count == accounts.count, "\(section)")
+      #expect(document[section].count == homes.count, "\(section)")
     }
-    return Set(accounts.map { String($0.homeAccountID.prefix { $0 != "." }) })
+    return Set(homes.map { String($0.prefix { $0 != "." }) })
   }
 
   private func add(_ person: SignedInPerson, _ generation: Int, to store: CacheStore) async throws {
@@ -54,7 +54,7 @@ struct SharedCacheTests {
     #expect(try people() == expected)
     #expect(
       try await eventually {
-        await store.snapshot().accounts(environments: [SignedInPerson.environment]).count == 60
+        await store.snapshot().homeAccountIDs.count == 60
       })
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.contains("lock") } == [])
     // Asked while the directory is there: what a reader says of its removal is no trouble.
@@ -72,12 +72,12 @@ struct SharedCacheTests {
     for writer in writers { #expect(try await writer.wait(within: .seconds(90)) == 0, "\(writer.output)") }
     let secrets = [UInt8(2), 1].map { Secret([UInt8](repeating: $0, count: 32)) }
     let store = await CacheStore.file(path: path, seal: try CacheSeal(secrets)) { _ in }
-    #expect(await store.snapshot().accounts(environments: [SignedInPerson.environment]).count == 60)
+    #expect(await store.snapshot().homeAccountIDs.count == 60)
     try await add(SignedInPerson("last"), 0, to: store)
     // The new key alone is enough from then on.
     let newest = await CacheStore.file(path: path, seal: try CacheSeal([secrets[0]])) { _ in }
     #expect(newest.trouble == nil)
-    #expect(await newest.snapshot().accounts(environments: [SignedInPerson.environment]).count == 61)
+    #expect(await newest.snapshot().homeAccountIDs.count == 61)
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("writer-") }
     for name in names { #expect(!directory.read(name).contains("p0x0"), "\(name)") }
   }

@@ -115,8 +115,7 @@ public struct TokenOrigin: Sendable, Hashable {
 }
 
 extension TokenOrigin {
-  /// The origin of a token that is stored under a tenant of an authority. If the authority names none
-  /// (`organizations`), a token is for the person's own tenant.
+  /// The origin of a token that is stored under a tenant, the person's own if the authority names none.
   init(_ source: Source, authority: Authority, realm: String?, account: CachedAccount?) {
     let tenant: String? =
       switch authority.kind {

@@ -1,13 +1,7 @@
 internal import Tokens
 
 extension CacheStore {
-  /// `withRefreshLock` for work that uses no refresh token.
-  package func withRefreshLock<Result: Sendable>(_ key: String, _ body: @Sendable () async -> Result) async -> Result {
-    await withRefreshLock(key, within: TokenAcquisition.lockWait, body)
-  }
-
-  /// The cache's contents for a request. If a store that cannot read its place finds no account, the result is
-  /// `unknown`.
+  /// The cache's contents; `unknown` if no account is found in a store that cannot read its place.
   func lookup(
     for key: AcquisitionKey, of application: Application, realm: String?, now: UnixTime
   ) async -> CacheLookup {

@@ -10,8 +10,7 @@ struct TokenAcquisition: Sendable {
   let purpose: Purpose
   /// The subscription of the token, which has what a rejection demands.
   let subscription: TokenSubscription
-  /// Time that callers wait until a token that has arrived is stored; nil: until it is. Another process may hold the
-  /// cache's lock, or have died with it.
+  /// Time that callers wait until a token is stored: another process may hold the cache's lock. nil: until it is.
   var patience: Duration?
   /// Receives the report early, if callers are served before the token is stored.
   var serve: @Sendable (Report) -> Void = { _ in }

@@ -1,5 +1,4 @@
-// The broker's own work: it renews tokens that loops claim, obtains the first of those that need no person, and follows
-// changes of the cache.
+// Renews tokens that loops claim, obtains the first of those that need no person, and follows the cache.
 
 internal import Tokens
 
@@ -9,9 +8,8 @@ extension TokenBroker {
     Task { await self.refresh(subscription) }
   }
 
-  /// Obtains a first token for every application's own subscription, and those of agents' users, so that a proxy
-  /// without traffic becomes ready. It tries again after failures, until the task is cancelled. Every token is renewed
-  /// by the requests that use it, and by nothing else.
+  /// Obtains a first token for every subscription that needs neither person nor caller, until the task is cancelled: a
+  /// proxy without traffic becomes ready. Only requests that use a token renew it.
   package nonisolated func keepReady(_ subscriptions: [TokenSubscription]) async {
     await withDiscardingTaskGroup { group in
       for subscription in subscriptions where subscription.key.subject.isUnattended {

@@ -1,5 +1,4 @@
-// Limits the wait of callers for a request in flight, which continues without them: its answer may hold the only valid
-// refresh token.
+// Limits the wait of callers for a request, which continues: its answer may hold the only valid refresh token.
 
 internal import Bytes
 internal import Tokens

@@ -227,9 +227,8 @@ struct TokenState {
     return .failure(take(error, offered: grant.refreshTokens.map(\.secret), now: now, jitter: 0))
   }
 
-  /// Records one caller's failure, as far as it concerns the application or its provider: for the status of the route.
-  /// A failure that every caller would meet pauses the requests of all. `inTenant`: the caller's tenant was asked, and
-  /// others have others.
+  /// Records one caller's failure for the status of the route. One that every caller would meet pauses the requests of
+  /// all. `inTenant`: the caller's tenant was asked, and others have others.
   mutating func takeFailureOfCaller(
     _ new: AcquisitionError, told: AcquisitionError, inTenant: Bool, now: UnixTime, jitter: Double
   ) {

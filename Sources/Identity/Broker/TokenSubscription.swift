@@ -19,8 +19,7 @@ package struct TokenSubscription: Sendable {
   /// The application that asks the authorization server of the resource, if that is another one.
   @Boxed package private(set) var resourceApplication: Application?
 
-  /// For tokens of `subject`: the application's own (client credentials), a person's, or those of callers, each with
-  /// its own (`onBehalf`).
+  /// For tokens of `subject`; those of callers each with its own (`onBehalf`).
   /// - Parameter challenge: the claims that a token has to prove; cached ones do not count then.
   package init(
     application: Application, subject: TokenSubject = .application, scopes: ScopeSet,
@@ -102,9 +101,8 @@ package struct TokenSubscription: Sendable {
   /// True if a token can be used here: one that is bound to a certificate only if that is shown.
   func canUse(_ token: Secret) -> Bool { TokenBinding.allows(token, showing: application.boundCertificate) }
 
-  /// True if the shared cache's access tokens count. Not if more is required than they may prove; nor an application's
-  /// that were obtained with a credential which was replaced while this process ran, nor if the route has parameters:
-  /// tokens in the cache were requested without them.
+  /// True if the shared cache's access tokens count: not if more is required than they prove, or they were requested
+  /// without the route's parameters, or by an application whose credential this process has replaced since.
   var readsCache: Bool {
     isFiled && !isChallenged && !isTrial && key.parameters.isEmpty
       && (key.subject != .application || key.credential.number == 0)
@@ -134,8 +132,7 @@ package struct CallerAssertion: Sendable {
     self.tenant = tenant
   }
 
-  /// A token that a program has verified itself. Its end and tenant are those that it names; one that is no JWT names
-  /// none, and then only the provider knows them.
+  /// A token that a program has verified itself. If it is no JWT, only the provider knows its end and tenant.
   init(unverified token: Secret) throws(CryptoError) {
     let claims = SignedJWT.claims(of: token.revealed())
     let digest = try SHA256.digest(of: token.bytes)

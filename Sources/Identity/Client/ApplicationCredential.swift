@@ -203,11 +203,9 @@ public struct ManagedIdentityApplication: Sendable {
     base = try ClientApplicationBase(try ManagedIdentity.found(id), capabilities: clientCapabilities)
   }
 
-  /// The identity's token for a resource (MSAL's `acquire_token_for_client`): the held one, or a new one.
-  /// - Parameters:
-  ///   - resource: such as `https://vault.azure.net`, with or without `/.default`.
-  ///   - forceRefresh: asks the service even if a token is held.
-  ///   - claims: those of an API's challenge; asks the service too.
+  /// The identity's token for a resource (MSAL's `acquire_token_for_client`): the held one, or the service's with
+  /// `forceRefresh` or the claims of an API's challenge.
+  /// - Parameter resource: such as `https://vault.azure.net`, with or without `/.default`.
   /// - Throws: `acquisition` if there is no token, `scope` if the resource cannot be requested.
   public func acquireToken(
     resource: String, forceRefresh: Bool = false, claims: Claims? = nil

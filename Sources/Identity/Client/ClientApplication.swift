@@ -69,12 +69,9 @@ extension ClientApplication {
 
   /// A token by a code that the person types in elsewhere (MSAL's `acquire_token_by_device_flow`).
   ///
-  /// Cancelling the task ends the wait with `signIn(.cancelled)`; otherwise it lasts as long as the code is valid.
-  /// - Parameters:
-  ///   - scopes: one API's.
-  ///   - extraScopes: other APIs' scopes to consent to at once.
-  ///   - claims: those of an API's challenge.
-  ///   - present: shows the person the address and the code to type in there.
+  /// Cancelling the task ends the wait with `signIn(.cancelled)`; otherwise it lasts as long as the code is valid. The
+  /// other parameters are those of `acquireTokenInteractive`.
+  /// - Parameter present: shows the person the address and the code to type in there.
   /// - Throws: `signIn`, with the reason.
   public func acquireTokenByDeviceCode(
     scopes: [String], extraScopes: [String] = [], claims: Claims? = nil,
@@ -145,11 +142,8 @@ public struct ConfidentialClientApplication: ClientApplication {
   init(_ base: ClientApplicationBase) { self.base = base }
 
   /// The application's own token, by client credentials (MSAL's `acquire_token_for_client`): the cached one, or a new
-  /// one.
-  /// - Parameters:
-  ///   - scopes: for Entra `<resource>/.default`.
-  ///   - forceRefresh: asks the provider even if a token is cached.
-  ///   - claims: those of an API's challenge; asks the provider too.
+  /// one. The other parameters are those of `acquireTokenSilent`.
+  /// - Parameter scopes: for Entra `<resource>/.default`.
   /// - Throws: `acquisition` if there is no token, `applicationScopes` or `scope` if the scopes cannot be requested.
   public func acquireTokenForClient(
     scopes: [String], forceRefresh: Bool = false, claims: Claims? = nil

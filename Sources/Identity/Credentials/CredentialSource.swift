@@ -15,16 +15,14 @@ package enum CredentialSource: Sendable, Equatable {
   case assertionCommand(AssertionCommand, ClientAssertionType = .jwtBearer)
   /// A certificate with its key, which signs a JWT for each request.
   case certificate(SigningCertificate, ClientAssertionForm)
-  /// A certificate with its key, which is shown in the TLS handshake with the provider (RFC 8705 §2).
-  /// `Application.fetch` shows it.
+  /// A certificate with its key, which `Application.fetch` shows in the TLS handshake (RFC 8705 §2).
   case mutualTLS(SigningCertificate)
   /// The machine itself: its service gives out tokens, and no provider is asked.
   case managedIdentity(ManagedIdentity)
   /// A token that another issuer gives out for this audience, and the provider accepts as the application's proof.
   case federated(FederatedTokenSource, audience: String)
 
-  /// True if another issuer gives out the application's proof. Its subject must be registered at the provider, and not
-  /// all of the provider's servers know a new registration at once.
+  /// True if another issuer gives out the proof. Not all of a provider's servers know a new registration at once.
   package var isHandedOut: Bool {
     switch self {
     case .assertion, .assertionFile, .assertionCommand, .federated, .managedIdentity: true
@@ -34,8 +32,7 @@ package enum CredentialSource: Sendable, Equatable {
 }
 
 extension Application {
-  /// The proof for a request that is sent now. No provider is asked with a JWT that has ended: it would be refused for
-  /// a reason that hides the cause.
+  /// The proof for a request now. A JWT that has ended is not sent: the refusal would hide the cause.
   func proof(
     to metadata: ProviderMetadata, _ surroundings: ProofSurroundings
   ) async throws(AcquisitionError) -> ClientCredential? {

@@ -8,8 +8,7 @@ package indirect enum FederatedTokenSource: Sendable {
   /// A service beside the workload.
   case service(FederatedTokenService)
   case command(AssertionCommandRun)
-  /// The provider of another application, which proves itself in its own way; if that one is a blueprint, for this
-  /// agent identity of it.
+  /// The provider of another application, or of this agent identity of it, if it is a blueprint.
   case application(Application, agent: String? = nil)
 }
 

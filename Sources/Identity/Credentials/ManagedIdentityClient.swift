@@ -75,8 +75,7 @@ struct ManagedIdentityClient: Sendable {
     return try await AcquisitionError.reaching(fetched, by: fetch)
   }
 
-  /// The file that Arc's agent wrote for processes that may have tokens. The name cannot lead out of its directory: it
-  /// has no slash.
+  /// The file that Arc's agent wrote for processes that may have tokens, in its directory.
   private func key(_ path: String) async throws(AcquisitionError) -> Secret {
     let key = try await mapping(
       { AcquisitionError(.managedIdentity(.arcKey(path: path, $0))) },

@@ -1,5 +1,4 @@
-// The words of acquisition errors for operators: one stable word and what can be looked up. Callers of the proxy get
-// the proxy's own words.
+// The words of acquisition errors for operators. Callers of the proxy get the proxy's own words.
 
 internal import Bytes
 package import HTTPClient

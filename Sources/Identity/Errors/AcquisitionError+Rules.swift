@@ -1,5 +1,4 @@
-// The reactions to everything that can go wrong on the way to a token: what callers are told, how long the key pauses,
-// and whether one more try at once is worth it.
+// The reactions to failures on the way to a token: what callers are told, how long the key pauses, one more try.
 
 internal import HTTPClient
 internal import Tokens
@@ -66,8 +65,7 @@ extension AcquisitionError {
     }
   }
 
-  /// True if it is this refresh token, or the person behind it, that the provider does not take. Another one may still
-  /// serve; after every other failure it would fare no better.
+  /// True if the provider does not take this refresh token, so that another one may still serve.
   var isAboutRefreshToken: Bool {
     switch errorClass {
     case .signInNeeded, .policy, .familyMismatch, .refreshTokenUnusable, .declined: true

@@ -23,8 +23,7 @@ package struct BrowserSignIn: Sendable {
     return try BrowserSignIn(exchange, try await exchange.metadata(), redirectURI: redirectURI, takesForms: false)
   }
 
-  /// `takesForms`: the answer may come as a posted form. That keeps codes out of the browser's history, but no cookie
-  /// comes with it.
+  /// `takesForms`: codes in posted forms stay out of the browser's history, but no cookie comes with them.
   init(
     _ exchange: SignInExchange, _ metadata: ProviderMetadata, redirectURI: String, takesForms: Bool
   ) throws(SignInError) {

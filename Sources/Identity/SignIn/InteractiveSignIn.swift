@@ -3,8 +3,7 @@ internal import HTTPServer
 package import Platform
 internal import Tokens
 
-/// Signs a person in through a browser on this machine: authorization code with PKCE, its answer received on loopback
-/// (RFC 8252). The caller opens the browser.
+/// Signs a person in by authorization code with PKCE, its answer received on loopback (RFC 8252).
 package struct InteractiveSignIn: Sendable {
   private let exchange: SignInExchange
   private let loop: EventLoop

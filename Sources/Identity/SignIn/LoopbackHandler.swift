@@ -3,8 +3,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Platform
 
-/// Reads a browser's requests on loopback: one on each connection. Requests to another host or path are refused here;
-/// `LoopbackRule` judges the others.
+/// Reads a browser's requests on loopback, and refuses other hosts. `LoopbackRule` judges the rest.
 struct LoopbackHandler: RequestHandler {
   let address: SocketAddress
   /// The users whose connections are accepted; nil is every user.

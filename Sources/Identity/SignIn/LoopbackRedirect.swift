@@ -11,8 +11,7 @@ package struct LoopbackRedirect: Sendable, Hashable {
   /// As written in the URI; may be empty.
   let path: String
 
-  /// The usual one of an application. `localhost`, because Entra ignores the port of that name alone (RFC 8252 §7.3
-  /// requires it for the address).
+  /// The usual one. Entra ignores the port of `localhost` alone (RFC 8252 §7.3 requires it for the address).
   package init(_ callback: CallbackPath, port: UInt16? = nil) {
     host = "localhost"
     self.port = port

@@ -1,5 +1,4 @@
-// The common part of both ways to sign in: metadata first; at the end, tokens for the person's code, a verified ID
-// token, and everything stored in the cache.
+// The common part of both ways to sign in: from the metadata to tokens, a verified ID token, and the cache.
 
 internal import Bytes
 internal import Tokens

@@ -20,8 +20,7 @@ package struct SignedInAccounts: Sendable {
       .signedInAccounts(at: application.authority, clientID: application.clientID, called: name)
   }
 
-  /// Calls `take` with all of them in pages, until it returns false: by name in one page, or, if the cache is too large
-  /// for that, in the order of the last change.
+  /// Calls `take` with all of them, by name or, of a large cache, by the last change, until it returns false.
   package func pages(_ take: ([SignedInAccount]) async -> Bool) async throws(CacheStoreError) {
     // Of one whose entries change meanwhile. Hash values do for a million of them.
     var taken: Set<Int> = []
@@ -40,8 +39,7 @@ package struct SignedInAccounts: Sendable {
     CacheInterest(people, at: application.authority, clientID: application.clientID)
   }
 
-  /// Revokes this application's tokens for a person at the provider (RFC 7009): the refresh tokens, and with them their
-  /// access tokens; or the access tokens, if there are no others.
+  /// Revokes this application's refresh tokens for a person, or else access tokens, at the provider (RFC 7009).
   package func revoke(account: CachedAccount, now: @escaping @Sendable () -> UnixTime) async throws(AcquisitionError) {
     let tokens = await document(.called(account.homeAccountID)).heldTokens(
       of: account.homeAccountID, at: application.authority, clientID: application.clientID)

@@ -28,8 +28,7 @@ package protocol CacheBackend: Sendable {
   func serve()
 
   /// The document, if it is not the one that was read or written last.
-  /// - Parameter mayForget: true if parts that were not asked for lately may be left out: no change of them is
-  ///   unwritten.
+  /// - Parameter mayForget: true if parts that were not asked for lately may be left out: no change is unwritten.
   func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument?
 
   /// Calls `take` with documents that together hold all that the place has, until it returns false. Each holds people
@@ -118,7 +117,6 @@ package protocol SharedText: Sendable {
   /// The text, empty if there is none; nil if it cannot be read, or not soon.
   func read() async -> [UInt8]?
 
-  /// Replaces the text by the result of `change`, unless that is the same or nil. Returns true if that succeeded.
-  /// `change` may be applied more than once.
+  /// Replaces the text by what `change` returns, also more than once, unless that is nil; true if that succeeded.
   func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool
 }

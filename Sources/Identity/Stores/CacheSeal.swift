@@ -59,8 +59,7 @@ package struct CacheSeal: Sendable {
   /// The names of the keys, that which encrypts first; `clear` if there are none.
   var keyNames: [String] { keys.isEmpty ? ["clear"] : keys.map { Self.words($0.name) } }
 
-  /// The numbers of a name, one for each key that may have made it, 53 bits of an HMAC: who sees one cannot try names
-  /// without the key. Without keys, everything is in clear anyway.
+  /// The numbers of a name, one for each key, 53 bits of an HMAC: without the key no name can be tried.
   func numbers(of name: String) throws(CacheSealError) -> [UInt64] {
     let text = Array(("bearer-proxy cache name " + name).utf8)
     do throws(CryptoError) {

@@ -117,7 +117,7 @@ public final class CacheStore: Sendable {
   ///
   /// After `limit`, and if there is no such lock, `body` runs without one: two token requests are better than none.
   package func withRefreshLock<Result: Sendable>(
-    _ key: String, within limit: TimeSpan, _ body: @Sendable () async -> Result
+    _ key: String, within limit: TimeSpan = .seconds(15), _ body: @Sendable () async -> Result
   ) async -> Result {
     guard let backend else { return await body() }
     let began = surroundings.now()

@@ -9,8 +9,7 @@ package enum CacheStoreEvent: Sendable {
   case read(duration: Duration, isEmptied: Bool)
   /// Changes were written, several together if they came together.
   case written(changes: Int, bytes: Int, duration: Duration)
-  /// The place could not be read or written; `kept` changes wait in memory. Reported for each attempt; `isNews` if the
-  /// reason is another one than before.
+  /// The place cannot be used; `kept` changes wait in memory. For each attempt; `isNews`: for another reason.
   case failed(CacheStoreError, kept: Int, isNews: Bool)
   /// The place can be used again, and holds everything.
   case recovered

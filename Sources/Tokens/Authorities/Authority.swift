@@ -80,8 +80,7 @@ public struct Authority: Sendable, Hashable {
     return url.at(path + (isOfEntra ? "/v2.0" : "") + "/.well-known/openid-configuration")
   }
 
-  /// Its address at a provider with OAuth's metadata alone (RFC 8414 §3: the well-known part comes before the issuer's
-  /// path); nil for Microsoft's kinds.
+  /// The same at a provider with OAuth's metadata alone (RFC 8414 §3); nil for Microsoft's kinds.
   package var oauthMetadataURL: HTTPURL? {
     guard kind == .issuer else { return nil }
     return url.at("/.well-known/oauth-authorization-server" + (url.target == "/" ? "" : url.target))
@@ -96,9 +95,8 @@ public struct Authority: Sendable, Hashable {
     }
   }
 
-  /// The names under which cache entries serve this authority, the one for new entries first: the host names of a
-  /// cloud's alias group; for an issuer its URL, since it may share its host with others, and the host, which msal
-  /// uses.
+  /// The names under which cache entries serve this authority, the one for new entries first: a cloud's host names; an
+  /// issuer's URL, since it may share its host with others, and the host, which msal uses.
   package var environments: [String] {
     if kind == .issuer { return [description, url.host] }
     guard case .entra(_, let cloud) = kind else { return [url.host] }
@@ -193,8 +191,7 @@ extension Authority {
     self.url = url
   }
 
-  /// True if an account may belong to this authority's policy: B2C marks the ids of people with the policy that they
-  /// signed in by. An id without a mark may belong to any policy.
+  /// True if an account may be of this policy: B2C marks ids with the policy that the person signed in by.
   func hasPolicy(of homeAccountID: String) -> Bool {
     guard case .b2c(_, let policy) = kind else { return true }
     let user = homeAccountID.prefix { $0 != "." }.lowercased()
@@ -206,8 +203,7 @@ extension Authority {
     if case .b2c = kind { description } else { isolation }
   }
 
-  /// The tenant of stored tokens, if it is known without the provider's metadata: not for a domain name, for which the
-  /// metadata give the tenant's id.
+  /// The tenant of stored tokens; nil if only the metadata gives it, as for a domain name.
   package var knownRealm: String? {
     switch kind {
     case .entra(.common, _): "common"

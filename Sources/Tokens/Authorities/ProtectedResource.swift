@@ -103,8 +103,7 @@ package struct ProtectedResource: Sendable, Hashable {
     return resource
   }
 
-  /// The addresses of a provider's metadata in the order that MCP prescribes: RFC 8414's form, then OpenID's with the
-  /// well-known part before the issuer's path, then behind it.
+  /// The addresses of a provider's metadata in MCP's order: RFC 8414's, then OpenID's before and behind the path.
   package static func places(ofProvider issuer: String) throws(DiscoveryFault) -> [HTTPURL] {
     let url = try url(issuer)
     guard url.scheme == .https || url.isLoopback else { throw .plaintext(issuer) }

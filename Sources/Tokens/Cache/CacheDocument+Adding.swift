@@ -68,9 +68,8 @@ extension CacheDocument {
     return token.lifetime(jitter: 0).freshness(at: UnixTime(later.upperBound - 1)) != .expired
   }
 
-  /// The access tokens that a new one replaces. Of two access tokens of one owner that both have the requested scopes
-  /// only one may stay: MSAL for .NET fails on them. Scopes that only describe the person do not count: every
-  /// resource's token may carry them.
+  /// The access tokens that a new one replaces: MSAL for .NET fails on two of one owner that both have the requested
+  /// scopes. Scopes that only describe the person do not count: every resource's token may carry them.
   private func intersecting(_ issued: IssuedTokens, except key: String) -> [String] {
     let described: Set<String> = ["openid", "profile", "offline_access", "email"]
     let new = Set(issued.target.lowercased().split(separator: " ").map(String.init)).subtracting(described)

@@ -1,6 +1,5 @@
-// The entries of an issuer that may share its host with others: those marked with its name (`ext_cache_key`), and of
-// the unmarked ones, which msal writes, those that are provably its own. Also the copies by which its entries outlive
-// those.
+// The entries of an issuer that may share its host with others: those marked with its name (`ext_cache_key`), those of
+// msal that are provably its own, and the copies by which its entries outlive msal's.
 
 internal import Bytes
 internal import HTTP

@@ -56,9 +56,8 @@ extension CacheDocument {
     return best?.token
   }
 
-  /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own
-  /// newest first, then, with `family`, those of its family. Those that belong or may belong to another issuer are left
-  /// out, even if host, application and the person's id are the same.
+  /// Every refresh token that may be redeemed for an account, in the order in which to try them: the application's own,
+  /// newest first, then, with `family`, those of its family. None that may belong to another issuer.
   package func refreshTokens(_ query: CacheQuery, family: String? = nil) -> [HeldRefreshToken] {
     guard let home = query.homeAccountID else { return [] }
     if let issuer = query.isolation {

@@ -9,9 +9,8 @@ extension CacheDocument {
     removeIssued(CacheQuery(at: authority, clientID: clientID, homeAccountID: home), issuer: issuer)
   }
 
-  /// Removes an account from hosts: its access tokens, ID tokens and accounts of every application, and the refresh
-  /// tokens of this application and its family. Other applications keep theirs, and the metadata of applications stay
-  /// (MSAL's sign-out).
+  /// Removes an account from hosts (MSAL's sign-out): what every application has but refresh tokens, and of these what
+  /// this application and its family have.
   package mutating func removeAccount(home: String, environments: [String], clientID: String) {
     let hosts = Set(environments.map { $0.lowercased() })
     let families = families(of: clientID, hosts: hosts)

@@ -1,6 +1,5 @@
 extension IssuedTokens {
-  /// The key of a new entry (msal-python's `key_makers`): parts joined by `-`, absent ones empty, in lower case. Entries
-  /// are found by their members instead.
+  /// The key of a new entry (msal-python's `key_makers`): parts joined by `-`, in lower case. None is looked up by it.
   func key(of section: CacheSection, target: String = "") -> String {
     let home = home ?? ""
     let parts: [String] =

@@ -43,9 +43,9 @@ package enum AvailableGrant: Sendable {
 
 extension CacheDocument {
   /// The cache's contents for a request.
-  /// - Parameter realm: the tenant, if it is known. Otherwise the only access tokens found are those that are stored
-  ///   under their issuer.
-  /// - Parameter family: the family of applications whose refresh tokens count too; nil is none (§1.9: opt-in).
+  /// - Parameters:
+  ///   - realm: the tenant; nil finds only access tokens that are stored under their issuer.
+  ///   - family: the family of applications whose refresh tokens count too; nil is none.
   package func lookup(for key: AcquisitionKey, realm: String?, now: UnixTime, family: String? = nil) -> CacheLookup {
     if let unfiled = CacheLookup.unfiled(key) { return unfiled }
     let authority = key.authority

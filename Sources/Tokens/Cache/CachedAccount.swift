@@ -26,8 +26,7 @@ public struct CachedAccount: Sendable, Hashable {
   /// The tenants it is signed in to.
   public var tenants: Set<String> { Set(realms.map { tenant(ofRealm: $0) }) }
 
-  /// The tenant of tokens that are stored under a realm. Tokens requested without a tenant are stored as `common`,
-  /// `organizations` or `consumers`, and are for the person's own tenant.
+  /// The tenant of tokens that are stored under a realm, the person's own for tokens without a tenant.
   package func tenant(ofRealm realm: String) -> String {
     ["common", "organizations", "consumers"].contains(realm) ? homeTenant ?? realm : realm
   }
@@ -40,13 +39,6 @@ public struct CachedAccount: Sendable, Hashable {
 }
 
 extension CacheDocument {
-  /// The accounts that are signed in at hosts, one for each person, by user name.
-  package func accounts(environments: [String]) -> [CachedAccount] {
-    let hosts = Set(environments.map { $0.lowercased() })
-    return homeAccountIDs.compactMap { account(home: $0, hosts: hosts) }
-      .sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
-  }
-
   func account(home: String, hosts: Set<String>) -> CachedAccount? {
     var account: CachedAccount?
     for key in keys(.account, clientID: "", homeAccountID: home).sorted() {

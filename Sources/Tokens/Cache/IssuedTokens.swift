@@ -26,8 +26,7 @@ package struct IssuedTokens: Sendable {
   package var isolation: String?
   /// The scopes that the person was asked for, if they are not `requested`.
   package var authorized: ScopeSet?
-  /// True if the access token serves every request for its scopes. One that was requested with further parameters does
-  /// not: a cache cannot store the parameters.
+  /// True if the access token was requested without further parameters, which a cache cannot store.
   package var isPlain = true
   /// The account they were renewed for. The reply to a refresh may not repeat it; nil is the account in the reply.
   package var renewedFor: String?

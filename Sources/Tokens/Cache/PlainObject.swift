@@ -78,8 +78,7 @@ enum PlainObject {
     return index
   }
 
-  /// The place of the quote that ends a string, eight bytes at a time; nil if something else comes first that is not
-  /// ASCII text.
+  /// The place of the quote that ends a string; nil if something comes first that is not plain ASCII.
   @inline(__always)
   private static func endOfString(_ bytes: Span<UInt8>, from start: Int) -> Int? {
     var index = start

@@ -29,8 +29,7 @@ package struct RedisPlace: Sendable, Hashable, CustomStringConvertible {
   package var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 
-/// A Redis server, or a compatible one (valkey, KeyDB), and its credentials: one, the primary that sentinels name, or a
-/// cluster.
+/// A Redis server, the primary that sentinels name, or a cluster; also of compatible servers (valkey, KeyDB).
 package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   /// The way to the server.
   package enum Arrangement: Sendable, Hashable {

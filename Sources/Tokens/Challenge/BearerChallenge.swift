@@ -31,8 +31,7 @@ package struct BearerChallenge: Sendable, Hashable {
   package var description: String?
   /// The protection space, at most 300 characters.
   package var realm: String?
-  /// The API's hint about where people sign in, without the endpoint's path. It is shown and never contacted: no
-  /// credential goes to a host that a resource names.
+  /// The API's hint about where people sign in. It is shown and never contacted.
   package var authority: String?
   package var scopes = ScopeSet.none
   /// The claims a token has to prove.

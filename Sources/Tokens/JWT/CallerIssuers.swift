@@ -1,5 +1,4 @@
-// The issuers of callers' tokens at an authority: Entra's issuers of both token versions, its tenants, and the keys of
-// each.
+// The issuers of callers' tokens at an authority: Entra's of both token versions, its tenants, and their keys.
 
 extension EntraCloud {
   /// The host in the issuer of version 1.0 tokens, which Entra issues for an API unless its registration has
@@ -44,18 +43,16 @@ extension Authority {
     return accepts(issuer: issuer) || accepts(issuer: "https://" + issuer)
   }
 
-  /// True if a key signs tokens of this token's issuer and tenant. Entra names the issuer at each key: a key of
-  /// personal accounts signs nothing for a company (Storm-0558). Keys of version 2.0 metadata sign tokens of both
-  /// versions.
+  /// True if a key signs tokens of this token's issuer and tenant, of both versions. Entra names each key's issuer: a
+  /// key of personal accounts signs nothing for a company (Storm-0558).
   package func isKey(_ key: JWK, for token: SignedJWT, named issuer: String) -> Bool {
     guard case .entra = kind, let own = key.issuer else { return true }
     let expanded = token.claims.tenant.map { $0.isGUID ? own.replacing("{tenantid}", with: $0) : own } ?? own
     return expanded == token.claims.issuer || expanded == self.issuer(of: token, named: issuer)
   }
 
-  /// The scopes of these that a token lacks. Entra's tokens name a scope without the API's name before it
-  /// (`api://CLIENT-ID/name`), so that is left out if it is an audience here. An application's own rights, its roles,
-  /// count as scopes.
+  /// The scopes of these that a token lacks. Its roles count as scopes. Entra's tokens name a scope without the API's
+  /// name before it (`api://CLIENT-ID/name`), so that is left out if it is an audience here.
   package func scopes(_ required: ScopeSet, missingIn claims: JWTClaims, audiences: Set<String>) -> ScopeSet {
     let held = Set((claims.scopes + claims.standardScopes + claims.roles).map { $0.lowercased() })
     return required.filtered { scope in

@@ -13,8 +13,7 @@ package struct JWK: Sendable, Hashable {
   package var use: String?
   /// `key_ops`: its purposes, if they are listed (RFC 7517 §4.3).
   package var operations: [String]?
-  /// `issuer`: the issuer of the tokens that it signs, perhaps with `{tenantid}` in it. Entra's, whose tenants share
-  /// keys.
+  /// `issuer`: the issuer of its tokens, perhaps with `{tenantid}`: Entra's tenants share keys.
   package var issuer: String?
   /// `n`: the modulus, big-endian.
   package var modulus: [UInt8]

@@ -1,5 +1,4 @@
-// Reads the answers of a managed identity's service: tokens, dates and errors in all their shapes, and the challenge of
-// Azure Arc.
+// Reads the answers of a managed identity's service in all their shapes, and the challenge of Azure Arc.
 
 package import Bytes
 
@@ -41,8 +40,7 @@ package struct ManagedIdentityReply: Sendable {
     }
   }
 
-  /// Seconds until an `expires_on`: seconds since 1970, a duration if they are before 2001, or a date in UTC. nil
-  /// if it is none of these.
+  /// Seconds until an `expires_on`: seconds since 1970, a duration if they are before 2001, or a date in UTC.
   private static func life(until value: JSONValue, now: UnixTime) -> Int64? {
     if let seconds = value.seconds { return seconds < 978_307_200 ? seconds : UnixTime(seconds) - now }
     return value.text.flatMap { UnixTime(managedIdentityDate: $0) }.map { $0 - now }
@@ -60,8 +58,7 @@ package struct ManagedIdentityReply: Sendable {
     return TokenErrorReply(members: standard, sent: sent) ?? TokenErrorReply(error: "status \(status)")
   }
 
-  /// True if a user-assigned identity is the one in the answer. An older agent of Arc ignores the requested identity
-  /// and answers with the machine's own.
+  /// True if the answer is this identity's. An older agent of Arc answers with the machine's own.
   package func confirms(_ id: ManagedIdentityID) -> Bool {
     switch id {
     case .systemAssigned: true
@@ -98,8 +95,7 @@ extension UnixTime {
   }
 }
 
-/// Azure Arc's agent gives tokens only to processes that can read a file that it names (`WWW-Authenticate: Basic
-/// realm=…`).
+/// Azure Arc gives tokens to processes that can read a file that its agent names (`Basic realm=…`).
 package enum ArcChallenge {
   /// The only directory of such files.
   package static let directory = "/var/opt/azcmagent/tokens"

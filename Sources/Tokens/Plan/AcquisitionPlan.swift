@@ -61,8 +61,7 @@ extension HeldRefreshToken {
     return [wanted.union(granted.reserved)]
   }
 
-  /// The tokens in the order in which to try them for a scope set: those whose grant covers it, those whose grant is
-  /// not known, the rest. Within each kind the order stays.
+  /// The tokens in the order to try them: those whose grant covers the scopes, is not known, the rest.
   package static func ordered(_ tokens: [HeldRefreshToken], for wanted: ScopeSet) -> [HeldRefreshToken] {
     let covering = tokens.filter { $0.covers(wanted) == true }
     let unknown = tokens.filter { $0.covers(wanted) == nil }

@@ -5,8 +5,7 @@ package struct Throttle: Sendable, Hashable {
   package enum Requester: Sendable, Hashable {
     /// The proxy's, for a token that all callers share.
     case proxy
-    /// One caller's. Each failure pauses 1, 2, 4 … seconds, whatever its reason: it may be gone in a moment, and no
-    /// other caller waits for it.
+    /// One caller's. Each failure pauses 1, 2, 4 … seconds: no other caller waits for it.
     case caller
   }
 
@@ -23,8 +22,7 @@ package struct Throttle: Sendable, Hashable {
   /// Seconds for which a refused application or request is not tried again: long enough to end a storm, short enough
   /// that a corrected secret is noticed (msal-python's for identical requests).
   package static let refusal: Int64 = 60
-  /// Seconds before a refusal is tried again that may soon end, because not all of the provider's servers know a new
-  /// registration: a federated credential, an identity's assignment.
+  /// Seconds before a refusal is tried again because not all servers of the provider know a registration yet.
   package static let propagation: Int64 = 10
   /// Seconds after the first refusal for which that may be the reason.
   package static let propagationLimit: Int64 = 300

@@ -14,8 +14,7 @@ public struct TokenErrorReply: Sendable, Hashable {
   public var claims: Claims?
   /// The id of the exchange, for the provider's support.
   public var correlationID: String?
-  /// Seconds that this machine's clock is ahead of the provider's, if that may be the reason: a signed assertion is
-  /// valid for minutes.
+  /// Seconds that this machine's clock is ahead of the provider's, if that may be the reason.
   package var clockSkew: Int64?
 
   /// True for an answer without an error code: `error` is then its status, and the description a summary.

@@ -36,9 +36,8 @@ package struct TokenFailure: Error, Sendable, Hashable {
   /// The OAuth error, unless it only says that the provider cannot answer now.
   package var refusal: TokenErrorReply? { errorClass == .transient ? nil : reply }
 
-  /// The failure of a refresh request. An answer with status 400 and without content is a refusal of the refresh token,
-  /// though it lacks the error that RFC 6749 §5.2 demands (glewlwyd): another request with the same token does not
-  /// help.
+  /// The failure of a refresh request. Status 400 without content refuses the refresh token, though it lacks the error
+  /// that RFC 6749 §5.2 demands (glewlwyd).
   package func ofRefresh(isEmpty: Bool) -> TokenFailure {
     guard case .refused(let reply) = cause, reply.isWithoutCode, status == 400, isEmpty else { return self }
     let refusal = TokenErrorReply(error: "invalid_grant", description: "(status 400 without an error)")

@@ -41,8 +41,7 @@ package struct TokenLifetime: Sendable, Hashable {
     refreshAt = now + max(due - Int64(spread), isWide ? due / 4 : due / 2)
   }
 
-  /// The instants of a token that a renewal brought again, because its service keeps it: the service is asked when half
-  /// of the rest is over, but not within a minute.
+  /// The instants of a token that its service keeps: it is asked at half of the rest, but not within a minute.
   package init(ofSameToken expiresIn: Int64, now: UnixTime) {
     obtainedAt = now
     expiresAt = now + expiresIn

@@ -6,9 +6,8 @@ package enum TokenSubject: Sendable, Hashable {
   case account(String?)
   /// The user account of an agent identity: a user name, or an object id.
   case agentUser(String)
-  /// The caller who brought the token with this SHA-256, exchanged by this grant; nil is any caller. Nothing narrower
-  /// identifies a caller: two tokens of one person may have different rights. Indirect, because a grant in place would
-  /// double the size of every key.
+  /// The caller who brought the token with this SHA-256; nil is any caller. Two tokens of one person may have different
+  /// rights. Indirect, because a grant in place would double the size of every key.
   indirect case caller(Digest256?, CallerGrant)
 
   /// True if it is a person who signs in here.

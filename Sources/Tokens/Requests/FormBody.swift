@@ -34,8 +34,7 @@ package struct FormBody: Sendable {
   }
 
   /// Appends one byte in the form's encoding: letters, digits and `*-._` as they are, others in hexadecimal. A space
-  /// too, instead of the form's `+`: every reader of forms knows `%20`, and some readers of Basic credentials know
-  /// nothing else.
+  /// too: some readers of Basic credentials know no `+`.
   static func encode(_ byte: UInt8, into bytes: inout [UInt8]) {
     PercentEncoding.encode(byte, keeping: "*-._".utf8, into: &bytes)
   }

@@ -4,15 +4,13 @@ package import Bytes
 package enum TokenGrant: Sendable, Equatable {
   /// The application's own authority (RFC 6749 §4.4).
   case clientCredentials
-  /// A code that a person's browser brought (RFC 6749 §4.1.3): the code, its redirect URI, and the verifier of the
-  /// sign-in (RFC 7636 §4.5).
+  /// A code that a browser brought (RFC 6749 §4.1.3), with the sign-in's verifier (RFC 7636 §4.5).
   case authorizationCode(Secret, redirectURI: String, verifier: Secret)
   /// A device code that a person confirms elsewhere (RFC 8628 §3.4).
   case deviceCode(Secret)
   /// The refresh token of an earlier sign-in (RFC 6749 §6).
   case refreshToken(Secret)
-  /// A token of a caller or of another authorization server (RFC 7523 §2.1), with Entra's on-behalf-of if the token is
-  /// for this application.
+  /// A token of a caller or of another server (RFC 7523 §2.1), with Entra's on-behalf-of if it is for us.
   case jwtBearer(Secret, isOnBehalfOf: Bool)
   /// A token for one of another kind or for another audience (RFC 8693 §2.1), and the actor's, which acts for it.
   case tokenExchange(Secret, ExchangeTerms, actor: Secret? = nil)
@@ -32,10 +30,9 @@ package enum TokenGrant: Sendable, Equatable {
     }
   }
 
-  /// True if a request of unknown fate may be sent again. A grant that the provider accepts once must not be: the first
-  /// request may have used it. A refresh token may be used too, if the provider rotates them; but it is the only one
-  /// there is, the next caller would send it anyway, and providers with reuse detection forgive a second use within
-  /// seconds.
+  /// True if a request of unknown fate may be sent again: not with a grant that the provider accepts once. A rotated
+  /// refresh token may be used up, too; but the next caller would send it anyway, and providers with reuse detection
+  /// forgive a second use within seconds.
   package var isRepeatable: Bool {
     switch self {
     case .clientCredentials, .refreshToken, .jwtBearer, .tokenExchange, .userFederation: true

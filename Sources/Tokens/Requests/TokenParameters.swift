@@ -1,7 +1,6 @@
 internal import HTTP
 
-/// A route's parameters of token requests beside those that the grant needs. Part of every key: they decide what a
-/// token is for, but not grant, application or person.
+/// A route's further parameters of token requests, part of every key: they decide what a token is for.
 package struct TokenParameters: Sendable, Hashable {
   package struct Parameter: Sendable, Hashable {
     package let name: String

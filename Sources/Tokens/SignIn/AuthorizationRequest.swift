@@ -4,8 +4,7 @@ package import HTTP
 package struct SignInTerms: Sendable {
   /// The scopes of the first token: one API's, none of the reserved ones.
   package var scopes: ScopeSet
-  /// Scopes to consent to in the same sign-in, so that no other is needed later (MSAL's extra scopes to consent). They
-  /// belong to other APIs: the token is not for them.
+  /// Scopes of other APIs to consent to in the same sign-in (MSAL's extra scopes). The token is not for them.
   package var extraScopes: ScopeSet
   package var parameters = TokenParameters.none
   package var claims: Claims?
@@ -123,8 +122,7 @@ extension Authority {
   /// True if it reads `domain_hint`, which is Microsoft's own.
   package var takesDomainHints: Bool { kind != .issuer }
 
-  /// True if people can create an account at a sign-in (OpenID Connect's `prompt=create`): the metadata lists it, or it
-  /// is Entra, whose metadata lists no prompts.
+  /// True if people can create an account (`prompt=create`). Entra's metadata lists no prompts.
   package func canCreateAccounts(_ metadata: ProviderMetadata) -> Bool {
     if let known = metadata.prompts { return known.contains(Prompt.create.rawValue) }
     return switch kind {

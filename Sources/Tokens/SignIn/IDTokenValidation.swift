@@ -12,8 +12,7 @@ package struct IDTokenValidation: Sendable {
   package var clientID: String
   /// The sign-in's nonce; nil for device codes, which have none.
   package var nonce: String?
-  /// True if a token may be without the nonce. A code that only its own sign-in can redeem (PKCE) needs none (RFC 9700
-  /// §4.5.3), and some providers omit it.
+  /// True if a token may be without the nonce: with PKCE it needs none (RFC 9700 §4.5.3), and some omit it.
   package var mayLackNonce = false
   /// The maximum age that was requested, in seconds.
   package var maxAge: Int64?

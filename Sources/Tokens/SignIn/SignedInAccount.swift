@@ -55,9 +55,8 @@ extension CacheDocument {
 }
 
 extension Authority {
-  /// The name of new entries: the authority's host, without its port, in lower case (msal-python's rule). A regional
-  /// host is for the network only; its entries have its cloud's name. An issuer's entries have its whole URL: no other
-  /// library looks there, so none takes one issuer's tokens to another.
+  /// The name of new entries: the authority's host, without its port, in lower case (msal-python's rule), or its
+  /// cloud's; for an issuer its whole URL, where no library looks that would take its tokens to another issuer.
   package var environment: String { environments.first ?? url.host }
 
   /// The product of these accounts.

@@ -68,7 +68,7 @@ import Tokens
                    "a": {"home_account_id": "h2", "environment": "e", "username": "V"}},
        "Account": {"b": {"home_account_id": "h3", "environment": "e", "username": "W"}, "a": {"environment": "e"}}}
       """)
-    #expect(document.accounts(environments: ["e"]).map(\.homeAccountID) == ["h3"])
+    #expect(document.homeAccountIDs == ["h3"])
     let authority = try Authority("https://e/adfs")
     for (name, homes) in [("u", []), ("v", []), ("w", ["h3"])] {
       #expect(document.accounts(authority: authority, clientID: "c", named: name).map(\.homeAccountID) == homes)

@@ -3,7 +3,8 @@
 import Bytes
 import FoundationEssentials
 import Testing
-import Tokens
+
+@testable import Tokens
 
 @Suite struct CacheVectorTests {
   /// Intended differences, by vector and step, with the reason.
@@ -68,7 +69,8 @@ import Tokens
       #expect(Set(tokens.map { $0.secret.revealed() }) == Set(found))
     case .account:
       // Recorded as home|realm, one for each tenant.
-      let accounts = document.accounts(environments: query.environments)
+      let hosts = Set(query.environments)
+      let accounts = document.homeAccountIDs.compactMap { document.account(home: $0, hosts: hosts) }
       #expect(
         Set(accounts.flatMap { account in account.realms.map { "\(account.homeAccountID)|\($0)" } }) == Set(found))
     case .idToken, .appMetadata:

@@ -252,7 +252,7 @@ import Tokens
     document.removeAccount(home: Fixture.home, environments: [Fixture.host], clientID: Fixture.client)
     #expect(Set(document[.accessToken].values.compactMap { $0.secret?.revealed() }) == ["b", "app"])
     #expect(Set(document[.refreshToken].values.compactMap { $0.secret?.revealed() }) == ["RT-b", "RT-other"])
-    #expect(document.accounts(environments: [Fixture.host]).map(\.homeAccountID) == ["uid-b.\(Fixture.realm)"])
+    #expect(document.homeAccountIDs == ["uid-b.\(Fixture.realm)"])
     #expect(document[.appMetadata].count == 3)
   }
 

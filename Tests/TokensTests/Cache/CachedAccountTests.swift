@@ -4,7 +4,7 @@ import Tokens
 
 @Suite struct CachedAccountTests {
   private static func accounts() throws -> [CachedAccount] {
-    try document().accounts(environments: EntraCloud.global.hosts)
+    try document().accounts(authority: Authority("https://login.microsoftonline.com/common"), clientID: "c")
   }
 
   /// The document of the first rows.

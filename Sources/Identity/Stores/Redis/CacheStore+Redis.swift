@@ -3,8 +3,7 @@ package import Platform
 package import Tokens
 
 extension CacheStore {
-  /// The number of shards of a server up to which a process holds all of them: about 125 MB. Of more, it holds those
-  /// that are asked for.
+  /// The number of shards of which a process holds all, about 125 MB. Of more it holds those asked for.
   package static let holdLimit = 10_000
 
   /// The cache on a Redis server, one key for each person and host and one for each application's own tokens. If the

@@ -145,8 +145,7 @@ final class RedisClient: RedisTransport {
     return primary
   }
 
-  /// Authenticates an open connection again with a newer token: the server cuts it at the end of the former one. If it
-  /// refuses the newer one, the connection serves until it is cut.
+  /// Authenticates an open connection with a newer token: the server cuts it at the end of the former one.
   private func renewCredential(_ connection: Confined<RedisConnection>) async throws(RedisFailure) {
     guard let credential = way.tokens?.newest else { return }
     let isDue = state.withLock { state in

@@ -2,8 +2,7 @@ internal import Bytes
 internal import Platform
 internal import Tokens
 
-/// Performs commands on the nodes of a cluster. Redirections (MOVED) name the owner of a cell; until then, any node is
-/// asked.
+/// Performs commands on the nodes of a cluster. Any node is asked until MOVED names the owner of a cell.
 final class RedisCluster: RedisTransport {
   private struct State {
     var nodes: [RedisPlace: RedisClient] = [:]

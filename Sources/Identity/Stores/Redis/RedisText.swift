@@ -32,8 +32,7 @@ struct RedisText: SharedText {
     return false
   }
 
-  /// The contents of the key, empty if there is none; nil if they cannot be read. The cache reports the server's
-  /// failure.
+  /// The contents of the key, empty if there is none; nil if they cannot be read.
   private func text() async -> [UInt8]? {
     do throws(RedisFailure) {
       if case .text(let text) = try await client.perform(RedisCommand("GET", key)) { return text }

@@ -47,8 +47,7 @@ package final class RedisTokens: Sendable {
 
   deinit { state.withLock { $0.keeping?.cancel() } }
 
-  /// Changes to the application of another configuration, whose credential may be another one. The held token serves
-  /// until the new credential has obtained one.
+  /// Changes to another configuration. The held token serves until a new credential has obtained one.
   package func follow(_ subscription: TokenSubscription) {
     state.withLock { $0.subscription = subscription }
     keep(subscription)

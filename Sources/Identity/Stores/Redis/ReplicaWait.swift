@@ -10,8 +10,7 @@ struct ReplicaWait: Sendable {
   /// The times at which no replica had a write in time, by cell.
   private var missed: [Int: MonotonicTime] = [:]
 
-  /// The command that waits until a replica has the writes before it on the same connection, and returns the number of
-  /// replicas that do.
+  /// Waits for a replica to have the writes before it on the connection; returns the number of those that do.
   func command(_ cell: Int, at now: MonotonicTime) -> RedisCommand {
     let isGone = missed[cell].map { now - $0 < Self.pause } ?? false
     // Zero would wait for ever.

@@ -14,8 +14,7 @@ struct UnconfirmedWrites: Sendable {
     var time: MonotonicTime
   }
 
-  /// Age at which a write is not repeated: the server's mark of later ones may be gone, and what was signed out since
-  /// would return.
+  /// Age at which a write is not repeated: what was signed out since would return.
   private static let longest = TimeSpan.seconds(600)
 
   /// The oldest go first: their tokens have been renewed since.
