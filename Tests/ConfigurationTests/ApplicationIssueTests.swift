@@ -33,9 +33,6 @@ extension `Configuration issues` {
     applications: {a: {authority: 'https://i.example', client_id: c, credential: {certificate: {certificate_file:
         secret, claims: {jti: '1'}}}}}
       applications.a.credential.certificate.claims.jti: each assertion has a value of its own for it; leave it out
-    applications: {a: {authority: http://id.example, client_id: c}}
-      applications.a.authority: the client secret would travel in clear to 'http://id.example'; http: is for a loopback
-        address only
     applications: {a: {authority: id.example, client_id: c}}
       applications.a.authority: 'id.example' begins neither with https:// nor with http://: write the whole URL
     applications: {a: {authority: https://login.microsoftonline.com/, client_id: c}}
@@ -75,8 +72,6 @@ extension `Configuration issues` {
   /// Members of an application beside its authority and client id.
   static let memberCases = issueTable(
     """
-    client_secret: s3cret, client_secret_file: secret
-      applications.a has both 'client_secret' and 'client_secret_file'; keep one
     client_secret: s3cret, client_assertion_file: secret
       applications.a has both 'client_secret' and 'client_assertion_file'; keep one
     client_secret: s3cret, credential: {assertion: {file: secret}}
