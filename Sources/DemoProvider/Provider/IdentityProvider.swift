@@ -144,7 +144,7 @@ struct ProviderCall {
     switch (task, person) {
     case (.behaviour, _): state.behaviour = ProviderBehaviour(document)
     case (.revoke, let person?): state.revokeSessions(of: person)
-    case (.withdraw, let person?): state.consents = state.consents.filter { $0.person != person.object }
+    case (.withdraw, let person?): state.consents = state.consents.filter { $0[0] != person.object }
     // A token of this very second is older than the event, one of the next is not.
     case (_, let person?): for object in person.objects.values { state.tokensCountFrom[object] = now + 1 }
     case (_, nil): throw .unsupportedParameter("user")

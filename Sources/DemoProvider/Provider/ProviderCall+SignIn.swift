@@ -27,9 +27,9 @@ extension ProviderCall {
     let letters = "BCDFGHJKLMNPQRSTVWXZ"
     let userCode = try "\(Random.text(4, of: letters))-\(Random.text(4, of: letters))"
     let (code, lifetime) = (try Random.name(), Interaction.lifetime)
-    state.devices[code] = Device(
-      interaction: Interaction(
-        application: application, tenant: tenant, request: form, expiresAt: now + lifetime, userCode: userCode))
+    let interaction = Interaction(
+      application: application, tenant: tenant, request: form, expiresAt: now + lifetime, userCode: userCode)
+    state.devices[code] = (interaction, nil, nil)
     let address = origin + Endpoint.device.path()
     return DemoAnswer(
       [
@@ -47,7 +47,7 @@ extension ProviderCall {
     guard let code = state.waitingDevice(typed, now: now), let device = state.devices[code] else {
       return userCodePage(typed, isWrong: true)
     }
-    return try begin(device.interaction)
+    return try begin(device.signIn)
   }
 
   /// Signs all people out of the browser, and sends it to the application's address, if that is registered. Refresh
@@ -101,7 +101,8 @@ extension ProviderCall {
         throw .noSuchInteraction
       }
       for (api, names) in scopes {
-        for name in names { state.consents.insert(Consent(person, interaction.application, tenant, api, name)) }
+        let key = [person.object, interaction.application.client, tenant.identifier, api.client]
+        for name in names { state.consents.insert(key + [name]) }
       }
       interaction.hasConsented = true
     default:

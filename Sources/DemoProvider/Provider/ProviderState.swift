@@ -10,13 +10,14 @@ final class ProviderState {
   var interactions: [String: Interaction] = [:]
   /// By authorization code.
   var codes: [String: (authorization: Authorization, isRedeemed: Bool)] = [:]
-  /// By device code.
-  var devices: [String: Device] = [:]
+  /// The sign-ins that devices asked for (RFC 8628), and their ends, by device code.
+  var devices: [String: (signIn: Interaction, lastPoll: UnixTime?, outcome: Result<Authorization, Refusal>?)] = [:]
   /// Refresh tokens. Those that replace one another, and the code that they began with, are a family.
   var refreshTokens: [String: (authorization: Authorization, family: String)] = [:]
   /// The newest refresh token of each family that is not revoked.
   var newestTokens: [String: String] = [:]
-  var consents: Set<Consent> = []
+  /// Person, application, tenant, API and scope, by their identifiers.
+  var consents: Set<[String]> = []
   /// The time from which access tokens about a person's `oid` count, if it changed.
   var tokensCountFrom: [String: UnixTime] = [:]
   var behaviour: ProviderBehaviour
@@ -78,25 +79,6 @@ struct Authorization {
   var scopes: [String] { request?.words("scope") ?? [] }
 }
 
-/// A device that asked for a code (RFC 8628).
-struct Device {
-  /// The sign-in that its user code begins.
-  var interaction: Interaction
-  var lastPoll: UnixTime?
-  /// The end of the sign-in; nil until then.
-  var outcome: Result<Authorization, Refusal>?
-}
-
-/// A person's consent to one scope for one application, by their identifiers.
-struct Consent: Hashable {
-  let person, application, tenant, api, scope: String
-
-  init(_ person: Person, _ application: Application, _ tenant: Tenant, _ api: API, _ scope: String) {
-    (self.person, self.application, self.tenant) = (person.object, application.client, tenant.identifier)
-    (self.api, self.scope) = (api.client, scope)
-  }
-}
-
 extension ProviderState {
   /// Ends everything of a person but the access tokens.
   func revokeSessions(of person: Person) {
@@ -110,7 +92,9 @@ extension ProviderState {
 
   /// The scopes of an API that a person consented to.
   func scopes(of api: API, _ person: Person, _ application: Application, _ tenant: Tenant) -> [String] {
-    api.scopes.map(\.name).filter { consents.contains(Consent(person, application, tenant, api, $0)) }
+    api.scopes.map(\.name).filter {
+      consents.contains([person.object, application.client, tenant.identifier, api.client, $0])
+    }
   }
 
   /// The authorization of a code, for the application that requested it (RFC 6749 §4.1.3, RFC 7636).
@@ -158,17 +142,16 @@ extension ProviderState {
   func waitingDevice(_ typed: String?, now: UnixTime) -> String? {
     func letters(_ code: String?) -> String? { code?.uppercased().filter { $0.isASCII && $0.isLetter } }
     return devices.first { _, device in
-      device.outcome == nil && now < device.interaction.expiresAt
-        && letters(device.interaction.userCode) == letters(typed)
+      device.outcome == nil && now < device.signIn.expiresAt && letters(device.signIn.userCode) == letters(typed)
     }?.key
   }
 
   /// The result of a device's poll (RFC 8628 §3.5).
   func poll(device code: String, _ application: Application, now: UnixTime) throws(Refusal) -> Authorization {
-    guard let device = devices[code], device.interaction.application.client == application.client else {
+    guard let device = devices[code], device.signIn.application.client == application.client else {
       throw .request(70018, "The verification code is not valid.", error: "bad_verification_code")
     }
-    guard now < device.interaction.expiresAt else {
+    guard now < device.signIn.expiresAt else {
       throw .request(70020, "The device code has expired.", error: "expired_token")
     }
     devices[code]?.lastPoll = now
