@@ -1,7 +1,6 @@
 // Agent identities at the sample provider: what proves one, what it gets, and what is refused.
 
 import Bytes
-import FoundationEssentials
 import Testing
 import Tokens
 
@@ -12,12 +11,12 @@ import Tokens
 
   private static let provider = Result { try DemoFixture.provider() }
 
-  private func ask(_ form: String) throws -> [String: any Sendable] {
+  private func ask(_ form: String) throws -> [String: JSONValue] {
     let answer = try Self.provider.get().answer(DemoFixture.tokenRequest(form), now: DemoFixture.now)
     return try DemoFixture.json(answer)
   }
 
-  private func token(_ form: String) throws -> String { try #require(ask(form)["access_token"] as? String) }
+  private func token(_ form: String) throws -> String { try #require(ask(form)["access_token"]?.text) }
 
   private static let exchange = "api%3A%2F%2FAzureADTokenExchange%2F.default"
 
@@ -71,7 +70,7 @@ import Tokens
       (third(own, own), 70021),
     ]
     for (form, code) in refusals {
-      #expect("\(try ask(form)["error_description"] ?? "")".hasPrefix("AADSTS\(code):"), "\(form)")
+      #expect(try ask(form)["error_description"]?.text?.hasPrefix("AADSTS\(code):") == true, "\(form)")
     }
   }
 }

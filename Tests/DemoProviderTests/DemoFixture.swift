@@ -1,7 +1,6 @@
 // One provider, one API and one clock for this folder's tests. Making an RSA key takes a tenth of a second, so once.
 
 import Bytes
-import FoundationEssentials
 import HTTPServer
 import Platform
 import TestSupport
@@ -50,36 +49,21 @@ enum DemoFixture {
   /// A good token for the sample API.
   static func token(client: String = Sample.portal) throws -> String {
     let answer = try provider().answer(tokenRequest(form(client: client)), now: now)
-    return try #require(json(answer)["access_token"] as? String)
+    return try #require(json(answer)["access_token"]?.text)
   }
 
-  static func json(_ answer: DemoAnswer) throws -> [String: any Sendable] {
-    guard case .whole(let bytes) = answer.response.content else { return [:] }
-    return try json(bytes)
+  static func json(_ answer: DemoAnswer) throws -> [String: JSONValue] {
+    try #require(JSONValue(json: Array(answer.text.utf8))?.members, "\(answer.text)")
   }
+}
 
-  static func json(_ bytes: [UInt8]) throws -> [String: any Sendable] {
-    try JSONDecoder().decode([String: Loose].self, from: Data(bytes)).mapValues(\.value)
-  }
-
-  /// A JSON value of any of the types that the documents hold.
-  private struct Loose: Decodable {
-    var value: any Sendable
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      if let text = try? container.decode(String.self) {
-        value = text
-      } else if let number = try? container.decode(Int.self) {
-        value = number
-      } else if let numbers = try? container.decode([Int].self) {
-        value = numbers
-      } else if let texts = try? container.decode([String].self) {
-        value = texts
-      } else {
-        value = try container.decode([String: Loose].self).mapValues(\.value)
-      }
-    }
+extension [String: JSONValue] {
+  /// The failure that a reply of the token endpoint reports: its error, Entra's number, and the further error.
+  var refusal: [String] {
+    guard case .array(let codes) = self["error_codes"] ?? .array([]) else { return [] }
+    return [
+      self["error"]?.text ?? "", codes.compactMap(\.seconds).map(String.init).joined(), self["suberror"]?.text ?? "",
+    ]
   }
 }
 

@@ -1,7 +1,6 @@
 // Signing in a device that has no browser: its polls, and the page for its code.
 
 import Bytes
-import FoundationEssentials
 import HTTPServer
 import Testing
 import Tokens
@@ -19,19 +18,19 @@ import Tokens
       DemoRequest(method: "POST", path: "/\(Sample.tenant)/oauth2/v2.0/devicecode", body: .whole(Array(form.utf8))),
       now: person.now)
     let document = try DemoFixture.json(answer)
-    #expect(document["interval"] as? Int == 5)
-    #expect(document["expires_in"] as? Int == 900)
-    #expect(document["verification_uri"] as? String == "https://localhost:8443/device")
-    let userCode = try #require(document["user_code"] as? String)
-    #expect((document["message"] as? String)?.contains(userCode) == true)
-    return (try #require(document["device_code"] as? String), userCode)
+    #expect(document["interval"]?.seconds == 5)
+    #expect(document["expires_in"]?.seconds == 900)
+    #expect(document["verification_uri"]?.text == "https://localhost:8443/device")
+    let userCode = try #require(document["user_code"]?.text)
+    #expect(document["message"]?.text?.contains(userCode) == true)
+    return (try #require(document["device_code"]?.text), userCode)
   }
 
   private func poll(_ person: PersonAtBrowser, _ code: String) throws -> String {
     let (answer, document) = try person.token([
       "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code, "code": code,
     ])
-    return answer.status == 200 ? "tokens" : document["error"] as? String ?? ""
+    return answer.status == 200 ? "tokens" : document["error"]?.text ?? ""
   }
 
   /// Types the code and signs in: the page that asks for consent.

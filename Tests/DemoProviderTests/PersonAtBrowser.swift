@@ -1,9 +1,9 @@
 // A person at a browser, without sockets: hands requests to the provider, keeps its cookie, fills in its forms.
 
 import Bytes
-import FoundationEssentials
 import HTTPServer
 import Platform
+import TestSupport
 import Testing
 import Tokens
 
@@ -116,7 +116,7 @@ final class PersonAtBrowser {
   /// Sends a token request of the public application: the answer, and its document.
   func token(
     _ form: [String: String], tenant: String = Sample.tenant
-  ) throws -> (answer: DemoAnswer, document: [String: any Sendable]) {
+  ) throws -> (answer: DemoAnswer, document: [String: JSONValue]) {
     var form = form
     if form["client_id"] == nil { form["client_id"] = Sample.desk }
     let answer = provider.answer(
@@ -127,7 +127,7 @@ final class PersonAtBrowser {
   /// Redeems a code, with a good form changed as told.
   func redeem(
     _ code: String, _ change: [String: String] = [:], tenant: String = Sample.tenant
-  ) throws -> (answer: DemoAnswer, document: [String: any Sendable]) {
+  ) throws -> (answer: DemoAnswer, document: [String: JSONValue]) {
     var form = [
       "grant_type": "authorization_code", "code": code, "redirect_uri": Self.redirectURI,
       "code_verifier": Self.verifier, "client_info": "1",
@@ -139,7 +139,7 @@ final class PersonAtBrowser {
   /// Redeems a refresh token.
   func refresh(
     _ token: String, scope: String = "api://orders/Orders.Read", claims: String = "", tenant: String = Sample.tenant
-  ) throws -> (answer: DemoAnswer, document: [String: any Sendable]) {
+  ) throws -> (answer: DemoAnswer, document: [String: JSONValue]) {
     try self.token(
       ["grant_type": "refresh_token", "refresh_token": token, "scope": scope, "claims": claims], tenant: tenant)
   }
@@ -154,12 +154,7 @@ final class PersonAtBrowser {
 
 extension DemoAnswer {
   /// The text between two others, the first time.
-  func between(_ start: String, _ end: String) -> String? {
-    guard let from = text.firstRange(of: start)?.upperBound,
-      let to = text[from...].firstRange(of: end)?.lowerBound
-    else { return nil }
-    return String(text[from..<to])
-  }
+  func between(_ start: String, _ end: String) -> String? { text.between(start, end) }
 
   /// A page's heading.
   var heading: String? { between("<h1>", "</h1>") }

@@ -1,5 +1,6 @@
 // The operators' views: health, readiness, metrics as Prometheus reads them, and the record of each request.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import TestSupport
@@ -98,41 +99,41 @@ struct AdminTests {
     let failed = try await scene.proxy.get("/open/hang-up?hidden=1")
     #expect(try await eventually { scene.proxy.accessRecords.count == 3 })
     let records = scene.proxy.accessRecords
-    let expected: [[String: LogValue]] = [
+    let expected: [[String: JSONValue]] = [
       [
-        "route": .text("orders"), "method": .text("POST"), "path": .text("/orders/sink"), "status": .number(200),
-        "bytes_in": .number(5), "bytes_out": .number(Double(served.body.utf8.count)), "token_source": .text("cache"),
-        "outcome": .text("completed"), "request_id": .text("served-1"), "trace_id": .text(trace),
+        "route": .string("orders"), "method": .string("POST"), "path": .string("/orders/sink"), "status": .integer(200),
+        "bytes_in": .integer(5), "bytes_out": .integer(Int64(served.body.utf8.count)), "token_source": .string("cache"),
+        "outcome": .string("completed"), "request_id": .string("served-1"), "trace_id": .string(trace),
       ],
       [
-        "method": .text("GET"), "path": .text("/nowhere"), "status": .number(404), "bytes_in": .number(0),
-        "bytes_out": .number(Double(refused.body.utf8.count)), "token_source": .text("none"),
-        "outcome": .text("answered_by_proxy"), "problem": .text("no-route"),
+        "method": .string("GET"), "path": .string("/nowhere"), "status": .integer(404), "bytes_in": .integer(0),
+        "bytes_out": .integer(Int64(refused.body.utf8.count)), "token_source": .string("none"),
+        "outcome": .string("answered_by_proxy"), "problem": .string("no-route"),
       ],
       [
-        "route": .text("open"), "path": .text("/open/hang-up"), "status": .number(502),
-        "bytes_out": .number(Double(failed.body.utf8.count)), "token_source": .text("none"),
-        "outcome": .text("upstream_failed"), "problem": .text("upstream-closed"),
+        "route": .string("open"), "path": .string("/open/hang-up"), "status": .integer(502),
+        "bytes_out": .integer(Int64(failed.body.utf8.count)), "token_source": .string("none"),
+        "outcome": .string("upstream_failed"), "problem": .string("upstream-closed"),
       ],
     ]
     #expect(records[0]["problem"] == nil && records.allSatisfy { $0["challenge"] == nil })
     for (record, row) in zip(records, expected) {
       for (name, value) in row { #expect(record[name] == value, "\(name)") }
-      #expect(record["level"] == .text("info") && record["message"] == .text("request"))
-      guard case .text(let caller) = record["caller"], case .text(let time) = record["time"],
-        case .number(let total) = record["total_ms"]
+      #expect(record["level"] == .string("info") && record["message"] == .string("request"))
+      guard case .string(let caller) = record["caller"], case .string(let time) = record["time"],
+        let total = record["total_ms"]?.seconds
       else {
         Issue.record("\(record)")
         continue
       }
       #expect(caller.hasPrefix("127.0.0.1") && time.hasSuffix("Z") && total >= 0)
-      if case .number(let upstream) = record["upstream_ms"] { #expect(upstream <= total) }
+      if let upstream = record["upstream_ms"]?.seconds { #expect(upstream <= total) }
     }
     #expect(records[1]["route"] == nil && records[1]["upstream_ms"] == nil)
     // A token that was there already took no time.
     #expect(records[0]["token_ms"] == nil && records[0]["upstream_ms"] != nil)
     // The same id in the record, in the answer's document and in the field that the caller gets.
-    guard case .text(let id) = records[2]["request_id"] else { return }
+    guard case .string(let id) = records[2]["request_id"] else { return }
     #expect(failed.body.contains(#""request_id":"\#(id)""#))
     #expect(!scene.proxy.everythingWritten.contains("hidden"))
   }

@@ -16,7 +16,7 @@ struct AgentTests {
     agent: String = Sample.agent, account: String = Sample.agentUser, scopes: String = "api://orders/.default",
     isAlone: Bool = false
   ) async throws -> ProxyUnderTest {
-    let (port, api, tls) = (try freePort(), "\(demo.services.apiOrigin)/api/", demo.tls)
+    let api = "\(demo.services.apiOrigin)/api/"
     let more = """
         - {name: object, path: /object/, upstream: "\(api)", application: contoso,
            token: {as: agent, agent: \(agent), account: \(Sample.agentUserObject), scopes: ["\(scopes)"]}}
@@ -31,19 +31,15 @@ struct AgentTests {
       "{bearer: {authority: \"\(demo.services.issuer)\", audiences: [\(Sample.blueprint)], "
       + "ca_file: \"\(demo.settings.authorityPath)\"}}"
     return try await ProxyUnderTest(
-      in: demo.directory, port: port, place: { try $0.write($1, to: "\(port).yaml") },
+      in: demo.directory,
       """
       listeners:
-        - address: "127.0.0.1:\(port)"
+        - address: "127.0.0.1:PORT"
           callers: \(isAlone ? "{}" : bearer)
-      cache: {file: cache-\(port).json}
+      cache: {file: cache.json}
       applications:
-        contoso:
-          authority: "\(demo.services.issuer)"
-          client_id: \(Sample.blueprint)
-          client_secret_file: "\(demo.settings.secretPath)"
-          \(tls)
-      defaults: {\(tls)}
+        contoso: \(demo.application(Sample.blueprint, hasSecret: true))
+      defaults: {\(demo.tls)}
       routes:
         - {name: agent, path: /agent/, upstream: "\(api)", application: contoso,
            token: {as: agent, agent: \(agent), scopes: ["\(scopes)"]}}
@@ -79,7 +75,7 @@ struct AgentTests {
     #expect(metrics.contains(#"grant="user_fic",result="obtained"} 1"#), "\(metrics)")
     #expect(proxy.process.errors.contains(Sample.agent), "the log names the agent")
     // The agent's own token is filed as every application's; its account's is not.
-    let cache = demo.directory.read("cache-\(proxy.port).json")
+    let cache = demo.directory.read("cache.json")
     #expect(cache.contains(Sample.agent) && !cache.contains(Sample.agentUser), "\(cache.count)")
     let check = try await proxy.command(["check", "--live"])
     #expect(check.status == 0 && check.output.contains("/a/\(Sample.blueprint)/\(Sample.agent)"), "\(check.output)")

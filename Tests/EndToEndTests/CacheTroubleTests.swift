@@ -88,7 +88,7 @@ struct CacheTroubleTests {
     try await proxy.process.stop()
     // All that the next process knows is in the file, and the provider forgives no refresh token but the last.
     proxy = try await scene.proxy()
-    #expect(try await eventually { try scene.allAreExpired() })
+    #expect(try await eventually { scene.allAreExpired })
     #expect(try await proxy.get("/orders/after").status == 200)
     try await proxy.process.stop()
     try await mount.remove()
@@ -136,7 +136,7 @@ struct CacheTroubleTests {
     #expect(try await proxy.process.wait() == 0, "\(proxy.process.errors)")
     #expect(proxy.process.errors.contains("token cache can be used again"))
     proxy = try await scene.proxy()
-    #expect(try await eventually { try scene.allAreExpired() })
+    #expect(try await eventually { scene.allAreExpired })
     // The provider forgives no refresh token but the last.
     #expect(try await proxy.get("/orders/after").status == 200)
     try await mount.remove()

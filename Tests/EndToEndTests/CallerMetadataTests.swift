@@ -16,12 +16,10 @@ struct CallerMetadataTests {
   init() async throws {
     upstream = try await PythonPeer("scripted_upstream.py")
     site = try await IssuerSite()
-    let listener = try freePort()
     proxy = try await ProxyUnderTest(
-      port: listener,
       """
       listeners:
-        - address: "127.0.0.1:\(listener)"
+        - address: "127.0.0.1:PORT"
           hosts: [mcp.example]
           callers:
             header: {name: X-Key, value: 0123456789abcdef}

@@ -22,7 +22,7 @@ struct CallerTokenTests {
         try await proxy.get("/seen", ["-H", "Authorization: Bearer \(try token("at+jwt", claims))"]).status == 200)
     }
     #expect(try await eventually { proxy.accessRecords.count == 2 })
-    #expect(proxy.accessRecords.map { $0["caller_subject"] } == [.text("ann"), .text("0b1d")])
+    #expect(proxy.accessRecords.map { $0["caller_subject"] } == [.string("ann"), .string("0b1d")])
   }
 
   private func token(_ type: String?, _ claims: [String: JSONValue]) throws -> String {

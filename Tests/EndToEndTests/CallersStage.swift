@@ -137,10 +137,10 @@ final class CallersStage: Sendable {
   }
 
   /// A configuration with a route to the API at `/api/`, for its callers.
-  func configuration(port: Int, top: String = "", token: String = "") -> String {
+  func configuration(top: String = "", token: String = "") -> String {
     """
     listeners:
-      - address: "127.0.0.1:\(port)"
+      - address: "127.0.0.1:PORT"
         callers: {bearer: {authority: "\(name)", audiences: [proxy]}}
     \(top)
     applications:

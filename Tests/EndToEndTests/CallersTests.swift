@@ -17,9 +17,7 @@ struct CallersTests {
   }
 
   private func proxy(_ top: String = "", token: String = "") async throws -> ProxyUnderTest {
-    let port = try freePort()
-    return try await ProxyUnderTest(
-      in: directory, port: port, stage.configuration(port: port, top: top, token: token))
+    try await ProxyUnderTest(in: directory, stage.configuration(top: top, token: token))
   }
 
   private func get(
@@ -81,10 +79,9 @@ struct CallersTests {
       }
     }
     stage.live(20)
-    let port = try freePort()
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
-      stage.configuration(port: port, token: "}, upgrade: [websocket], timeouts: {idle: 1m").replacing(
+      in: directory,
+      stage.configuration(token: "}, upgrade: [websocket], timeouts: {idle: 1m").replacing(
         stage.upstream, with: "http://127.0.0.1:\(upstream.port)/"))
     let ann = try stage.token(of: "ann", lifetime: 20)
     let (socket, response) = (try proxy.connect(), try proxy.connect())

@@ -1,6 +1,7 @@
 // Refused tokens with the built program, the sample API that refuses them, and the person who brings what silence
 // cannot.
 
+import Bytes
 import DemoProvider
 import TestSupport
 import Testing
@@ -14,8 +15,8 @@ struct ChallengeTests {
   /// The number of recorded requests for a path with this challenge and this outcome.
   private func records(_ proxy: ProxyUnderTest, _ path: String, _ kind: String, _ outcome: String) -> Int {
     proxy.accessRecords.count { record in
-      record["path"] == .text(path) && record["challenge"] == .text(kind)
-        && record["challenge_outcome"] == .text(outcome)
+      record["path"] == .string(path) && record["challenge"] == .string(kind)
+        && record["challenge_outcome"] == .string(outcome)
     }
   }
 

@@ -33,15 +33,12 @@ struct ChaosTests {
     let demanding = try await PythonPeer(
       "chaos.py", ["upstream", "--callers-ca", authority.file] + certificate.options)
     let address = "\(tls.upstream ? "https" : "http")://127.0.0.1:\(upstream.port)/"
-    let port = try freePort()
-    let listenerTLS =
-      tls.caller ? "tls: {\(certificate.tls)}" : ""
+    let listenerTLS = tls.caller ? "tls: {\(certificate.tls)}" : ""
     let proxy = try await ProxyUnderTest(
-      port: port,
       """
       loops: 1
       listeners:
-        - address: 127.0.0.1:\(port)
+        - address: 127.0.0.1:PORT
           \(listenerTLS)
       log: {access: false}
       defaults:
@@ -61,19 +58,19 @@ struct ChaosTests {
     let fixed =
       (tls.caller ? ["--ca", authority.file] : []) + ["--method", "POST", "--framing", "chunked", "--size", "3000"]
     // Memory that the first exchange allocates stays.
-    _ = try await Chaos.run(1, port: port, fixed + ["--fault", "none"])
+    _ = try await Chaos.run(1, port: proxy.port, fixed + ["--fault", "none"])
     let before = proxy.process.openDescriptors
     for (fault, end) in Self.rows {
       // Only who stalls meets a time limit: on a busy machine the others may be slower than half a second, too.
       let prefix = fault.contains("stall") ? ["--prefix", "/brief"] : []
-      let chaos = try await Chaos.run(8, port: port, fixed + prefix + ["--fault", fault, "--at-once", "4"])
+      let chaos = try await Chaos.run(8, port: proxy.port, fixed + prefix + ["--fault", fault, "--at-once", "4"])
       #expect(chaos.counts == [end: 8] && chaos.wrongs == [], "\(fault): \(chaos)")
     }
-    let refused = try await Chaos.run(8, port: port, fixed + ["--prefix", "/refused", "--fault", "refused"])
+    let refused = try await Chaos.run(8, port: proxy.port, fixed + ["--prefix", "/refused", "--fault", "refused"])
     #expect(refused.counts == ["502": 8], "\(refused)")
     // With TLS 1.3 this alert comes when the handshake is over for the proxy, in the middle of the request.
     let alerted = try await Chaos.run(
-      8, port: port, fixed + ["--prefix", "/demanding", "--fault", "none", "--at-once", "1"])
+      8, port: proxy.port, fixed + ["--prefix", "/demanding", "--fault", "none", "--at-once", "1"])
     #expect(alerted.counts["502"] == 8, "\(alerted)")
     let areClosed = try await eventually { proxy.process.openDescriptors.count <= before.count }
     #expect(areClosed, "\(before) before, \(proxy.process.openDescriptors) after")

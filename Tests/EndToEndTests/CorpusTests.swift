@@ -16,13 +16,12 @@ struct CorpusTests {
   private func summary(_ runner: String, token provider: OpenIDProvider? = nil, _ arguments: [String] = [])
     async throws -> String
   {
-    let (port, origin) = (try freePort(), try freePort())
+    let origin = try freePort()
     let token =
       provider == nil ? "token: none" : "application: contoso, token: {as: application, scopes: [orders.read]}"
     let proxy = try await ProxyUnderTest(
-      port: port,
       """
-      listeners: [{address: "127.0.0.1:\(port)", hosts: ["*"], callers: {anyone: true}}]
+      listeners: [{address: "127.0.0.1:PORT", hosts: ["*"], callers: {anyone: true}}]
       cache: {file: cache.json}
       \(provider.map { application($0.issuer) } ?? "")
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(origin)/", \(token)}]

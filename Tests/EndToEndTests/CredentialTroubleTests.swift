@@ -22,19 +22,14 @@ struct CredentialTroubleTests {
   }
 
   private func write(_ credential: String, authority: Bool = true) throws -> String {
-    let provider =
-      authority
-      ? "authority: \"\(demo.services.issuer)\"\n    client_id: \(DemoDirectory.Sample.nightly)\n    "
-        + "\(demo.tls)\n    " : ""
+    let proof = "credential: {\(credential)}"
     return try directory.write(
       """
       listeners: [{address: "127.0.0.1:0"}]
       applications:
-        nightly:
-          \(provider)credential: {\(credential)}
+        nightly: \(authority ? demo.application(DemoDirectory.Sample.nightly, ", \(proof)") : "{\(proof)}")
       routes:
-        - {name: orders, path: /orders/, upstream: "\(demo.services.apiOrigin)/api/", application: nightly,
-           \(demo.tls),
+        - {name: orders, path: /orders/, upstream: "\(demo.services.apiOrigin)/api/", application: nightly, \(demo.tls),
            token: {as: application, scopes: ["api://orders/.default"]}}
       """, to: "trouble.yaml")
   }
@@ -108,11 +103,7 @@ struct CredentialTroubleTests {
       in: directory,
       """
       applications:
-        nightly:
-          authority: "\(demo.services.issuer)"
-          client_id: \(DemoDirectory.Sample.nightly)
-          \(demo.tls)
-          credential: {\(good)}
+        nightly: \(demo.application(DemoDirectory.Sample.nightly, ", credential: {\(good)}"))
       routes:
         - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(upstream.port)/", application: nightly,
            token: {as: application, scopes: ["api://orders/.default"]}}

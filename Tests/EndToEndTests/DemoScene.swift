@@ -1,7 +1,7 @@
 // The base of tests with the sample provider, its APIs and its people.
 
+import Bytes
 import DemoProvider
-import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -38,6 +38,12 @@ final class DemoScene: Sendable {
       """
   }
 
+  /// The keys of an application, with the sample's secret if it has one; `more` are further keys, each behind a comma.
+  func application(_ client: String = Sample.desk, hasSecret: Bool = false, _ more: String = "") -> String {
+    let secret = hasSecret ? ", client_secret_file: \"\(settings.secretPath)\"" : ""
+    return "{authority: \"\(services.issuer)\", client_id: \(client)\(secret), \(tls)\(more)}"
+  }
+
   /// A proxy with these routes; `cache` keeps the tokens, `application` are further keys of `desk`, and `applications`
   /// are others beside it.
   func proxy(
@@ -48,7 +54,7 @@ final class DemoScene: Sendable {
       """
       cache: {file: \(cache)}
       applications:
-        desk: {authority: "\(services.issuer)", client_id: \(Sample.desk), \(tls)\(application)}
+        desk: \(self.application(Sample.desk, application))
       \(applications)
       defaults: {\(tls)}
       routes:
@@ -78,6 +84,6 @@ final class DemoScene: Sendable {
 
   /// The number of requests to an endpoint of the provider: `token`, `discovery`.
   func requests(to endpoint: String) async throws -> Int {
-    try JSONDecoder().decode([String: Int].self, from: Data(try await testing("requests").utf8))[endpoint] ?? 0
+    members(try await testing("requests"))[endpoint]?.seconds.map { Int($0) } ?? 0
   }
 }

@@ -1,5 +1,6 @@
 // A person who signs in with the demonstration's provider, for proxies that share the cache's file.
 
+import Bytes
 import DemoProvider
 import FoundationEssentials
 import TestSupport
@@ -32,10 +33,7 @@ struct DeskScene {
       cache: \(place ?? "{file: \"\(cache)\"}")
       \(top)
       applications:
-        desk:
-          authority: "\(demo.services.issuer)"
-          client_id: \(DemoDirectory.Sample.desk)
-          \(demo.tls)
+        desk: \(demo.application())
       \(applications)
       routes:
         - {name: orders, path: /orders/, upstream: "http://127.0.0.1:\(nginx.port)/echo/", application: desk,
@@ -77,13 +75,9 @@ struct DeskScene {
   func tokenRequests() async throws -> Int { try await demo.requests(to: "token") }
 
   /// True if the cache's file holds access tokens, and all of them expired at least a second ago.
-  func allAreExpired() throws -> Bool {
-    struct Document: Decodable {
-      struct Entry: Decodable { var expires_on: String }
-      var AccessToken: [String: Entry]?
-    }
-    let document = try JSONDecoder().decode(Document.self, from: Data(textOfFile(cache).utf8))
-    let ends = (document.AccessToken ?? [:]).values.compactMap { Double($0.expires_on) }
-    return !ends.isEmpty && ends.allSatisfy { $0 < Date().timeIntervalSince1970 }
+  var allAreExpired: Bool {
+    let tokens = members(textOfFile(cache))["AccessToken"]?.members ?? [:]
+    let ends = tokens.values.map { $0.members?["expires_on"]?.seconds ?? .max }
+    return !ends.isEmpty && ends.allSatisfy { $0 < Int64(Date().timeIntervalSince1970) }
   }
 }

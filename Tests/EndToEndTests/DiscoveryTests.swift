@@ -1,7 +1,7 @@
 // APIs whose metadata lie, seen by `init --discover` and `check --live`: each is refused with a message that says so,
 // and nothing is fetched from where it points.
 
-import FoundationEssentials
+import Platform
 import TestSupport
 import Testing
 
@@ -13,48 +13,32 @@ struct DiscoveryTests {
 
   /// A web server whose `/mcp` is refused with a challenge; `answers` are the bodies at further paths. `HOST` in either
   /// is its origin.
-  private func api(_ challenge: String, _ answers: [String: String]) async throws -> (
-    process: ChildProcess, url: String
-  ) {
-    let script = """
-      import http.server, json, sys
-      challenge, answers = sys.argv[1], json.loads(sys.argv[2])
-      class Handler(http.server.BaseHTTPRequestHandler):
-          def do_POST(self):
-              self.rfile.read(int(self.headers["Content-Length"]))
-              body = b'{"access_token": "token-of-the-check", "token_type": "Bearer", "expires_in": 3600}'
-              self.send_response(200)
-              self.send_header("Content-Type", "application/json")
-              self.send_header("Content-Length", str(len(body)))
-              self.end_headers()
-              self.wfile.write(body)
-          def do_GET(self):
-              host = "http://127.0.0.1:%d" % self.server.server_address[1]
-              print("GET", self.path, self.headers.get("Authorization", "without"), flush=True)
-              answer = answers.get(self.path)
-              if answer is None:
-                  self.send_response(401 if self.path.startswith("/mcp") else 404)
-                  if self.path.startswith("/mcp"):
-                      self.send_header("WWW-Authenticate", challenge.replace("HOST", host))
-                  self.end_headers()
-              elif answer.startswith("redirect "):
-                  self.send_response(302)
-                  self.send_header("Location", answer[9:].replace("HOST", host))
-                  self.end_headers()
-              else:
-                  self.send_response(200)
-                  self.end_headers()
-                  self.wfile.write(b" " * int(answer[5:]) if answer.startswith("huge ") else
-                                   answer.replace("HOST", host).encode())
-          def log_message(self, *arguments): pass
-      server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-      print("listening", server.server_address[1], flush=True)
-      server.serve_forever()
-      """
-    let bodies = String(decoding: try JSONEncoder().encode(answers), as: UTF8.self)
-    let process = try ChildProcess(
-      "api-\(UUID().uuidString.prefix(4))", [pinnedPython(), "-c", script, challenge, bodies], in: directory)
-    return (process, "http://127.0.0.1:\(try await announcedPort(of: process))")
+  private struct API {
+    private let server: LoopServer
+    /// The path of each GET, and the token that it brought, or `without`.
+    let requests = Locked<[String]>([])
+    var url: String { "http://127.0.0.1:\(server.port)" }
+
+    init(_ challenge: String, _ answers: [String: String]) throws {
+      server = try LoopServer { [requests] stream, _ in
+        await stream.serve { head, path, _ in
+          if head.hasPrefix("POST") { return Reply(#"{"access_token": "token-of-the-check", "expires_in": 3600}"#) }
+          let host = "http://\(head.between("ost: ", "\r\n") ?? "")"
+          requests.withLock { $0.append("\(path) \(head.between("uthorization: ", "\r\n") ?? "without")") }
+          switch answers[path]?.replacing("HOST", with: host) {
+          case nil where path.hasPrefix("/mcp"):
+            let challenge = challenge.replacing("HOST", with: host)
+            return Reply("", status: "401 Unauthorized", "WWW-Authenticate: \(challenge)\r\n")
+          case nil: return Reply("", status: "404 Not Found")
+          case let answer? where answer.hasPrefix("redirect "):
+            return Reply("", status: "302 Found", "Location: \(answer.dropFirst(9))\r\n")
+          case let answer? where answer.hasPrefix("huge "):
+            return Reply(String(repeating: " ", count: Int(answer.dropFirst(5)) ?? 0))
+          case let answer?: return Reply(answer)
+          }
+        }
+      }
+    }
   }
 
   /// Metadata that lie: what is wrong, the challenge, the bodies, what `init` says, and `check` if not the same.
@@ -117,9 +101,8 @@ struct DiscoveryTests {
   ]
 
   @Test func `an API without metadata is said to have none`() async throws {
-    let (process, origin) = try await api("Bearer", [:])
-    defer { withExtendedLifetime(process) {} }
-    let result = try await run([binary(), "init", "--discover", origin + "/mcp"])
+    let api = try API("Bearer", [:])
+    let result = try await run([binary(), "init", "--discover", api.url + "/mcp"])
     #expect(result.status == 1 && result.errors.contains("it publishes no metadata (RFC 9728)"), "\(result.errors)")
   }
 
@@ -137,7 +120,8 @@ struct DiscoveryTests {
   @Test(arguments: attacks) func `metadata that lie are refused, with a message that says so`(_ attack: Attack)
     async throws
   {
-    let (process, origin) = try await api(attack.challenge, attack.answers)
+    let api = try API(attack.challenge, attack.answers)
+    let origin = api.url
     let result = try await run([binary(), "init", "--discover", origin + "/mcp"])
     #expect(result.status == 1)
     #expect(result.errors.contains(attack.words), "\(result.errors)")
@@ -147,7 +131,7 @@ struct DiscoveryTests {
     ])
     #expect(check.status == 1)
     #expect(check.output.contains(attack.checked ?? attack.words), "\(check.output)")
-    #expect(!process.output.contains("GET /other"))
+    #expect(!api.requests.withLock { $0 }.contains { $0.hasPrefix("/other") })
   }
 
   @Test func `check reads what one bare request brings: the description, and the provider's in the order of MCP`()
@@ -156,9 +140,10 @@ struct DiscoveryTests {
     let provider =
       #"{"issuer":"HOST/id","token_endpoint":"HOST/token","grant_types_supported":["authorization_code"],"#
       + #""scopes_supported":["b"]}"#
-    let (api, origin) = try await api(
+    let api = try API(
       #"Bearer scope="a b", resource_metadata="HOST/meta""#,
       ["/meta": Self.document(), "/id/.well-known/openid-configuration": provider])
+    let origin = api.url
     let check = try await run([
       binary(), "check", "-c", try configuration(origin, provider: origin + "/id"), "--live",
     ])
@@ -170,10 +155,10 @@ struct DiscoveryTests {
       "grant_types_supported does not list client_credentials",
       "scopes_supported of the provider does not list a of the API",
     ] { #expect(check.output.contains(words), "\(words) in \(check.output)") }
-    let requests = api.output.split(separator: "\n").filter { $0.hasPrefix("GET") }
+    let requests = api.requests.withLock { $0 }
     #expect(requests.allSatisfy { $0.hasSuffix(" without") })
-    #expect(requests.count { $0 == "GET /mcp without" } == 1)
-    let asked = requests.filter { $0.contains("/id") }.map { $0.split(separator: " ")[1] }
+    #expect(requests.count { $0 == "/mcp without" } == 1)
+    let asked = requests.filter { $0.contains("/id") }.map { $0.split(separator: " ")[0] }
     #expect(
       asked.suffix(3) == [
         "/.well-known/oauth-authorization-server/id", "/.well-known/openid-configuration/id",
@@ -182,9 +167,10 @@ struct DiscoveryTests {
   }
 
   @Test func `check says that an API takes another provider's tokens, and asks no stranger`() async throws {
-    let (api, origin) = try await api(
+    let api = try API(
       "Bearer",
       ["/.well-known/oauth-protected-resource/mcp": Self.document(provider: "http://127.0.0.1:9/elsewhere")])
+    let origin = api.url
     let file = try directory.write(
       application(origin) + """
         listeners: [{address: "127.0.0.1:0"}]
@@ -196,6 +182,6 @@ struct DiscoveryTests {
     let check = try await run([binary(), "check", "-c", file, "--live"])
     #expect(check.status == 1)
     #expect(check.output.contains("The API takes tokens of http://127.0.0.1:9/elsewhere"), "\(check.output)")
-    #expect(!api.output.contains("elsewhere"))
+    #expect(!api.requests.withLock { $0 }.contains { $0.contains("elsewhere") })
   }
 }

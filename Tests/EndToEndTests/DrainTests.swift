@@ -21,8 +21,7 @@ struct DrainTests {
     // A caller with a kept connection is told in time that it ends.
     let served = try await scene.proxy.get("/seen")
     #expect(served.status == 200 && served["connection"] == "close")
-    scene.proxy.process.send(SIGTERM)
-    #expect(try await scene.proxy.process.wait(within: .seconds(10)) == 0)
+    #expect(try await scene.proxy.process.end(within: .seconds(10)) == 0)
     #expect(scene.proxy.process.errors.contains("ended at once"))
     #expect(try await slow.exit != 0)
   }
@@ -56,11 +55,10 @@ struct DrainTests {
   @Test func `a listener that a reload takes away answers what was on its way, and its address is free again`()
     async throws
   {
-    let second = try freePort()
-    let listener = "  - {address: \"127.0.0.1:\(second)\"}\n"
     let scene = try await ScriptedScene(
-      top: "shutdown: {grace: 60s, limit: 90s}", listener: "}\n\(listener.dropLast(2))")
-    let proxy = scene.proxy
+      top: "shutdown: {grace: 60s, limit: 90s}", listener: "}\n  - {address: \"127.0.0.1:PORT2\"")
+    let (proxy, second) = (scene.proxy, scene.proxy.ports[1])
+    let listener = "  - {address: \"127.0.0.1:\(second)\"}\n"
     let request = "GET /seen HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     let idle = try RawConnection(port: second)
     try await idle.send(request)
@@ -190,26 +188,12 @@ struct DrainTests {
     #expect(try await scene.proxy.process.wait() == 0)
     #expect(!scene.proxy.process.errors.contains("ended at once"))
   }
-
-  @Test func `a delay that leaves no time to drain is a mistake`() async throws {
-    let directory = try TemporaryDirectory()
-    let file = try directory.write(
-      """
-      listeners: [{address: 127.0.0.1:0}]
-      shutdown: {delay: 30s, limit: 30s}
-      routes: [{name: r, path: /, upstream: "http://127.0.0.1:1/", token: none}]
-      """, to: "proxy.yaml")
-    let result = try await run([binary(), "check", "-c", file])
-    #expect(result.status == 2)
-    #expect(result.errors.contains("\(file):2:19: error: shutdown.delay is shorter than shutdown.limit"))
-  }
 }
 
-/// The number of connections to a port of 127.0.0.1 that the kernel has made and its listener has not accepted
-/// (proc_net_tcp(5)).
+/// The number of connections to a port of 127.0.0.1 that the kernel has made and its listener has not accepted.
 private func queued(_ port: Int) -> Int {
   // Of a listening socket (state 0A) the receive queue is the accept queue.
-  sockets { $0[1] == address(port) && $0[3] == "0A" }.reduce(0) { sum, columns in
+  kernelSockets { $0[1] == kernelAddress(port) && $0[3] == "0A" }.reduce(0) { sum, columns in
     sum + (columns[4].split(separator: ":").last.flatMap { Int($0, radix: 16) } ?? 0)
   }
 }
@@ -217,15 +201,5 @@ private func queued(_ port: Int) -> Int {
 /// The number of callers that are connected to a port of 127.0.0.1, at their end. A probe of the port
 /// and left may enter the accept queue late; it is not among these.
 private func connected(_ port: Int) -> Int {
-  sockets { $0[2] == address(port) && $0[3] == "01" }.count
-}
-
-private func sockets(_ isMeant: ([Substring]) -> Bool) -> [[Substring]] {
-  textOfFile("/proc/net/tcp").split(separator: "\n").map { $0.split(separator: " ") }
-    .filter { $0.count > 4 && isMeant($0) }
-}
-
-private func address(_ port: Int) -> Substring {
-  let hexadecimal = String(port, radix: 16, uppercase: true)
-  return "0100007F:" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+  kernelSockets { $0[2] == kernelAddress(port) && $0[3] == "01" }.count
 }

@@ -1,5 +1,6 @@
 // A provider that repeats what it is sent, in whatever spelling and member: neither people nor logs are shown it.
 
+import Bytes
 import FoundationEssentials
 import Testing
 import TestSupport
@@ -14,7 +15,7 @@ struct EchoTests {
     let provider = try await PythonPeer("echoing_provider.py", in: directory)
     func texts(_ name: String) async throws -> [String] {
       let answer = try await curl(["http://127.0.0.1:\(provider.port)/testing/\(name)"])
-      return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
+      return JSONValue(json: Array(answer.body.utf8))?.texts ?? []
     }
     // The names of the spellings that it knows.
     let forms = try await texts("forms")
@@ -85,15 +86,7 @@ struct EchoTests {
     let provider = try await OpenIDProvider(OpenIDProvider.desk + ["--expires-in", "4"])
     let proxy = try await ProxyUnderTest(
       in: directory,
-      """
-      log: {level: debug}
-      cache: {file: \(directory.file("cache.json"))}
-      applications:
-        desk: {authority: "\(provider.issuer)", client_id: desk}
-      routes:
-        - {name: hers, path: /hers/, upstream: "\(provider.issuer)/api/", application: desk,
-           token: {account: ann@id.example, scopes: [orders.read]}}
-      """)
+      "log: {level: debug}\n" + annsConfiguration(provider.issuer))
     var written = ""
     for parameter in ["code", "code_verifier"] {
       try await provider.behave(#"{"repeat": "\#(parameter)", "times": 100}"#)

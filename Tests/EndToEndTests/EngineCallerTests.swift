@@ -78,12 +78,7 @@ struct EngineCallerTests {
       bearer: "{authority: \"\(services.issuer)\", audiences: [\(Sample.gateway)], ca_file: \(authority)}",
       """
       applications:
-        gateway:
-          authority: "\(services.issuer)"
-          client_id: \(Sample.gateway)
-          client_secret_file: "\(settings.secretPath)"
-          client_capabilities: [cp1]
-          \(demo.tls)
+        gateway: \(demo.application(Sample.gateway, hasSecret: true, ", client_capabilities: [cp1]"))
       defaults: {\(demo.tls)}
       routes:
         - {name: orders, path: /orders/, hand_out: proxies, upstream: "\(services.apiOrigin)/api/",

@@ -12,12 +12,11 @@ struct EngineMutualTLSTests {
   init() async throws {
     authority = try await CertificateAuthority()
     api = try DemandingAPI()
-    let (listener, port) = (try await authority.issue("listener"), try freePort())
+    let listener = try await authority.issue("listener")
     proxy = try await ProxyUnderTest(
-      port: port,
       """
       listeners:
-        - address: 127.0.0.1:\(port)
+        - address: 127.0.0.1:PORT
           hand_out: proxies
           tls: {\(listener.tls)}
           callers: {certificate: {ca_file: \(authority.file), subjects: ["URI:spiffe://contoso/engine"]}}

@@ -71,6 +71,15 @@ struct EngineStage {
   }
 }
 
+/// A recipe's text with the test's own words in the places that are named, each of which has to be there, and with a
+/// port of the test's.
+func recipe(
+  _ name: String, port: String = "127.0.0.1:8080", _ changes: [(from: String, to: String)]
+) throws -> String {
+  try EngineStage.replacing(
+    textOfFile(testsDirectory + "/../config/recipes/\(name).yaml"), changes + [(port, "127.0.0.1:PORT")])
+}
+
 /// An engine in front of the API.
 struct RunningEngine {
   enum Kind: String, CaseIterable {
@@ -120,7 +129,7 @@ struct RunningEngine {
     case .nginx:
       let server = try await part.text("nginx", [("127.0.0.1:8000", here)])
       // Some configurations allow underscores.
-      process = try await EndToEndTests.nginx(
+      process = try await TestSupport.nginx(
         serving: "underscores_in_headers on;\n" + server, at: port, in: directory)
       return
     case .caddy, .caddyBin:

@@ -7,14 +7,18 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct EngineTests {
+  private static func engine(_ kind: RunningEngine.Kind) async throws -> (EngineStage, RunningEngine) {
+    let stage = try await EngineStage()
+    return (stage, try await RunningEngine(kind, stage))
+  }
+
   private static let envoys = [RunningEngine.Kind.envoy, .envoyExtAuthz, .envoyGRPC, .envoyExtProc, .envoyTwoListeners]
 
   @Test(arguments: RunningEngine.Kind.allCases)
   func `whatever an engine's callers send, one token goes to the route's API, and nowhere else`(
     kind: RunningEngine.Kind
   ) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
+    let (stage, engine) = try await Self.engine(kind)
     // A name that a web page gave to the engine's address, and pages of other sites.
     for name in ["attacker.example", "localhost.attacker.example", "127.0.0.1.attacker.example"] {
       let answer = try await engine.get("free", ["-H", "Host: \(name):\(engine.port)"])
@@ -202,30 +206,12 @@ struct EngineTests {
 
   // MARK: What each engine does about a refused token
 
-  @Test(arguments: [RunningEngine.Kind.nginx, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
-  func `an engine sends a request again with another token and its body`(kind: RunningEngine.Kind) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
-    let body = String(repeating: "0123456789abcdef", count: 4096)
-    let file = try stage.directory.write(body, to: "body")
-    for _ in 0..<2 { #expect(try await engine.get("alpha", ["--data-binary", "@\(file)"]).status == 200) }
-    #expect(stage.api.asked == ["", "alpha"])
-    stage.api.revoke()
-    let answer = try await engine.get("valid", ["--data-binary", "@\(file)"])
-    let isWhole = answer.body.hasSuffix(body)
-    #expect(answer.status == 200)
-    #expect(isWhole)
-    #expect(answer["x-bearer-again"] == nil)
-    #expect(stage.api.asked.count == 3)
-  }
-
   @Test(arguments: [RunningEngine.Kind.nginx, .caddyBin, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners])
   func `a thousand callers of an engine with one refused token cost one token request`(
     kind: RunningEngine.Kind
   ) async throws {
     Machine.raiseDescriptorLimit()
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
+    let (stage, engine) = try await Self.engine(kind)
     #expect(try await engine.get("valid").status == 200)
     stage.api.revoke()
     let told = try await succeed(peer("storm.py", ["/orders/valid", "1000", "\(engine.port)"]), within: .seconds(120))
@@ -235,55 +221,11 @@ struct EngineTests {
   }
 
   @Test func `nginx's own questions are not its callers' to ask`() async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(.nginx, stage)
+    let (_, engine) = try await Self.engine(.nginx)
     for path in [".bearer/orders", ".bearer/orders/again", ".bearer/orders/answer", "orders/../.bearer/orders"] {
       let direct = try await curl(["--path-as-is", "http://127.0.0.1:\(engine.port)/\(path)"])
       #expect(direct.status == 404)
     }
-  }
-
-  @Test(arguments: [RunningEngine.Kind.envoy, .envoyExtProc, .envoyTwoListeners])
-  func `a body that Envoy cannot send again is refused, and the next request has the new token`(
-    kind: RunningEngine.Kind
-  ) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
-    #expect(try await engine.get("valid").status == 200)
-    stage.api.revoke()
-    let file = try stage.directory.write(String(repeating: "0123456789abcdef", count: 250_000), to: "body")
-    let refused = try await engine.get("valid", ["--data-binary", "@\(file)"])
-    #expect(refused.status == 401)
-    #expect(refused["www-authenticate"]?.contains("invalid_token") == true)
-    #expect(refused["x-bearer-again"] == nil)
-    #expect(try await engine.get("valid").status == 200)
-    #expect(stage.api.asked.count == 2)
-  }
-
-  @Test(arguments: [RunningEngine.Kind.envoyExtAuthz, .traefik])
-  func `an engine that reports nothing leaves a refused token in use`(kind: RunningEngine.Kind) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
-    for _ in 0..<2 { #expect(try await engine.get("alpha").status == 401) }
-    #expect(stage.api.asked == [""])
-  }
-
-  @Test(arguments: [RunningEngine.Kind.caddy, .caddyBin])
-  func `Caddy sends a request without a body again, and the next one with a body has the new token`(
-    kind: RunningEngine.Kind
-  ) async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(kind, stage)
-    let body = ["--data-binary", "@/etc/services"]
-    let challenged = try await engine.get("alpha", body)
-    #expect(challenged.status == 401)
-    #expect(challenged["www-authenticate"]?.contains("insufficient_claims") == true)
-    #expect(challenged["authorization"] == nil)
-    #expect(try await engine.get("alpha", body).status == 200)
-    stage.api.revoke()
-    #expect(try await engine.get("valid").status == 200)
-    #expect(stage.api.asked == ["", "alpha", ""])
-    #expect(try await engine.get("anew").body.contains("token-refused"))
   }
 
   @Test func `a script that fails in HAProxy lets no request through`() async throws {
@@ -294,17 +236,52 @@ struct EngineTests {
     #expect(stage.api.requests == 0)
   }
 
-  @Test func `HAProxy reports a refused token, and the next request has the new one`() async throws {
-    let stage = try await EngineStage()
-    let engine = try await RunningEngine(.haproxy, stage)
-    let challenged = try await engine.get("alpha")
-    #expect(challenged.status == 401)
-    #expect(challenged["www-authenticate"]?.contains("insufficient_claims") == true)
-    #expect(challenged.body == "refused")
-    #expect(try await engine.get("alpha", ["--data-binary", "@/etc/services"]).status == 200)
-    stage.api.revoke()
-    #expect(try await engine.get("valid").status == 401)
-    #expect(try await engine.get("valid").status == 200)
-    #expect(stage.api.asked == ["", "alpha", ""])
+  /// An engine's callers in order: the part of the API, with `+` a body that each engine keeps, with `++` one that none
+  /// keeps, and the status; `revoke`: the API refuses the tokens so far. Behind them what the provider was asked for.
+  static let refusals: [(kinds: [RunningEngine.Kind], calls: String, asked: [String])] = [
+    // It sends a request again with another token and its body.
+    (
+      [.nginx, .envoy, .envoyGRPC, .envoyExtProc, .envoyTwoListeners], "alpha+ 200, alpha+ 200, revoke, valid+ 200",
+      ["", "alpha", ""]
+    ),
+    // A body that it does not keep is refused, and the next request has the new token.
+    ([.envoy, .envoyExtProc, .envoyTwoListeners], "valid 200, revoke, valid++ 401, valid 200", ["", ""]),
+    // It sends a request without a body again.
+    ([.caddy, .caddyBin], "alpha+ 401, alpha+ 200, revoke, valid 200", ["", "alpha", ""]),
+    // It reports a refused token, and the next request has the new one.
+    ([.haproxy], "alpha 401, alpha+ 200, revoke, valid 401, valid 200", ["", "alpha", ""]),
+    // It reports nothing.
+    ([.envoyExtAuthz, .traefik], "alpha 401, alpha 401", [""]),
+  ]
+
+  @Test(arguments: refusals.flatMap { row in row.kinds.map { ($0, row.calls, row.asked) } })
+  func `what an engine does about a refused token`(
+    kind: RunningEngine.Kind, calls: String, asked: [String]
+  ) async throws {
+    let (stage, engine) = try await Self.engine(kind)
+    for call in calls.split(separator: ", ") {
+      let words = call.split(separator: " ")
+      guard words.count == 2 else {
+        stage.api.revoke()
+        continue
+      }
+      let part = words[0].filter { $0 != "+" }
+      let size = words[0].count - part.count
+      let body = size == 0 ? nil : String(repeating: "0123456789abcdef", count: [4096, 250_000][size - 1])
+      let content = try body.map { ["--data-binary", "@\(try stage.directory.write($0, to: "body"))"] } ?? []
+      let answer = try await engine.get(part, content)
+      #expect(answer.status == Int(words[1]), "\(call)")
+      #expect(answer["x-bearer-again"] == nil)
+      if answer.status == 401 {
+        let error = part == "alpha" ? "insufficient_claims" : "invalid_token"
+        #expect(answer["www-authenticate"]?.contains(error) == true)
+        #expect(answer["authorization"] == nil && (answer.body == "refused" || kind != .haproxy))
+      } else if let body {
+        let isWhole = answer.body.hasSuffix(body)
+        #expect(isWhole)
+      }
+    }
+    #expect(stage.api.asked == asked)
+    if [.caddy, .caddyBin].contains(kind) { #expect(try await engine.get("anew").body.contains("token-refused")) }
   }
 }

@@ -43,41 +43,6 @@ struct ExchangeTests {
     }
   }
 
-  @Test func `an expected 100 comes from the upstream, and an upstream that refuses is heard before the content`()
-    async throws
-  {
-    let scene = try await ScriptedScene()
-    let patient = try await scene.proxy.get(
-      "/sink", ["-H", "Expect: 100-continue", "--expect100-timeout", "20", "-d", "hello"])
-    #expect(patient.body.contains(#""bytes": 5"#))
-    let refused = try scene.proxy.connect()
-    try await refused.send(
-      "POST /early-close HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
-    let answer = try await refused.receive()
-    #expect(answer.hasPrefix("HTTP/1.1 403") && answer.contains("Connection: close"))
-    #expect(try await scene.proxy.get("/seen", ["-H", "Expect: magic"]).status == 417)
-  }
-
-  @Test func `chunks with sizes of eight digits and with signatures pass, however many there are`() async throws {
-    let scene = try await ScriptedScene()
-    let connection = try scene.proxy.connect()
-    try await connection.send(
-      "POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-        + String(repeating: "00000001\r\nx\r\n", count: 2500)
-        + String(repeating: "1;chunk-signature=\(String(repeating: "a", count: 64))\r\nx\r\n", count: 600) + "0\r\n\r\n"
-    )
-    #expect(try await connection.receive { $0.contains("}") }.contains(#""bytes": 3100"#))
-    let wide = try await scene.proxy.get("/wide-chunks/\(24 << 20)")
-    #expect(wide.exit == 0 && wide.body.utf8.count == 24 << 20)
-    let signed = try await scene.proxy.get("/signed-chunks/600")
-    #expect(signed.exit == 0 && signed.body.utf8.count == 600)
-    let endless = try scene.proxy.connect()
-    try await endless.send(
-      "POST /sink HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-        + String(repeating: "1;a=\(String(repeating: "b", count: 1000))\r\nx\r\n", count: 100))
-    #expect(statusOf(try await endless.receive()) == 400)
-  }
-
   @Test func `trailers and interim answers pass, HEAD, 204 and 304 have no content`() async throws {
     let scene = try await Scene()
     let scripted = try await ScriptedScene()
@@ -99,21 +64,9 @@ struct ExchangeTests {
 
   @Test func `fields about one connection end here, and the others pass with the chain grown`() async throws {
     let scene = try await Scene()
-    let answer = try await scene.proxy.get(
-      "/open/echo",
-      [
-        "-H", "Connection: X-Listed, close", "-H", "X-Listed: 1", "-H", "X-Kept: 2", "-H", "Keep-Alive: timeout=5",
-        "-H", "Proxy-Authorization: Basic x", "-H", "TE: trailers, gzip", "-H", "Via: 1.0 edge",
-        "-H", "X-Forwarded-For: 192.0.2.1", "-H", "Forwarded: for=192.0.2.1", "-H", "X-Forwarded-Host: forged",
-        "-H", "X-Forwarded-Proto: https",
-      ])
-    let expected = [
-      "x-listed": "", "x-kept": "2", "keep-alive": "", "proxy-authorization": "", "te": "trailers",
-      "x-forwarded-for": "192.0.2.1, 127.0.0.1",
-      "x-forwarded-host": "127.0.0.1:\(scene.proxy.port)", "x-forwarded-proto": "http",
-      "forwarded": "for=192.0.2.1, for=127.0.0.1;host=\"127.0.0.1:\(scene.proxy.port)\";proto=http",
-    ]
-    for (name, value) in expected { #expect(answer.echoed(name) == value, "\(name)") }
+    let fields = ["Connection: X-Listed, close", "X-Listed: 1", "X-Kept: 2", "Via: 1.0 edge"]
+    let answer = try await scene.proxy.get("/open/echo", fields.flatMap { ["-H", $0] })
+    #expect(answer.echoed("x-listed") == "" && answer.echoed("x-kept") == "2")
     // The name is the process's own, and the same in both directions.
     let via = try #require(answer["via"])
     #expect(via.hasPrefix("1.1 bearer-proxy-") && answer.echoed("via") == "1.0 edge, \(via)")

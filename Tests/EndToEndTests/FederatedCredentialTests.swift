@@ -36,11 +36,7 @@ struct FederatedCredentialTests {
   private func configuration(_ credential: String) -> String {
     """
     applications:
-      contoso:
-        authority: "\(demo.services.issuer)"
-        client_id: \(DemoDirectory.Sample.portal)
-        credential: {\(credential)}
-        \(demo.tls)
+      contoso: \(demo.application(DemoDirectory.Sample.portal, ", credential: {\(credential)}"))
     routes:
     \(Self.route(to: upstream.port, "contoso"))
     """
@@ -114,16 +110,13 @@ struct FederatedCredentialTests {
           issuer: hub.issuer, subject: OpenIDProvider.client, audience: "https://orders.example", keys: keys)
       ]
     }
+    let proof = #"federated: {application: contoso, audience: "https://orders.example"}"#
     let proxy = try await ProxyUnderTest(
       in: directory,
       """
       cache: {file: cache.json}
       \(application(hub.issuer))
-        guest:
-          authority: "\(demo.services.issuer)"
-          client_id: \(DemoDirectory.Sample.portal)
-          credential: {federated: {application: contoso, audience: "https://orders.example"}}
-          \(demo.tls)
+        guest: \(demo.application(DemoDirectory.Sample.portal, ", credential: {\(proof)}"))
       routes:
       \(Self.route(to: upstream.port, "guest"))
       """)
@@ -174,11 +167,7 @@ struct FederatedCredentialTests {
       """
       applications:
         machine: {credential: {managed_identity: {}}}
-        guest:
-          authority: "\(demo.services.issuer)"
-          client_id: \(DemoDirectory.Sample.guest)
-          credential: {federated: {application: machine}}
-          \(demo.tls)
+        guest: \(demo.application(DemoDirectory.Sample.guest, ", credential: {federated: {application: machine}}"))
       defaults: {\(demo.tls)}
       routes:
         - {name: own, path: /own/, upstream: "\(demo.services.apiOrigin)/api/", application: machine,

@@ -46,8 +46,7 @@ struct FileSafetyTests {
     unlink(secret)
     try directory.write("another-secret-in-a-file", to: "secret")
     #expect(try await eventually { proxy.process.errors.contains("configuration reloaded") })
-    proxy.process.send(SIGTERM)
-    #expect(try await proxy.process.wait() == 0)
+    #expect(try await proxy.process.end() == 0)
   }
 
   @Test(arguments: [

@@ -1,5 +1,6 @@
 // API keys and Basic credentials in place of tokens: the built program between curl and an nginx that demands them.
 
+import Bytes
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ struct FixedFieldTests {
     for secret in [Self.key, Self.newKey, Self.password] { ProxyLedger.current?.add(secret: secret) }
     let hash = try await succeed(["openssl", "passwd", "-apr1", Self.password])
     let users = try directory.write("proxy:\(hash)", to: "users")
-    nginx = try await EndToEndTests.nginx(
+    nginx = try await TestSupport.nginx(
       serving: """
         server {
           listen 127.0.0.1:\(api);
@@ -39,13 +40,13 @@ struct FixedFieldTests {
         """, at: api, in: directory)
   }
 
-  private func proxy(_ top: String = "", port: Int? = nil, more: String = "", rules: String = "") async throws
+  private func proxy(_ top: String = "", more: String = "", rules: String = "") async throws
     -> ProxyUnderTest
   {
     try directory.replace("key", with: Self.key + "\n")
     try directory.replace("password", with: Self.password + "\n")
     return try await ProxyUnderTest(
-      in: directory, port: port,
+      in: directory,
       """
       \(top)
       routes:
@@ -77,7 +78,7 @@ struct FixedFieldTests {
     #expect(try await proxy.get("/basic/a").status == 404)
     #expect(try await proxy.get("/basic/a", ["-u", "own:own"]).status == 404)
     #expect(try await eventually { proxy.accessRecords.count == 6 })
-    #expect(proxy.accessRecords.allSatisfy { $0["credential"] == .text("fixed") })
+    #expect(proxy.accessRecords.allSatisfy { $0["credential"] == .string("fixed") })
     let status = try await proxy.admin("/status").body
     #expect(
       status.contains("keyed    ready, adds X-API-Key\n") && status.contains("basic    ready, adds Authorization\n"))
@@ -88,16 +89,15 @@ struct FixedFieldTests {
   @Test func `api-keys: each API gets its credential`() async throws {
     try directory.replace("key", with: Self.key + "\n")
     try directory.replace("password", with: Self.password + "\n")
-    let port = try freePort()
-    let text = try EngineStage.replacing(
-      textOfFile(testsDirectory + "/../config/recipes/api-keys.yaml"),
+    let text = try recipe(
+      "api-keys",
       [
-        ("127.0.0.1:8080", "127.0.0.1:\(port)"), ("https://weather.example/v2/", "http://127.0.0.1:\(api)/keyed/"),
+        ("https://weather.example/v2/", "http://127.0.0.1:\(api)/keyed/"),
         ("https://archive.example/", "http://127.0.0.1:\(api)/basic/"), ("username: reports", "username: proxy"),
         ("/etc/bearer-proxy/secrets/weather", directory.file("key")),
         ("/etc/bearer-proxy/secrets/archive", directory.file("password")),
       ])
-    let proxy = try await ProxyUnderTest(in: directory, port: port, text)
+    let proxy = try await ProxyUnderTest(in: directory, text)
     let check = try await proxy.command(["check"])
     #expect(check.status == 0 && !check.errors.contains("warning"), "\(check.errors)")
     #expect(try await proxy.get("/weather/today").status == 200)
@@ -143,14 +143,14 @@ struct FixedFieldTests {
   }
 
   @Test func `an engine gets the field by its name, and another one when the file has changed`() async throws {
-    let (port, front) = (try freePort(), try freePort())
+    let front = try freePort()
     let top = """
       listeners:
-        - address: 127.0.0.1:\(port)
+        - address: 127.0.0.1:PORT
           hand_out: proxies
           callers: {header: {name: X-Engine, value: engine-secret-0123456789}}
       """
-    let proxy = try await proxy(top, port: port, more: "\n    hand_out: proxies")
+    let proxy = try await proxy(top, more: "\n    hand_out: proxies")
     func ask(_ fields: String...) async throws -> Answer {
       try await curl(
         ["-H", "X-Engine: engine-secret-0123456789"] + fields.flatMap { ["-H", $0] }
@@ -169,7 +169,7 @@ struct FixedFieldTests {
     let printed = try await run([binary(), "engine", "nginx", "-c", proxy.configuration])
     let part = try EngineStage.replacing(
       printed.output, [("127.0.0.1:8000", "127.0.0.1:\(front)"), ("\"SECRET\"", "engine-secret-0123456789")])
-    let engine = try await EndToEndTests.nginx(serving: part, at: front)
+    let engine = try await TestSupport.nginx(serving: part, at: front)
     func through(_ fields: String...) async throws -> Answer {
       try await curl(fields.flatMap { ["-H", $0] } + ["http://127.0.0.1:\(front)/keyed/a"])
     }

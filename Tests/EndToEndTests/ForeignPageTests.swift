@@ -14,21 +14,22 @@ struct ForeignPageTests {
     let names = ["DNS:localhost", "DNS:proxy.example", "DNS:foreign.example"]
     let certificate = try await authority.issue("listener", for: names)
     let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
-    let (port, secure, pages) = (try freePort(), try freePort(), try freePort())
+    let pages = try freePort()
     let log = directory.file("access.log")
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      in: directory,
       """
       log: {access_file: \(log)}
       listeners:
-        - address: "127.0.0.1:\(port)"
+        - address: "127.0.0.1:PORT"
           hosts: [proxy.example]
           callers: {origins: ["http://friend.localhost:\(pages)"]}
-        - address: "127.0.0.1:\(secure)"
+        - address: "127.0.0.1:PORT2"
           tls: {\(certificate.tls)}
       routes:
         - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none, upgrade: [websocket]}
       """)
+    let (port, secure) = (proxy.port, proxy.ports[1])
     let result = try await run(
       [
         "/usr/bin/python3", testsDirectory + "/peers/foreign_pages.py", "--proxy", "\(port)", "--secure", "\(secure)",

@@ -12,14 +12,13 @@ struct HTTP2CallerTests {
     let directory: TemporaryDirectory
     let upstream: PythonPeer
     let proxy: ProxyUnderTest
-    let tlsPort: Int
+    var tlsPort: Int { proxy.ports[1] }
     let authority: CertificateAuthority
 
     init(listener: String = "", top: String = "") async throws {
       authority = try await CertificateAuthority()
       let certificate = try await authority.issue("listener")
-      tlsPort = try freePort()
-      let second = "}\n  - {address: \"127.0.0.1:\(tlsPort)\", tls: {\(certificate.tls)}"
+      let second = "}\n  - {address: \"127.0.0.1:PORT2\", tls: {\(certificate.tls)}"
       let scene = try await ScriptedScene(top: top, listener: listener + second)
       (directory, upstream, proxy) = (scene.directory, scene.upstream, scene.proxy)
     }

@@ -1,5 +1,6 @@
 // Limits and time limits, each with the answer it gives.
 
+import Bytes
 import Testing
 import TestSupport
 
@@ -59,7 +60,7 @@ struct LimitTests {
         - {name: unknown, path: /unknown/, upstream: "http://no-such-name.invalid/", token: none}
       """)
     func expect(_ reason: String) async throws {
-      #expect(try await eventually { proxy.accessRecords.last?["reason"] == .text(reason) }, "\(proxy.accessRecords)")
+      #expect(try await eventually { proxy.accessRecords.last?["reason"] == .string(reason) }, "\(proxy.accessRecords)")
       #expect(try await metricSum(proxy, "bearer_proxy_upstream_failures_total", "reason=\"\(reason)\"") == 1)
     }
     let nobody = try await proxy.get("/nobody/")

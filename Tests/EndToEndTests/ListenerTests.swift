@@ -12,20 +12,20 @@ struct ListenerTests {
     let authority = try await CertificateAuthority(in: directory)
     let certificate = try await authority.issue("listener")
     let upstream = try await PythonPeer("scripted_upstream.py", in: directory)
-    let (port, sixth, secure) = (try freePort(), try freePort(), try freePort())
     let socket = directory.file("proxy.sock")
     let proxy = try await ProxyUnderTest(
-      in: directory, port: port,
+      in: directory,
       """
       listeners:
-        - address: 127.0.0.1:\(port)
-        - address: "[::1]:\(sixth)"
+        - address: 127.0.0.1:PORT
+        - address: "[::1]:PORT2"
         - address: unix:\(socket)
-        - address: 127.0.0.1:\(secure)
+        - address: 127.0.0.1:PORT3
           tls: {\(certificate.tls)}
       routes:
         - {name: all, path: /, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
       """)
+    let (sixth, secure) = (proxy.ports[1], proxy.ports[2])
     let overUnix = try await curl(["--unix-socket", socket, "http://whatever/seen"])
     #expect(overUnix.status == 200)
     #expect(overUnix.body.contains("Forwarded: for=unknown;host=whatever;proto=http"))
@@ -49,14 +49,13 @@ struct ListenerTests {
   @Test func `at a name of which browsers say little, a page is told from a program and from the app itself`()
     async throws
   {
-    let keyed = try freePort()
     let scene = try await ScriptedScene(
       listener: """
         , hosts: [proxy.example]}
-          - {address: "127.0.0.1:\(keyed)", hosts: [proxy.example], callers: {header: {name: X-Proxy-Key, value: \
+          - {address: "127.0.0.1:PORT2", hosts: [proxy.example], callers: {header: {name: X-Proxy-Key, value: \
         0123456789abcdef}}
         """)
-    let (port, upstream) = (scene.proxy.port, scene.upstream)
+    let (port, keyed, upstream) = (scene.proxy.port, scene.proxy.ports[1], scene.upstream)
     func status(_ port: Int, _ arguments: [String]) async throws -> Int {
       let name = ["--resolve", "proxy.example:\(port):127.0.0.1", "http://proxy.example:\(port)/seen"]
       return try await curl(name + arguments).status

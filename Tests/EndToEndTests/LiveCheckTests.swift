@@ -241,14 +241,13 @@ struct LiveCheckTests {
 
   @Test func `a redirect URI and an application that the provider does not know have their own cures`() async throws {
     let scene = try DemoScene()
-    let provider = "authority: \"\(scene.services.issuer)\", \(scene.tls)"
     func check(_ scope: String, client: String, publicURL: String) async throws -> (status: Int32, Report) {
       try await self.check(
         try scene.directory.write(
           """
           listeners: [{address: "127.0.0.1:0", hosts: [proxy.example], sign_in: {public_url: "\(publicURL)"}}]
           applications:
-            desk: {\(provider), client_id: \(client)}
+            desk: \(scene.application(client))
           routes:
             - {name: mail, path: /, upstream: "\(scene.services.apiOrigin)/api/", application: desk,
                \(scene.tls), token: {scopes: ["\(scope)"]}}

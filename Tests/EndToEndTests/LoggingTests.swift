@@ -1,5 +1,6 @@
 // The log of continued trouble, the request of each record, and the output of access records.
 
+import Bytes
 import FoundationEssentials
 import Glibc
 import TestSupport
@@ -7,10 +8,10 @@ import Testing
 
 @Suite(.keepsSecrets, .timeLimit(.minutes(5)))
 struct LoggingTests {
-  private func records(_ text: String, _ message: String) -> [[String: LogValue]] {
+  private func records(_ text: String, _ message: String) -> [[String: JSONValue]] {
     text.split(separator: "\n").compactMap { line in
-      let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8))
-      return record?["message"] == .text(message) ? record : nil
+      let record = members(line)
+      return record["message"] == .string(message) ? record : nil
     }
   }
 
@@ -18,20 +19,20 @@ struct LoggingTests {
     let scene = try await ScriptedScene(top: "cache: {file: cache.json}")
     #expect(try await eventually { scene.proxy.process.errors.contains("\n") })
     let first = try #require(scene.proxy.process.errors.split(separator: "\n").first)
-    let record = try JSONDecoder().decode([String: LogValue].self, from: Data(first.utf8))
-    #expect(record["message"] == .text("starting") && record["level"] == .text("info"))
+    let record = members(first)
+    #expect(record["message"] == .string("starting") && record["level"] == .string("info"))
     let version = try await run([binary(), "version"]).output.split { " ()\n".contains($0) }.map(String.init)
-    #expect(record["version"] == .text(version[1]))
+    #expect(record["version"] == .string(version[1]))
     // The commit is known to programs that deploy/release has built, which show twelve digits of it.
-    if case .text(let commit)? = record["commit"] {
+    if case .string(let commit)? = record["commit"] {
       #expect(version.count == 3 && commit.hasPrefix(version[2]))
     } else {
       #expect(version.count == 2)
     }
-    #expect(record["configuration"] == .text(scene.proxy.configuration))
-    #expect(record["listeners"] == .text("127.0.0.1:\(scene.proxy.port)"))
-    #expect(record["admin"] == .text("127.0.0.1:\(scene.proxy.adminPort)"))
-    #expect(record["cache"] == .text(scene.directory.file("cache.json")))
+    #expect(record["configuration"] == .string(scene.proxy.configuration))
+    #expect(record["listeners"] == .string("127.0.0.1:\(scene.proxy.port)"))
+    #expect(record["admin"] == .string("127.0.0.1:\(scene.proxy.adminPort)"))
+    #expect(record["cache"] == .string(scene.directory.file("cache.json")))
   }
 
   @Test func `check's warnings are logged at the start and at a reload`() async throws {
@@ -46,7 +47,7 @@ struct LoggingTests {
     }
     func logged() -> [String] {
       records(scene.proxy.process.errors, "a setting is allowed, and probably a mistake").compactMap { record in
-        if case .text(let reason)? = record["reason"] { reason } else { nil }
+        if case .string(let reason)? = record["reason"] { reason } else { nil }
       }
     }
     let first = try await warnings()
@@ -63,19 +64,19 @@ struct LoggingTests {
 
   @Test func `access records name the account by choice, in plain or hashed`() async throws {
     let scene = try await DeskScene()
-    func records(_ identities: String) async throws -> [String: LogValue] {
+    func records(_ identities: String) async throws -> [String: JSONValue] {
       let proxy = try await scene.proxy(top: identities.isEmpty ? "" : "log: {identities: \(identities)}")
       if identities.isEmpty { try await scene.signIn(proxy) }
       #expect(try await eventually { try await proxy.get("/orders/x").status == 200 })
-      #expect(try await eventually { proxy.accessRecords.contains { $0["status"] == .number(200) } })
-      let record = proxy.accessRecords.first { $0["status"] == .number(200) } ?? [:]
-      #expect(record["credential"] == .text("account"))
+      #expect(try await eventually { proxy.accessRecords.contains { $0["status"] == .integer(200) } })
+      let record = proxy.accessRecords.first { $0["status"] == .integer(200) } ?? [:]
+      #expect(record["credential"] == .string("account"))
       return record
     }
     #expect(try await records("")["account"] == nil)
-    #expect(try await records("plain")["account"] == .text("alice@contoso.example"))
+    #expect(try await records("plain")["account"] == .string("alice@contoso.example"))
     let digest = try await succeed(["sh", "-c", "printf %s alice@contoso.example | sha256sum | cut -d' ' -f1"])
-    #expect(try await records("hashed")["account"] == .text(digest.filter { $0 != "\n" }))
+    #expect(try await records("hashed")["account"] == .string(digest.filter { $0 != "\n" }))
   }
 
   @Test func `the level changes while the proxy runs, until the configuration is read again`() async throws {
@@ -103,8 +104,8 @@ struct LoggingTests {
     let proxy = scene.proxy
     func paths(_ file: String) -> [String] {
       directory.read("logs/\(file)").split(separator: "\n").compactMap { line in
-        let record = try? JSONDecoder().decode([String: LogValue].self, from: Data(line.utf8))
-        guard case .text(let path)? = record?["path"] else { return nil }
+        let record = members(line)
+        guard case .string(let path)? = record["path"] else { return nil }
         return path
       }
     }

@@ -207,27 +207,18 @@ import Testing
         "--name-issuer", "--redirect-uri", "http://localhost:\(port)", "--redirect-uri",
         "http://127.0.0.1:\(port)/cb/x",
       ])
-    let proxy = try await ProxyUnderTest(
-      in: scene.directory,
-      """
-      cache: {file: cache.json}
-      applications: {desk: {authority: "\(provider.issuer)", client_id: desk}}
-      routes:
-        - {name: own, path: /own/, upstream: "\(provider.issuer)/api/", application: desk,
-           token: {account: ann@id.example, scopes: [orders.read]}}
-
-      """)
+    let proxy = try await ProxyUnderTest(in: scene.directory, annsConfiguration(provider.issuer))
     let person = OpenIDProvider.ann()
-    let usual = try Login(proxy.configuration, ["--route", "own", "--timeout", "2s"])
+    let usual = try Login(proxy.configuration, ["--route", "hers", "--timeout", "2s"])
     await #expect(throws: TestSupportError.self) { try await person.authorize(try await usual.address()) }
     let late = try await usual.result()
     #expect(late.status == 1 && late.errors.contains("needs the redirect URI http://localhost at the provider"))
     #expect(late.errors.contains("--port") && late.errors.contains("--redirect-uri"))
     for options in [["--port", "\(port)"], ["--redirect-uri", "http://127.0.0.1:\(port)/cb/x"]] {
-      let login = try Login(proxy.configuration, ["--route", "own"] + options)
+      let login = try Login(proxy.configuration, ["--route", "hers"] + options)
       #expect(try await person.authorize(try await login.address()).contains("is signed in to"))
       #expect(try await login.result().status == 0)
     }
-    #expect(try await eventually { try await proxy.get("/own/whoami").status == 200 })
+    #expect(try await eventually { try await proxy.get("/hers/whoami").status == 200 })
   }
 }

@@ -23,12 +23,7 @@ struct MCPTests {
 
   // MARK: The recipes
 
-  private func recipe(_ name: String, _ changes: [(from: String, to: String)]) throws -> String {
-    try EngineStage.replacing(textOfFile(testsDirectory + "/../config/recipes/\(name).yaml"), changes)
-  }
-
   @Test func `mcp: a person and an application, for clients that know no OAuth`() async throws {
-    let port = try freePort()
     let serverPort = try freePort()
     let resource = "http://127.0.0.1:\(serverPort)/mcp"
     let provider = try await OpenIDProvider(
@@ -43,15 +38,15 @@ struct MCPTests {
       "mcp",
       [
         ("https://id.example/realms/main", provider.issuer), ("https://mcp.example/mcp", resource),
-        ("/var/lib/bearer-proxy/", directory.path + "/"), ("127.0.0.1:8080", "127.0.0.1:\(port)"),
+        ("/var/lib/bearer-proxy/", directory.path + "/"),
       ])
     let environment = ["SERVICE_SECRET": OpenIDProvider.secret]
-    let proxy = try await ProxyUnderTest(in: directory, port: port, environment: environment, text)
-    #expect(try await mcpClient(.mcp, "http://127.0.0.1:\(port)/jobs").isComplete)
+    let proxy = try await ProxyUnderTest(in: directory, environment: environment, text)
+    #expect(try await mcpClient(.mcp, proxy.url("/jobs")).isComplete)
     let login = try Login(proxy.configuration, ["--route", "tools"], environment: environment)
     try await SigningInPerson(user: "ann", password: Self.password).authorize(try await login.address())
     #expect(try await login.result().status == 0)
-    #expect(try await eventually { try await mcpClient(.fastmcp, "http://127.0.0.1:\(port)/tools").isComplete })
+    #expect(try await eventually { try await mcpClient(.fastmcp, proxy.url("/tools")).isComplete })
     #expect(Set(server.requests.map(\.subject)).count == 2)
   }
 
@@ -64,7 +59,6 @@ struct MCPTests {
       "mcp-server",
       [
         ("https://id.example/realms/main", provider.issuer), ("http://127.0.0.1:9000/mcp", server.resource),
-        ("127.0.0.1:8080", "127.0.0.1:\(port)"),
       ])
     let proxy = try await ProxyUnderTest(in: directory, port: port, text)
     let report = try await mcpClient(.mcp, url, Self.person)
@@ -188,7 +182,7 @@ struct MCPTests {
     #expect(try await mcpClient(library, server.resource).error != nil, "the server takes everybody")
     let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
     for client in MCPLibrary.allCases {
-      let report = try await mcpClient(client, "http://127.0.0.1:\(proxy.port)/tools")
+      let report = try await mcpClient(client, proxy.url("/tools"))
       #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
     }
     #expect(server.requests.last?.subject == OpenIDProvider.client)
@@ -201,7 +195,7 @@ struct MCPTests {
     #expect(try await login.result().status == 0)
     #expect(
       try await eventually {
-        try await mcpClient(library, "http://127.0.0.1:\(personal.port)/tools").isComplete
+        try await mcpClient(library, personal.url("/tools")).isComplete
       })
     #expect(server.requests.last.map { $0.subject != OpenIDProvider.client && $0.subject != "-" } == true)
   }
@@ -211,7 +205,7 @@ struct MCPTests {
     let (provider, server) = try await protected(.mcp, scopes: ["mcp.use"])
     let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, provider.issuer)
     let file = directory.file("go-on")
-    async let running = mcpClient(.mcp, "http://127.0.0.1:\(proxy.port)/tools", ["--waits", file])
+    async let running = mcpClient(.mcp, proxy.url("/tools"), ["--waits", file])
     // Initialization, its notification, the first call, and the stream: one session, which the client keeps open.
     #expect(try await eventually { server.requests.count { $0.method == "POST" && $0.token != "-" } >= 4 })
     #expect(try await eventually { server.process.output.contains("waiting") })
@@ -239,7 +233,7 @@ struct MCPTests {
     let api = try DemandingAPI()
     let server = try await MCPServer(library, in: directory, demands: "before")
     let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, api.issuer)
-    let report = try await mcpClient(library, "http://127.0.0.1:\(proxy.port)/tools")
+    let report = try await mcpClient(library, proxy.url("/tools"))
     #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
     #expect(api.asked == ["", "alpha"])
   }
@@ -255,7 +249,7 @@ struct MCPTests {
       // Both servers of the directory write one file.
       let before = server.requests.count { $0.method == "POST" }
       let proxy = try await adding("as: application, scopes: [mcp.use]", to: server, api.issuer)
-      let report = try await mcpClient(library, "http://127.0.0.1:\(proxy.port)/tools")
+      let report = try await mcpClient(library, proxy.url("/tools"))
       #expect(report.isComplete, "\(report)\n\(proxy.process.errors)")
       requests.append(server.requests.count { $0.method == "POST" } - before)
       if demands == nil { continue }
@@ -282,7 +276,7 @@ struct MCPTests {
     for (list, isServed) in [("discovered, mcp.admin", true), ("discovered, other", false), ("mcp.admin", false)] {
       let proxy = try await adding(
         "as: application, scopes: [mcp.use], scopes_on_challenge: [\(list)]", to: server, provider.issuer)
-      let report = try await mcpClient(.mcp, "http://127.0.0.1:\(proxy.port)/tools")
+      let report = try await mcpClient(.mcp, proxy.url("/tools"))
       #expect(report.isComplete == isServed, "\(list): \(report)\n\(proxy.process.errors)")
     }
   }
@@ -319,7 +313,7 @@ struct MCPTests {
     #expect(answer.status == 403)
     #expect(answer["www-authenticate"]?.contains("insufficient_scope") == true)
     #expect(answer["www-authenticate"]?.contains("resource_metadata") == false)
-    let report = try await mcpClient(client, "http://127.0.0.1:\(proxy.port)/tools", Self.person)
+    let report = try await mcpClient(client, proxy.url("/tools"), Self.person)
     #expect(report.error != nil && report.sum == nil, "\(report)")
     #expect(try await provider.requests(to: "authorize") == 0)
   }

@@ -35,16 +35,14 @@ private struct MixUpProvider {
   init() throws { demo = try DemoScene() }
 
   /// A proxy with a route at the honest provider, and another application and its route; `more` are keys of `desk`.
-  private func proxy(_ application: String, _ route: String, port: Int, more: String = "") async throws
-    -> ProxyUnderTest
-  {
+  private func proxy(_ application: String, _ route: String, more: String = "") async throws -> ProxyUnderTest {
     try await ProxyUnderTest(
-      in: directory, port: port,
+      in: directory,
       """
-      listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
+      listeners: [{address: "127.0.0.1:PORT", sign_in: true}]
       cache: {file: cache.json}
       applications:
-        desk: {authority: "\(honest.issuer)", client_id: \(DemoDirectory.Sample.desk)\(more), \(demo.tls)}
+        desk: \(demo.application(DemoDirectory.Sample.desk, more))
         \(application)
       defaults: {\(demo.tls)}
       routes:
@@ -54,11 +52,11 @@ private struct MixUpProvider {
   }
 
   /// A proxy with a route at each provider; `more` are further keys of both applications.
-  private func proxy(_ evil: MixUpProvider, port: Int, more: String = "") async throws -> ProxyUnderTest {
+  private func proxy(_ evil: MixUpProvider, more: String = "") async throws -> ProxyUnderTest {
     try await proxy(
       "evil: {authority: \"\(evil.issuer)\", client_id: evil\(more)}",
       "- {name: weather, path: /weather/, upstream: \"http://127.0.0.1:1/\", application: evil, token: {scopes: [a]}}",
-      port: port, more: more)
+      more: more)
   }
 
   /// The honest provider's redirect for a person who was sent to the other one: the path and query; nil: none.
@@ -92,17 +90,16 @@ private struct MixUpProvider {
   @Test(arguments: [nil, "/.bearer/callback/desk", "/.bearer/callback"])
   func `the code of one provider is never handed to another, by the pages`(redirectPath: String?) async throws {
     let evil = try await MixUpProvider(in: directory, honest: honest, redirectPath: redirectPath)
-    let port = try freePort()
-    let proxy = try await proxy(evil, port: port)
-    let end = try await attackPages(port)
+    let proxy = try await proxy(evil)
+    let end = try await attackPages(proxy.port)
     // The honest provider itself refuses a redirect URI that is not registered.
     #expect((end == nil) == (redirectPath == nil))
     if let end { #expect(end.status == 400 && end.heading == "Another application&#39;s sign-in", "\(end.body)") }
     #expect(try await evil.stolen() == "")
     // The honest provider's own people sign in as ever.
     let jar = directory.file("own-jar")
-    let own = try await ProviderEnd(of: demo.person(), at: begin("orders", "http://localhost:\(port)", jar: jar))
-    #expect(own.target == "http://localhost:\(port)/.bearer/callback/desk")
+    let own = try await ProviderEnd(of: demo.person(), at: begin("orders", "http://localhost:\(proxy.port)", jar: jar))
+    #expect(own.target == "http://localhost:\(proxy.port)/.bearer/callback/desk")
     let done = try await browse("\(own.target)?\(own.query)", jar: jar)
     #expect(done.heading == "You are signed in", "\(done.body)")
     #expect(try await proxy.get("/orders/list").status == 200)
@@ -110,9 +107,8 @@ private struct MixUpProvider {
 
   @Test func `with a redirect URI shared by choice, the mix-up attack is as documented`() async throws {
     let evil = try await MixUpProvider(in: directory, honest: honest, redirectPath: nil)
-    let port = try freePort()
-    let proxy = try await proxy(evil, port: port, more: ", redirect_uri: shared")
-    _ = try await attackPages(port)
+    let proxy = try await proxy(evil, more: ", redirect_uri: shared")
+    _ = try await attackPages(proxy.port)
     // This shows that the tests beside it attack.
     let stolen = try await evil.stolen()
     #expect(stolen.contains("code=") && stolen.contains("code_verifier="))
@@ -122,7 +118,7 @@ private struct MixUpProvider {
   @Test(arguments: [nil, "/.bearer/callback/desk", ""])
   func `the code of one provider is never handed to another, by login`(redirectPath: String?) async throws {
     let evil = try await MixUpProvider(in: directory, honest: honest, redirectPath: redirectPath)
-    let proxy = try await proxy(evil, port: try freePort())
+    let proxy = try await proxy(evil)
     let login = try Login(proxy.configuration, ["--route", "weather"])
     let asked = try #require(URLComponents(string: try await login.address()))
     let redirect = try #require(asked.queryItems?.first { $0.name == "redirect_uri" }?.value)
@@ -140,17 +136,15 @@ private struct MixUpProvider {
   }
 
   @Test func `with one provider the redirect URIs are those that registrations always had`() async throws {
-    let port = try freePort()
     let proxy = try await proxy(
       "daemon: {authority: \"http://127.0.0.1:1\", client_id: daemon, client_secret: s3cret-of-another-provider}",
       "- {name: own, path: /own/, upstream: \"http://127.0.0.1:1/\", application: daemon, "
-        + "token: {as: application, scopes: [x]}}",
-      port: port)
+        + "token: {as: application, scopes: [x]}}")
     let login = try Login(proxy.configuration, ["--route", "orders"])
     let asked = try #require(URLComponents(string: try await login.address()))
     let redirect = try #require(asked.queryItems?.first { $0.name == "redirect_uri" }?.value)
     #expect(URLComponents(string: redirect)?.path == "")
-    #expect(proxy.everythingWritten.contains("http://localhost:\(port)/.bearer/callback\""))
+    #expect(proxy.everythingWritten.contains("http://localhost:\(proxy.port)/.bearer/callback\""))
     login.process.send(SIGTERM)
   }
 }

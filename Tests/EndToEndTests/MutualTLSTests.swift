@@ -136,7 +136,7 @@ struct MutualTLSTests {
     let metadata =
       #"{"issuer": "\#(base)", "token_endpoint": "\#(base)/token", "mtls_endpoint_aliases": "#
       + #"{"token_endpoint": "https://127.0.0.1:\#(alias)/token"}}"#
-    return try await EndToEndTests.nginx(
+    return try await TestSupport.nginx(
       serving: """
         server {
           listen 127.0.0.1:\(port) ssl;

@@ -21,25 +21,18 @@ struct OAuthEndpointTests {
   }
 
   private func proxy(
-    _ provider: OpenIDProvider, secret: String = "", port: Int? = nil, _ listeners: String = ""
+    _ provider: OpenIDProvider, secret: String = "", _ listeners: String = ""
   ) async throws -> ProxyUnderTest {
     try await ProxyUnderTest(
-      in: directory, port: port,
-      """
-      \(listeners)cache: {file: cache.json}
-      applications:
-        desk: {authority: "\(provider.issuer)", client_id: \(secret.isEmpty ? "desk" : OpenIDProvider.client)\(secret),
-          tls: {ca_file: "\(authority.file)"}}
-      routes:
-        - {name: orders, path: /orders/, upstream: "\(provider.issuer)/api/", application: desk,
-           token: {account: ann@id.example, scopes: [orders.read]}, tls: {ca_file: "\(authority.file)"}}
-
-      """)
+      in: directory,
+      listeners
+        + annsConfiguration(
+          provider.issuer, client: secret.isEmpty ? "desk" : OpenIDProvider.client + secret, trust: authority))
   }
 
   private func signIn(_ proxy: ProxyUnderTest) async throws -> CommandResult {
     try await Login.run(
-      proxy.configuration, ["--route", "orders"],
+      proxy.configuration, ["--route", "hers"],
       person: OpenIDProvider.ann(trust: authority.file))
   }
 
@@ -49,24 +42,22 @@ struct OAuthEndpointTests {
   ) async throws {
     let provider = try await provider(["--requires-pushed"])
     let proxy = try await proxy(provider, secret: secret)
-    let login = try Login(proxy.configuration, ["--route", "orders"])
+    let login = try Login(proxy.configuration, ["--route", "hers"])
     let address = try await login.address()
     #expect(address.contains("request_uri=urn") && !address.contains("code_challenge"), "\(address)")
     _ = try await OpenIDProvider.ann(trust: authority.file)
       .authorize(address)
     let result = try await login.result()
     #expect(result.status == 0, "\(result.errors)")
-    #expect(try await eventually { try await proxy.get("/orders/whoami").status == 200 })
+    #expect(try await eventually { try await proxy.get("/hers/whoami").status == 200 })
     #expect(try await provider.requests(to: "par") == 1)
   }
 
   @Test func `the sign-in pages push, too`() async throws {
     let provider = try await provider(["--requires-pushed"])
-    let port = try freePort()
-    let proxy = try await proxy(
-      provider, port: port, "listeners:\n  - {address: \"127.0.0.1:\(port)\", sign_in: true}\n")
-    let (origin, jar) = ("http://localhost:\(port)", directory.file("jar"))
-    let page = try await browse("\(origin)/.bearer/sign-in?route=orders", jar: jar)
+    let proxy = try await proxy(provider, "listeners:\n  - {address: \"127.0.0.1:PORT\", sign_in: true}\n")
+    let (origin, jar) = ("http://localhost:\(proxy.port)", directory.file("jar"))
+    let page = try await browse("\(origin)/.bearer/sign-in?route=hers", jar: jar)
     let begun = try await browse("\(origin)/.bearer/sign-in", form(of: page), jar: jar)
     let location = try #require(begun["location"], "\(begun.status) \(begun.body)")
     #expect(location.hasPrefix("\(provider.issuer)/authorize?client_id=desk&request_uri=urn"), "\(location)")
@@ -93,7 +84,7 @@ struct OAuthEndpointTests {
       "\(done.output)\(done.errors)")
     #expect(try await provider.requests(to: "revoked") == 1)
     #expect(!directory.read("cache.json").contains("refreshtoken"))
-    #expect(try await eventually { try await proxy.get("/orders/whoami").status == 401 })
+    #expect(try await eventually { try await proxy.get("/hers/whoami").status == 401 })
   }
 
   @Test func `a provider without a revocation endpoint is named, and nothing is removed`() async throws {

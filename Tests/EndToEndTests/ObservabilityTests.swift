@@ -48,7 +48,7 @@ struct ObservabilityTests {
   }
 
   @Test
-  func `promtool accepts the metrics, those that dashboard and rules name are there, and all of ours on the dashboard`()
+  func `promtool accepts the metrics, all that pages, rules and dashboard name are there, and ours are on it`()
     async throws
   {
     let metrics = try await metrics()
@@ -64,9 +64,11 @@ struct ObservabilityTests {
       return name
     }
     let shown = Set(try expressions().flatMap(Self.metricNames).map(family))
-    let alarmed = Set(Self.metricNames(try text("rules.yaml")).map(family))
     #expect(shown.subtracting(families) == [])
-    #expect(alarmed.subtracting(families) == [])
+    let pages = try await succeed(["git", "-C", testsDirectory + "/..", "ls-files", "*.md"]).split(separator: "\n")
+    for page in pages.map({ testsDirectory + "/../\($0)" }) + [Self.folder + "rules.yaml"] {
+      #expect(Set(Self.metricNames(textOfFile(page)).map(family)).subtracting(families) == [], "\(page)")
+    }
     #expect(ours.subtracting(shown) == [])
   }
 

@@ -153,24 +153,23 @@ struct ProgramClientTests {
     let directory = try TemporaryDirectory()
     let provider = try await OpenIDProvider(
       in: directory, ["--scope", "https://storage.azure.com/.default", "--scope", "https://vault.azure.net/.default"])
-    let port = try freePort()
     for name in ["orders-consumer", "prometheus", "fluent-bit", "envoy", "reports"] {
       chmod(try directory.write("secret-of-\(name)-0123456789", to: name), 0o600)
     }
     chmod(try directory.write(OpenIDProvider.secret, to: "contoso.secret"), 0o600)
-    let text = try EngineStage.replacing(
-      textOfFile(Self.recipes + "proxy.yaml"),
+    let text = try EndToEndTests.recipe(
+      "programs/proxy", port: "127.0.0.1:8081",
       [
         ("00000000-0000-0000-0000-000000000000", OpenIDProvider.client),
         ("https://login.microsoftonline.com/contoso.onmicrosoft.com", provider.issuer),
-        ("127.0.0.1:8081", "127.0.0.1:\(port)"), ("admin: {address: 127.0.0.1:9901}\n", ""),
+        ("admin: {address: 127.0.0.1:9901}\n", ""),
       ])
-    let proxy = try await ProxyUnderTest(in: directory, port: port, text)
+    let proxy = try await ProxyUnderTest(in: directory, text)
     let recipe = textOfFile(Self.recipes + file)
     let endpoint = try #require(recipe.firstMatch(of: /IDENTITY_ENDPOINT[:,] (?:value: ")?([^"\s]+)/)).1
     #expect(recipe.contains("IDENTITY_HEADER"))
     let variables = [
-      "IDENTITY_ENDPOINT": String(endpoint).replacing("127.0.0.1:8081", with: "127.0.0.1:\(port)"),
+      "IDENTITY_ENDPOINT": String(endpoint).replacing("127.0.0.1:8081", with: "127.0.0.1:\(proxy.port)"),
       "IDENTITY_HEADER": "secret-of-reports-0123456789",
     ]
     for resource in ["https://storage.azure.com", "https://vault.azure.net"] {

@@ -10,9 +10,9 @@ struct ProgramStage {
   let provider: OpenIDProvider
   let proxy: ProxyUnderTest
   /// The port of the listener for programs.
-  let port: Int
+  var port: Int { proxy.ports[1] }
   /// The port of the one for programs of the shape without a secret.
-  let machinePort: Int
+  var machinePort: Int { proxy.ports[2] }
 
   static let secret = "secret-of-the-consumer/0123"
   static let otherSecret = "secret-of-the-reports-0123"
@@ -28,19 +28,17 @@ struct ProgramStage {
     directory = try TemporaryDirectory()
     provider = try await OpenIDProvider(in: directory, arguments)
     try await prepare?(provider)
-    (port, machinePort) = (try freePort(), try freePort())
-    let traffic = try freePort()
     for (name, secret) in [("consumer", Self.secret), ("reports", Self.otherSecret)] {
       chmod(try directory.write(secret + "\n", to: name), 0o600)
       ProxyLedger.current?.add(secret: secret)
     }
     proxy = try await ProxyUnderTest(
-      in: directory, port: traffic,
+      in: directory,
       """
       \(top)
       listeners:
-        - address: 127.0.0.1:\(traffic)
-        - address: 127.0.0.1:\(port)
+        - address: 127.0.0.1:PORT
+        - address: 127.0.0.1:PORT2
           programs:
             consumer:
               secret_file: consumer
@@ -52,7 +50,7 @@ struct ProgramStage {
                 - {route: orders, resources: [\(Self.resource)]}
                 - {application: contoso, scopes: [orders.write], resources: [\(Self.resource)], identities: [writer]}
                 - {route: person, resources: ["https://person.example/"]}
-        - address: 127.0.0.1:\(machinePort)
+        - address: 127.0.0.1:PORT3
           callers: {anyone: true}
           programs:
             machine: {shape: imds, tokens: [{route: orders, resources: ["\(Self.resource)/"]}]}
@@ -109,8 +107,7 @@ struct ProgramStage {
 
   /// Ends the proxy, and starts it again with the same configuration and ports. The result keeps it running.
   func restart() async throws -> ChildProcess {
-    proxy.process.send(SIGTERM)
-    #expect(try await proxy.process.wait() == 0)
+    #expect(try await proxy.process.end() == 0)
     let next = try ChildProcess("bearer-proxy", [binary(), "run", "-c", proxy.configuration], in: directory)
     for port in [proxy.adminPort, port, machinePort] { try await waitForPort(port, of: next) }
     return next

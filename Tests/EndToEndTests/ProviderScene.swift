@@ -49,6 +49,22 @@ func route(_ name: String, to port: Int, path: String = "", scopes: String = "or
   """
 }
 
+/// The configuration for Ann of Tests/peers/openid_provider.py: she signs in to `desk`, and the route `hers` leads to
+/// the realm's own resource server, which verifies each token.
+func annsConfiguration(
+  _ issuer: String, cache: String = "cache.json", client: String = "desk", trust: CertificateAuthority? = nil
+) -> String {
+  let tls = trust.map { ", tls: {ca_file: \"\($0.file)\"}" } ?? ""
+  return """
+    cache: {file: "\(cache)"}
+    applications: {desk: {authority: "\(issuer)", client_id: \(client)\(tls)}}
+    routes:
+      - {name: hers, path: /hers/, upstream: "\(issuer)/api/", application: desk,
+         token: {account: ann@id.example, scopes: [orders.read]}\(tls)}
+
+    """
+}
+
 /// The result of `token` for an application with a credential, `more` being further keys of it.
 func token(
   at issuer: String, client: String, scope: String, credential: String, _ more: String = "",

@@ -16,29 +16,18 @@ struct RecipeTests {
   private static let entra = "https://login.microsoftonline.com/contoso.onmicrosoft.com"
   private static let noID = "00000000-0000-0000-0000-000000000000"
 
-  /// A recipe's text with the test's own words in the places that are named, each of which has to be there.
-  private func recipe(_ name: String, _ changes: [(from: String, to: String)]) throws -> (text: String, port: Int) {
-    let port = try freePort()
-    let text = textOfFile(testsDirectory + "/../config/recipes/\(name).yaml")
-    return (try EngineStage.replacing(text, changes + [("127.0.0.1:8080", "127.0.0.1:\(port)")]), port)
-  }
-
-  /// Has `check` accept a text, and runs it.
-  private func start(
-    _ recipe: (text: String, port: Int), environment: [String: String] = [:]
-  ) async throws -> ProxyUnderTest {
-    let file = try directory.write(recipe.text, to: "checked.yaml")
-    let check = try await run([binary(), "check", "-c", file], environment: environment)
+  /// Runs a recipe, which `check` accepts.
+  private func start(_ recipe: String, environment: [String: String] = [:]) async throws -> ProxyUnderTest {
+    let proxy = try await ProxyUnderTest(in: directory, environment: environment, recipe)
+    let check = try await proxy.command(["check"])
     try #require(check.status == 0, "\(check.errors)")
-    return try await ProxyUnderTest(in: directory, port: recipe.port, environment: environment, recipe.text)
+    return proxy
   }
 
   /// Trust in the sample's authority for providers and upstreams, which the clouds' own need not have.
-  private func trusting(_ recipe: (text: String, port: Int), _ file: String) -> (text: String, port: Int) {
+  private func trusting(_ recipe: String, _ file: String) -> String {
     let tls = "tls: {ca_file: \"\(file)\"}"
-    var text = recipe.text.replacing(/\n    client_id: .*/) { "\($0.output)\n    \(tls)" }
-    text += "defaults: {\(tls)}\n"
-    return (text, recipe.port)
+    return recipe.replacing(/\n    client_id: .*/) { "\($0.output)\n    \(tls)" } + "defaults: {\(tls)}\n"
   }
 
   private func secret(_ text: String, _ name: String) async throws -> String {
@@ -263,8 +252,7 @@ struct RecipeTests {
     ]
     let one = try await start(trusting(recipe("replicas", changes), settings.authorityPath))
     let elsewhere = try TemporaryDirectory()
-    let text = trusting(try recipe("replicas", changes), settings.authorityPath)
-    let two = try await ProxyUnderTest(in: elsewhere, port: text.port, text.text)
+    let two = try await ProxyUnderTest(in: elsewhere, trusting(recipe("replicas", changes), settings.authorityPath))
     try await one.signIn(["--route", "orders", "--device-code"], demo.person())
     for proxy in [one, two] {
       #expect(try await eventually { try await proxy.get("/orders/list").status == 200 })

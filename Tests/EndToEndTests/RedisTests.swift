@@ -196,13 +196,7 @@ struct RedisTests {
     // Another test judges the token; here the name counts.
     let redis = try await RedisPeer(
       in: scene.directory, user: "\(object) on nopass ~bearer-proxy:* resetchannels \(RedisPeer.commands)")
-    let portal = """
-        portal:
-          authority: "\(scene.demo.services.issuer)"
-          client_id: \(DemoDirectory.Sample.portal)
-          client_secret_file: "\(scene.demo.settings.secretPath)"
-          \(scene.demo.tls)
-      """
+    let portal = "  portal: \(scene.demo.application(DemoDirectory.Sample.portal, hasSecret: true))"
     let proxy = try await scene.proxy(
       place: "{redis: \"redis://127.0.0.1:\(redis.port)\", entra: portal}", applications: portal)
     try await scene.signIn(proxy)

@@ -22,7 +22,7 @@ struct RefreshStormTests {
     try await scene.lifetime(6)
     // Each of them holds the token, and none is asked again before it is over.
     let proxies = try await scene.proxies(4)
-    #expect(try await eventually { try scene.allAreExpired() })
+    #expect(try await eventually { scene.allAreExpired })
     try await scene.lifetime(3600)
     let before = try await scene.tokenRequests()
     let seen = scene.nginx.accessLog.count

@@ -1,6 +1,7 @@
 // A token's life: who shares it, how it is renewed behind its callers' backs, and what an outage of the provider does
 // to it.
 
+import Bytes
 import Testing
 import TestSupport
 
@@ -59,7 +60,7 @@ struct RenewalTests {
     #expect(output == "{200} 3\n")
     // No caller asked for one of its own.
     #expect(try await scene.provider.requests(to: "token") == 3)
-    #expect(scene.proxy.accessRecords.allSatisfy { $0["token_source"] == .text("cache") })
+    #expect(scene.proxy.accessRecords.allSatisfy { $0["token_source"] == .string("cache") })
   }
 
   @Test func `a held token serves through an outage to its hard expiry and not beyond, and the outage ends by itself`()

@@ -14,23 +14,13 @@ struct RotationTests {
     try await OpenIDProvider(OpenIDProvider.desk + ["--realm", "alpha"] + arguments)
   }
 
-  /// An application and a route of a realm; the upstream is the realm's own resource server, which verifies each token.
   private func configuration(_ provider: OpenIDProvider) -> String {
-    let issuer = provider.issuer(ofRealm: "alpha")
-    return """
-      cache: {file: "\(directory.file("cache.json"))"}
-      applications:
-        alpha: {authority: "\(issuer)", client_id: desk}
-      routes:
-        - {name: alpha, path: /alpha/, upstream: "\(issuer)/api/", application: alpha,
-           token: {account: ann@id.example, scopes: [orders.read]}}
-
-      """
+    annsConfiguration(provider.issuer(ofRealm: "alpha"), cache: directory.file("cache.json"))
   }
 
   private func login(_ proxy: ProxyUnderTest) async throws -> CommandResult {
     try await Login.run(
-      proxy.configuration, ["--application", "alpha"],
+      proxy.configuration, ["--application", "desk"],
       person: OpenIDProvider.ann())
   }
 
@@ -41,20 +31,20 @@ struct RotationTests {
     let first = try await ProxyUnderTest(in: directory, configuration(provider))
     let other = try TemporaryDirectory()
     let second = try await ProxyUnderTest(in: other, configuration(provider))
-    #expect(try await first.get("/alpha/whoami").status == 401)
+    #expect(try await first.get("/hers/whoami").status == 401)
 
     let login = try await login(first)
     #expect(login.status == 0, "\(login.errors)")
-    #expect(login.output.hasPrefix("ann@id.example is signed in to alpha\n"))
-    #expect(try await eventually { try await first.get("/alpha/whoami").status == 200 })
-    #expect(try await eventually { try await second.get("/alpha/whoami").status == 200 })
+    #expect(login.output.hasPrefix("ann@id.example is signed in to desk\n"))
+    #expect(try await eventually { try await first.get("/hers/whoami").status == 200 })
+    #expect(try await eventually { try await second.get("/hers/whoami").status == 200 })
 
     // Two lives of a token, and then some. Every call is answered by the resource server, which judges the token.
     var refused: [String] = []
     let end = ContinuousClock.now + .seconds(10)
     while ContinuousClock.now < end {
       for proxy in [first, second] {
-        let answer = try await proxy.get("/alpha/whoami")
+        let answer = try await proxy.get("/hers/whoami")
         if answer.status != 200 { refused.append("\(answer.status) \(answer.body)") }
       }
     }
@@ -65,15 +55,15 @@ struct RotationTests {
 
     // Past every expiry, so that nothing is renewed in the background: all callers wait for one refresh.
     try await Task.sleep(for: .seconds(5))
-    async let one = first.get("/alpha/whoami")
-    async let two = second.get("/alpha/whoami")
+    async let one = first.get("/hers/whoami")
+    async let two = second.get("/hers/whoami")
     #expect(try await [one.status, two.status] == [200, 200])
     #expect(try await provider.requests(to: "reused", realm: "alpha") == 0)
 
     let logout = try await first.command(["logout", "--account", "ann@id.example"])
     #expect(logout.status == 0, "\(logout.errors)")
     for proxy in [first, second] {
-      #expect(try await eventually { try await proxy.get("/alpha/whoami").status == 401 })
+      #expect(try await eventually { try await proxy.get("/hers/whoami").status == 401 })
     }
     #expect(!directory.read("cache.json").contains("ann@id.example"))
   }
@@ -82,7 +72,7 @@ struct RotationTests {
     let provider = try await provider(["--expires-in", "2"])
     let proxy = try await ProxyUnderTest(in: directory, configuration(provider))
     #expect(try await login(proxy).status == 0)
-    #expect(try await eventually { try await proxy.get("/alpha/whoami").status == 200 })
+    #expect(try await eventually { try await proxy.get("/hers/whoami").status == 200 })
     // The thief redeems the token of the file, and the proxy is second.
     let stolen = try #require(
       directory.read("cache.json").firstMatch(of: /"RefreshToken".*?"secret":\s*"([^"]+)"/.dotMatchesNewlines()))
@@ -94,10 +84,10 @@ struct RotationTests {
     var last = 0
     #expect(
       try await eventually {
-        last = try await proxy.get("/alpha/whoami").status
+        last = try await proxy.get("/hers/whoami").status
         return last == 401
       }, "\(last)")
     #expect(try await login(proxy).status == 0)
-    #expect(try await eventually { try await proxy.get("/alpha/whoami").status == 200 })
+    #expect(try await eventually { try await proxy.get("/hers/whoami").status == 200 })
   }
 }

@@ -52,13 +52,12 @@ struct ScriptedScene {
   init(top: String = "", listener: String = "", route: String = "", launcher: [String] = []) async throws {
     directory = try TemporaryDirectory()
     upstream = try await PythonPeer("scripted_upstream.py", in: directory)
-    let port = try freePort()
-    let listeners = "listeners:\n  - {address: \"127.0.0.1:\(port)\"\(listener)}\n"
     proxy = try await ProxyUnderTest(
-      in: directory, port: port, launcher: launcher,
+      in: directory, launcher: launcher,
       """
       \(top)
-      \(listener.isEmpty ? "" : listeners)
+      listeners:
+        - {address: "127.0.0.1:PORT"\(listener)}
       routes:
         - name: all
           path: /
@@ -66,11 +65,6 @@ struct ScriptedScene {
           token: none
       \(route)
       """)
-  }
-
-  /// The value of one of the proxy's counters, summed over its labels that contain `part`.
-  func counter(_ name: String, _ part: String = "") async throws -> Int {
-    try await metricSum(proxy, name, part)
   }
 }
 

@@ -151,15 +151,14 @@ struct SignInCallerTests {
   @Test func `a listener with a secret and no pages links to the pages of another, whose sign-in serves it`()
     async throws
   {
-    let guarded = try freePort()
     let stage = try await SignInStage(
       SignInStage.Listener(
         more: """
           }
-            - {address: "127.0.0.1:\(guarded)", callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}
+            - {address: "127.0.0.1:PORT3", callers: {header: {name: X-Proxy-Key, value: \(Self.secret)}}
           """))
     let key = ["-H", "X-Proxy-Key: \(Self.secret)"]
-    let url = "http://localhost:\(guarded)"
+    let url = "http://localhost:\(stage.proxy.ports[2])"
     let refused = try await curl(key + [url + "/my/orders/list"])
     #expect(refused.status == 401)
     #expect(

@@ -54,11 +54,9 @@ import Testing
   {
     let authority = try await CertificateAuthority()
     let nginx = try await NginxUpstream(certificate: authority.issue("upstream"))
-    let port = try freePort()
     let proxy = try await ProxyUnderTest(
-      port: port,
       """
-      listeners: [{address: "127.0.0.1:\(port)", sign_in: true}]
+      listeners: [{address: "127.0.0.1:PORT", sign_in: true}]
       routes: [{name: all, path: /, upstream: "http://127.0.0.1:\(nginx.port)/echo/", token: none}]
 
       """)
@@ -73,19 +71,19 @@ import Testing
       ("/\\.bearer/callback", 400), ("/.BEARER/callback", 404), ("/.bearer", 404), ("/.bearer/", 404),
       ("/x%2Fy/../.bearer/callback", 400),
     ] {
-      let answer = try await curl(["--path-as-is", "http://127.0.0.1:\(port)\(path)\(query)"])
+      let answer = try await curl(["--path-as-is", proxy.url(path + query)])
       #expect(answer.status == status, "\(path): \(answer.status)")
       #expect(answer.echoed("uri") == nil, "\(path) reached a route")
     }
     // Pages are found by every spelling of their own path.
-    let form = try await curl(["--path-as-is", "http://localhost:\(port)/x/../%2Ebearer/sign-in?route=none"])
+    let form = try await curl(["--path-as-is", "http://localhost:\(proxy.port)/x/../%2Ebearer/sign-in?route=none"])
     #expect(form.heading == "Unknown link")
     // A neighbour's cookies and paths stay its own.
     for path in [
       "/bearer/callback", "/.bearerx/callback", "/x/.bearer/callback", "/.well-known/callback", "/a%20b", "/a;b/c",
       "//bearer/x", "/.be/arer/callback",
     ] {
-      let answer = try await curl(["--path-as-is", "http://127.0.0.1:\(port)\(path)\(query)"])
+      let answer = try await curl(["--path-as-is", proxy.url(path + query)])
       #expect(answer.echoed("uri") == "/echo\(path)\(query)", "\(path): \(answer.status) \(answer.body)")
     }
     withExtendedLifetime(proxy) {}

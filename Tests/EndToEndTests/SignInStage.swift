@@ -42,19 +42,14 @@ struct SignInStage {
     manner = listener.manner
     demo = try DemoScene()
     self.account = account
-    let port = try freePort()
-    let other = try freePort()
-    otherOrigin = "http://localhost:\(other)"
-    origin = listener.origin ?? "\(listener.scheme)://localhost:\(port)"
-    let address = listener.address ?? "127.0.0.1:\(port)"
     let listeners = """
       listeners:
-        - {address: "\(address)", sign_in: \(listener.signIn)\(listener.more)}
-        - {address: "127.0.0.1:\(other)", sign_in: true}
+        - {address: "\(listener.address ?? "127.0.0.1:PORT")", sign_in: \(listener.signIn)\(listener.more)}
+        - {address: "127.0.0.1:PORT2", sign_in: true}
 
       """
-    proxy = try await ProxyUnderTest(
-      in: demo.directory, port: listener.address == nil ? port : nil, listeners + Self.rest(account: account, demo))
+    proxy = try await ProxyUnderTest(in: demo.directory, listeners + Self.rest(account: account, demo))
+    origin = listener.origin ?? "\(listener.scheme)://localhost:\(proxy.port)"
   }
 
   /// Another process with the same cache file.
@@ -69,11 +64,7 @@ struct SignInStage {
     return """
       cache: {file: cache.json}
       applications:
-        desk:
-          authority: \(services.issuer)
-          client_id: \(DemoDirectory.Sample.desk)
-          client_capabilities: [cp1]
-          \(demo.tls)
+        desk: \(demo.application(DemoDirectory.Sample.desk, ", client_capabilities: [cp1]"))
       defaults: {\(demo.tls)}
       routes:
         - name: my-orders
@@ -93,7 +84,7 @@ struct SignInStage {
   }
 
   /// Another listener of the same proxy.
-  let otherOrigin: String
+  var otherOrigin: String { "http://localhost:\(proxy.ports[1])" }
 
   /// A browser's request to the proxy: its cookies are kept.
   func browse(_ path: String, _ arguments: [String] = [], origin: String? = nil, jar: String = "jar") async throws
@@ -169,16 +160,6 @@ struct ProviderEnd: Decodable {
 extension Answer {
   /// A page's heading.
   var heading: String? { body.between("<h1>", "</h1>") }
-}
-
-extension String {
-  /// The text between two others, the first time.
-  func between(_ start: String, _ end: String) -> String? {
-    guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
-      return nil
-    }
-    return String(self[from..<to])
-  }
 }
 
 /// A value for a query.

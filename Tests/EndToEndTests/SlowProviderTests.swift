@@ -14,18 +14,10 @@ struct SlowProviderTests {
   private func signedIn(expiresIn seconds: Int) async throws -> (OpenIDProvider, ProxyUnderTest, configuration: String)
   {
     let provider = try await OpenIDProvider(OpenIDProvider.desk + ["--expires-in", "\(seconds)"])
-    let configuration = """
-      cache: {file: "\(directory.file("cache.json"))"}
-      applications:
-        desk: {authority: "\(provider.issuer)", client_id: desk}
-      routes:
-        - {name: desk, path: /desk/, upstream: "\(provider.issuer)/api/", application: desk,
-           token: {account: ann@id.example, scopes: [orders.read]}}
-
-      """
+    let configuration = annsConfiguration(provider.issuer, cache: directory.file("cache.json"))
     let proxy = try await ProxyUnderTest(in: directory, configuration)
     try await proxy.signIn(["--application", "desk"], OpenIDProvider.ann())
-    #expect(try await eventually { try await proxy.get("/desk/whoami").status == 200 })
+    #expect(try await eventually { try await proxy.get("/hers/whoami").status == 200 })
     return (provider, proxy, configuration)
   }
 
@@ -35,15 +27,14 @@ struct SlowProviderTests {
     try await provider.behave(#"{"delay": 5, "endpoint": "token", "times": 1}"#)
     #expect(
       try await eventually {
-        let status = try await proxy.get("/desk/whoami").status
+        let status = try await proxy.get("/hers/whoami").status
         return try await provider.requests(to: "token") == asked + 1 && status == 200
       })
     let rotated = try await provider.requests(to: "rotated")
-    proxy.process.send(SIGTERM)
-    #expect(try await proxy.process.wait(within: .seconds(40)) == 0)
+    #expect(try await proxy.process.end(within: .seconds(40)) == 0)
     #expect(try await provider.requests(to: "rotated") == rotated + 1)
     let successor = try await ProxyUnderTest(in: try TemporaryDirectory(), configuration)
-    #expect(try await eventually { try await successor.get("/desk/whoami").status == 200 })
+    #expect(try await eventually { try await successor.get("/hers/whoami").status == 200 })
     #expect(try await provider.requests(to: "reused") == 0)
   }
 

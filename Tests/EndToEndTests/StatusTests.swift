@@ -1,5 +1,6 @@
 // The state of a running instance: `/status`, `status`, `/config`.
 
+import Bytes
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -53,18 +54,12 @@ struct StatusTests {
     #expect(told.status == 1)
     #expect(told.output.contains("\n" + lines[3] + "\n") && told.errors == "")
     let json = try await status(proxy.configuration, ["--json"])
-    let report = try JSONDecoder().decode(Report.self, from: Data(json.output.utf8))
-    #expect(report.routes.map(\.state) == ["ready", "provider_down", "sign_in_needed", "upstream_failing"])
-    #expect(!report.ready && report.version.contains(".") && report.cache.kind == "memory")
-  }
-
-  private struct Report: Decodable {
-    struct Route: Decodable { var state: String }
-    struct Cache: Decodable { var kind: String }
-    var ready: Bool
-    var version: String
-    var routes: [Route]
-    var cache: Cache
+    let report = members(json.output)
+    guard case .array(let states) = report["routes"] else { throw TestSupportError(json.output) }
+    let expected = ["ready", "provider_down", "sign_in_needed", "upstream_failing"]
+    #expect(states.map { $0.members?["state"]?.text } == expected)
+    #expect(report["ready"] == .bool(false) && report["version"]?.text?.contains(".") == true)
+    #expect(report["cache"]?.members?["kind"]?.text == "memory")
   }
 
   @Test func `an instance is found at a unix socket, and one that cannot be found is said to be so`() async throws {
@@ -221,13 +216,8 @@ struct StatusTests {
     #expect(text.contains("applications.contoso.client_secret: [secret] ") && !text.contains(OpenIDProvider.secret))
     let json = try await proxy.admin("/config?format=json")
     #expect(json["content-type"] == "application/json")
-    let decoded = try JSONDecoder().decode(Configuration.self, from: Data(json.body.utf8))
-    #expect(decoded.values.count == text.split(separator: "\n").count && decoded.file == proxy.configuration)
-    #expect(decoded.values.contains(["key": "log.level", "value": "warning", "source": "--log-level"]))
-  }
-
-  private struct Configuration: Decodable {
-    var file: String
-    var values: [[String: String]]
+    guard case .array(let values) = json.json["values"] else { throw TestSupportError(json.body) }
+    #expect(values.count == text.split(separator: "\n").count && json.json["file"]?.text == proxy.configuration)
+    #expect(values.contains(JSONValue(["key": "log.level", "value": "warning", "source": "--log-level"])))
   }
 }

@@ -52,7 +52,7 @@ struct TokenFileTests {
   {
     let provider = try await OpenIDProvider(in: directory, ["--expires-in", "12"])
     let (api, port) = (try freePort(), try freePort())
-    let nginx = try await EndToEndTests.nginx(
+    let nginx = try await TestSupport.nginx(
       serving: """
         server {
           listen 127.0.0.1:\(api);
@@ -61,19 +61,18 @@ struct TokenFileTests {
           location /metrics { return 200 "orders 7\\n"; }
         }
         """, at: api, in: directory)
-    let own = try freePort()
     let secret = try directory.write(OpenIDProvider.secret, to: "secret")
     chmod(secret, 0o600)
-    let recipe = try EngineStage.replacing(
-      textOfFile(testsDirectory + "/../config/recipes/prometheus.yaml"),
+    let recipe = try recipe(
+      "prometheus",
       [
-        ("127.0.0.1:8080", "127.0.0.1:\(own)"), ("https://orders.example/", "http://127.0.0.1:\(api)/"),
+        ("https://orders.example/", "http://127.0.0.1:\(api)/"),
         ("https://login.microsoftonline.com/contoso.onmicrosoft.com", provider.issuer),
         ("00000000-0000-0000-0000-000000000000", OpenIDProvider.client),
         ("/etc/bearer-proxy/secrets/monitoring", secret), ("\"api://orders/.default\"", "orders.read"),
         ("path: /run/bearer-proxy/orders.token, gid: 117", "path: \(memory.file), gid: \(getegid()), least_life: 1s"),
       ])
-    let proxy = try await ProxyUnderTest(in: directory, port: own, recipe + "cache: {memory: true}\n")
+    let proxy = try await ProxyUnderTest(in: directory, recipe + "cache: {memory: true}\n")
     let scrape = try directory.write(
       """
       global: {scrape_interval: 1s}
@@ -110,8 +109,7 @@ struct TokenFileTests {
     #expect(try await metricSum(proxy, "bearer_proxy_token_file_expiry_seconds", "orders") > 0)
     #expect(try await proxy.admin("/status").body.contains("; in \(memory.file)\n"))
     #expect(try await proxy.admin("/status?format=json").body.contains("\"token_file\":{\"expires_on\":"))
-    proxy.process.send(SIGTERM)
-    #expect(try await proxy.process.wait() == 0)
+    #expect(try await proxy.process.end() == 0)
     #expect(!memory.isThere)
     #expect(try await eventually { try await up("orders") == "0" })
     // The next process writes the file, and Prometheus goes on by itself.
@@ -119,8 +117,7 @@ struct TokenFileTests {
     #expect(try await eventually { try await up("orders") == "1" }, "\(next.errors)")
     #expect(memory.mode == 0o640 && memory.text != first)
     try await prometheus.stop()
-    next.send(SIGTERM)
-    #expect(try await next.wait() == 0)
+    #expect(try await next.end() == 0)
     #expect(!memory.isThere)
     _ = nginx
   }

@@ -28,7 +28,7 @@ struct TokenHelperTests {
     }
     try await succeed(git + ["clone", "-q", "--bare", "work", repository])
     try await succeed(["git", "-C", repository, "update-server-info"])
-    nginx = try await EndToEndTests.nginx(
+    nginx = try await TestSupport.nginx(
       serving: """
         server {
           listen 127.0.0.1:\(server);
@@ -111,8 +111,7 @@ struct TokenHelperTests {
         && counted.contains { $0.hasPrefix(#"bearer_proxy_tokens_handed_out_total{program="git",route="git"} "#) },
       "\(counted)")
     #expect(!metrics.contains(plain.output.dropLast()))
-    proxy.send(SIGTERM)
-    #expect(try await proxy.wait() == 0)
+    #expect(try await proxy.end() == 0)
     #expect(!proxy.errors.contains(plain.output.dropLast()))
   }
 
@@ -164,8 +163,7 @@ struct TokenHelperTests {
     let branches = try await succeed(["git", "-C", directory.file("repo.git"), "branch"])
     for (name, _, _) in ways { #expect(branches.contains(name), "\(branches)") }
     #expect(server.output.contains("request 200 POST /repo.git/git-receive-pack"))
-    proxy.send(SIGTERM)
-    #expect(try await proxy.wait() == 0)
+    #expect(try await proxy.end() == 0)
   }
 
   @Test func `git gets on with renewals, an outage, a reload and a restart`() async throws {
@@ -199,13 +197,11 @@ struct TokenHelperTests {
     try Data(text.replacing("scopes: [orders.read]", with: "scopes: [orders.write]").utf8).write(
       to: URL(filePath: file))
     #expect(try await eventually { try await list().status == 0 })
-    proxy.send(SIGTERM)
-    #expect(try await proxy.wait() == 0)
+    #expect(try await proxy.end() == 0)
     #expect(try await list().status != 0)
     proxy = try await self.proxy()
     #expect(try await eventually { try await list().status == 0 })
-    proxy.send(SIGTERM)
-    #expect(try await proxy.wait() == 0)
+    #expect(try await proxy.end() == 0)
   }
 
   @Test func `kubectl, docker and scripts get their forms`() async throws {

@@ -32,10 +32,6 @@ struct TracingTests {
       .map { String($0.dropFirst(name.utf8.count + 2)) }
   }
 
-  private func counter(_ proxy: ProxyUnderTest, _ name: String, _ part: String = "") async throws -> Int {
-    try await metricSum(proxy, "bearer_proxy_trace_" + name, part)
-  }
-
   @Test func `a trace goes from the caller to the upstream, with the wait for a token and its repetition in it`()
     async throws
   {
@@ -108,7 +104,8 @@ struct TracingTests {
     #expect(!proxy.everythingWritten.contains("ey-77"))
     #expect(configuration.contains("# environment OTEL_EXPORTER_OTLP_HEADERS"))
     #expect(configuration.contains("traces.endpoint: https://127.0.0.1:\(collector.port)/v1/traces"))
-    #expect(try await eventually { try await counter(proxy, "spans_total", "exported") == collector.spans.count })
+    let exported = "bearer_proxy_trace_spans_total"
+    #expect(try await eventually { try await metricSum(proxy, exported, "exported") == collector.spans.count })
   }
 
   @Test func `the proxy's own answers have a reason, and a caller's mistake is no error of the span`()
@@ -184,9 +181,8 @@ struct TracingTests {
       let answer = try await connection.receive { $0.contains("X-N: \(number)\r\n") && $0.hasSuffix("\r\n\r\n") }
       #expect(answer.contains("X-N: \(number)\r\n"))
     }
-    #expect(try await eventually { try await counter(proxy, "spans_total", "dropped") > 0 })
+    #expect(try await eventually { try await metricSum(proxy, "bearer_proxy_trace_spans_total", "dropped") > 0 })
     #expect(proxy.process.errors.contains("more spans than OTEL_BSP_MAX_QUEUE_SIZE wait"))
-    proxy.process.send(SIGTERM)
-    #expect(try await proxy.process.wait(within: .seconds(120)) == 0)
+    #expect(try await proxy.process.end(within: .seconds(120)) == 0)
   }
 }

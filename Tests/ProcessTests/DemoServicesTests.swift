@@ -123,11 +123,7 @@ import Tokens
 
   /// The inode of the socket that listens on an IPv4 port of this machine.
   private static func listener(on port: Int) -> Substring? {
-    let suffix =
-      ":" + String(repeating: "0", count: max(0, 4 - String(port, radix: 16).count))
-      + String(port, radix: 16, uppercase: true)
-    return textOfFile("/proc/net/tcp").split(separator: "\n").lazy.map { $0.split(separator: " ") }
-      .first { $0.count > 9 && $0[1].hasSuffix(suffix) && $0[3] == "0A" }?[9]
+    kernelSockets { $0[1] == kernelAddress(port) && $0[3] == "0A" }.first?[9]
   }
 }
 

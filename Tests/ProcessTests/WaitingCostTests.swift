@@ -52,14 +52,12 @@ struct WaitingCostTests {
     let certificate = try await authority.issue("server")
     let upstreamLoop = try EventLoop()
     let upstream = try LoopServer(on: upstreamLoop) { stream, _ in await Self.act(stream) }
-    let (port, tlsPort) = (try freePort(), try freePort())
     let proxy = try await ProxyUnderTest(
-      port: port,
       """
       loops: 1
       listeners:
-        - address: 127.0.0.1:\(port)
-        - address: 127.0.0.1:\(tlsPort)
+        - address: 127.0.0.1:PORT
+        - address: 127.0.0.1:PORT2
           tls: { \(certificate.tls) }
       routes:
         - name: all
@@ -70,7 +68,7 @@ struct WaitingCostTests {
     let context = try TLSContext.client(trustPath: authority.file)
     let spent = try await onLoop { loop in
       let waiter = Waiter(loop)
-      let address = SocketAddress(.ipv4(0x7F00_0001, port: UInt16(isTLS ? tlsPort : port)))
+      let address = SocketAddress(.ipv4(0x7F00_0001, port: UInt16(proxy.ports[isTLS ? 1 : 0])))
       let channel = try await Connector.connect(to: [address], waiter: waiter, until: .now + .seconds(5))
       let caller = try ByteStream(
         channel, tls: isTLS ? context : nil, serverName: isTLS ? "localhost" : nil)

@@ -17,50 +17,26 @@ package struct AzureCLICache: Sendable {
   /// A document written at `now`, seconds since 1970, with an access token for another hour.
   package init(now: Int) {
     let target = "\(Self.scope) offline_access openid profile"
-    let common: [String: JSONValue] = [
-      "home_account_id": .string(Self.home), "environment": .string("login.microsoftonline.com"),
-      "client_id": .string(Self.client),
-    ]
-    let prefix = "\(Self.home)-login.microsoftonline.com"
+    let (host, prefix) = ("login.microsoftonline.com", "\(Self.home)-login.microsoftonline.com")
     let claims = Base64URL.encode(
-      Array(
-        #"{"iss":"https://login.microsoftonline.com/\#(Self.tenant)/v2.0","sub":"pairwise-sub-1","aud":"\#(Self.client)"}"#
-          .utf8))
-    func entry(_ members: [String: JSONValue]) -> JSONValue { .object(common.merging(members) { $1 }) }
-    text = JSONValue.object([
-      "AccessToken": .object([
-        "\(prefix)-accesstoken-\(Self.client)-organizations-\(target)": entry([
-          "credential_type": .string("AccessToken"), "secret": .string(Self.accessToken), "target": .string(target),
-          "realm": .string("organizations"), "token_type": .string("Bearer"), "cached_at": .string("\(now)"),
-          "expires_on": .string("\(now + 3600)"), "extended_expires_on": .string("\(now + 3600)"),
-        ])
-      ]),
-      "Account": .object([
-        "\(prefix)-organizations": .object([
-          "home_account_id": .string(Self.home), "environment": .string("login.microsoftonline.com"),
-          "realm": .string("organizations"), "local_account_id": .string("aaaaaaaa-0001-4001-8001-aaaaaaaaaaaa"),
-          "username": .string("User.A@contoso.example"), "authority_type": .string("MSSTS"),
-          "account_source": .string("authorization_code"),
-        ])
-      ]),
-      "IdToken": .object([
-        "\(prefix)-idtoken-\(Self.client)-organizations-": entry([
-          "credential_type": .string("IdToken"), "secret": .string("e30.\(claims).c2ln"),
-          "realm": .string("organizations"),
-        ])
-      ]),
-      "RefreshToken": .object([
-        "\(prefix)-refreshtoken-\(Self.client)--\(target)": entry([
-          "credential_type": .string("RefreshToken"), "secret": .string(Self.refreshToken), "target": .string(target),
-          "last_modification_time": .string("\(now)"), "family_id": .string("1"),
-        ])
-      ]),
-      "AppMetadata": .object([
-        "appmetadata-login.microsoftonline.com-\(Self.client)": .object([
-          "client_id": .string(Self.client), "environment": .string("login.microsoftonline.com"),
-          "family_id": .string("1"),
-        ])
-      ]),
-    ]).canonicalText()
+      Array(#"{"iss":"https://\#(host)/\#(Self.tenant)/v2.0","sub":"pairwise-sub-1","aud":"\#(Self.client)"}"#.utf8))
+    let common = #""environment":"\#(host)","home_account_id":"\#(Self.home)""#
+    let entry = "\(common),\"client_id\":\"\(Self.client)\""
+    text = #"""
+      {"AccessToken":{"\#(prefix)-accesstoken-\#(Self.client)-organizations-\#(target)":{\#(entry),
+      "credential_type":"AccessToken","secret":"\#(Self.accessToken)","target":"\#(target)","realm":"organizations",
+      "token_type":"Bearer",
+      "cached_at":"\#(now)","expires_on":"\#(now + 3600)","extended_expires_on":"\#(now + 3600)"}},
+      "Account":{"\#(prefix)-organizations":{\#(common),"realm":"organizations",
+      "local_account_id":"aaaaaaaa-0001-4001-8001-aaaaaaaaaaaa","username":"User.A@contoso.example",
+      "authority_type":"MSSTS","account_source":"authorization_code"}},
+      "IdToken":{"\#(prefix)-idtoken-\#(Self.client)-organizations-":{\#(entry),"credential_type":"IdToken",
+      "secret":"e30.\#(claims).c2ln","realm":"organizations"}},
+      "RefreshToken":{"\#(prefix)-refreshtoken-\#(Self.client)--\#(target)":{\#(entry),
+      "credential_type":"RefreshToken","secret":"\#(Self.refreshToken)","target":"\#(target)",
+      "last_modification_time":"\#(now)","family_id":"1"}},
+      "AppMetadata":{"appmetadata-\#(host)-\#(Self.client)":{"client_id":"\#(Self.client)","environment":"\#(host)",
+      "family_id":"1"}}}
+      """#
   }
 }

@@ -27,42 +27,32 @@ private enum Children {
 /// A running program. Its standard output and standard error go to files, so that it never blocks on a full pipe.
 package final class ChildProcess: Sendable {
   package let name: String
-  package let identifier: pid_t
+  private let program: StartedProgram
   /// With the files of its output.
   private let directory: TemporaryDirectory
-  private let ended = Locked<Int32?>(nil)
+  package var identifier: pid_t { program.identifier }
 
   /// Starts `arguments` (the first is the program, looked up in PATH), with its output in NAME.out and NAME.err of
-  /// `directory`, or of one of its own, its input from `input` or /dev/null, and `environment` over our own.
+  /// `directory`, or of one of its own, its input from the file `input`, and `environment` over our own.
   package init(
     _ name: String, _ arguments: [String], in directory: TemporaryDirectory? = nil, environment: [String: String] = [:],
-    input: String = "/dev/null"
+    input: String? = nil
   ) throws {
     self.name = name
     let directory = try directory ?? TemporaryDirectory()
     self.directory = directory
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+    var variables = ProcessInfo.processInfo.environment
+    variables["PATH", default: "/usr/bin:/bin"] += ":/usr/sbin:/sbin"
+    variables.merge(environment) { $1 }
     // Appended: a peer that is started again keeps what it said before.
-    posix_spawn_file_actions_addopen(&actions, 1, directory.file("\(name).out"), O_WRONLY | O_CREAT | O_APPEND, 0o644)
-    posix_spawn_file_actions_addopen(&actions, 2, directory.file("\(name).err"), O_WRONLY | O_CREAT | O_APPEND, 0o644)
-
-    var merged = Self.inherited()
-    merged["PATH", default: "/usr/bin:/bin"] += ":/usr/sbin:/sbin"
-    merged.merge(environment) { $1 }
-    var process: pid_t = 0
-    let status = withCStrings(arguments) { argumentPointers in
-      withCStrings(merged.map { "\($0)=\($1)" }) { environmentPointers in
-        posix_spawnp(&process, arguments[0], &actions, nil, argumentPointers, environmentPointers)
-      }
+    let outputs = ["out", "err"].map {
+      open(directory.file("\(name).\($0)"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
     }
-    guard status == 0 else {
-      throw TestSupportError("cannot start \(arguments[0]): \(String(cString: strerror(status)))")
-    }
-    identifier = process
-    Children.add(process)
+    defer { for output in outputs { close(output) } }
+    let redirection = input.map { ["/bin/sh", "-c", #"exec "$@" < "$0""#, $0] } ?? []
+    program = try StartedProgram(
+      redirection + arguments, environment: variables.map { "\($0)=\($1)" }, outputs: outputs)
+    Children.add(program.identifier)
   }
 
   deinit {
@@ -81,18 +71,13 @@ package final class ChildProcess: Sendable {
 
   /// Its exit status once it has ended (128 plus the signal that ended it, as a shell says it), else nil.
   package func poll() -> Int32? {
-    ended.withLock { known in
-      if let known { return known }
-      var status: Int32 = 0
-      guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
-      Children.remove(identifier)
-      known = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-      return known
-    }
+    guard let end = program.end else { return nil }
+    Children.remove(identifier)
+    return end.status
   }
 
   /// Sends `signal` unless it has ended.
-  package func send(_ signal: Int32) { if poll() == nil { kill(identifier, signal) } }
+  package func send(_ signal: Int32) { if poll() == nil { program.send(signal) } }
 
   /// Stops it until SIGCONT. When this returns none of its threads runs any more: each of them takes the
   /// signal when it gets a processor, and goes on until then.
@@ -113,6 +98,12 @@ package final class ChildProcess: Sendable {
       throw TestSupportError("\(name) still runs after \(limit)")
     }
     return status
+  }
+
+  /// Asks it to end, as a service manager does, and returns the exit status; throws if it still runs after `limit`.
+  package func end(within limit: Duration = .seconds(30)) async throws -> Int32 {
+    send(SIGTERM)
+    return try await wait(within: limit)
   }
 
   /// Ends it, politely first.
@@ -166,29 +157,5 @@ package final class ChildProcess: Sendable {
     let fields = textOfFile("/proc/\(identifier)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else { return .zero }
     return .milliseconds((user + system) * 10)
-  }
-
-  private static func inherited() -> [String: String] {
-    var result: [String: String] = [:]
-    var cursor = environ
-    while let entry = cursor.pointee {
-      let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { result[String(parts[0])] = String(parts[1]) }
-      cursor += 1
-    }
-    return result
-  }
-}
-
-/// Calls `body` with a NULL-terminated array of C strings.
-private func withCStrings<R>(_ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R)
-  -> R
-{
-  var pointers = strings.map { strdup($0) } + [nil]
-  defer { for pointer in pointers { free(pointer) } }
-  return pointers.withUnsafeMutableBufferPointer { buffer in
-    // The array holds at least the terminating nil, so it has a base address.
-    guard let base = buffer.baseAddress else { preconditionFailure("an array with an element has an address") }
-    return body(base)
   }
 }

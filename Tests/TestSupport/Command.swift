@@ -10,7 +10,7 @@ package struct CommandResult: Sendable {
 
 /// Runs `arguments` to their end and returns what they left, whatever the exit status.
 package func run(
-  _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null",
+  _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
   within limit: Duration = .seconds(60)
 ) async throws -> CommandResult {
   let child = try ChildProcess("command", arguments, environment: environment, input: input)

@@ -1,5 +1,7 @@
 // curl and Python's http.client as callers: independent parties downstream.
 
+package import Bytes
+
 /// An HTTP answer as a caller saw it.
 package struct Answer: Sendable {
   /// The status code; 0 if there was no answer.
@@ -58,4 +60,24 @@ package func python(_ script: String, _ arguments: [String] = [], within limit: 
   -> String
 {
   try await succeed(["/usr/bin/python3", "-c", script] + arguments, within: limit)
+}
+
+extension String {
+  /// The text between two others, the first time.
+  package func between(_ start: String, _ end: String) -> String? {
+    guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end)?.lowerBound else {
+      return nil
+    }
+    return String(self[from..<to])
+  }
+}
+
+extension Answer {
+  /// The members of its JSON object.
+  package var json: [String: JSONValue] { members(body) }
+}
+
+/// The members of the JSON object that a text is; none if it is no object.
+package func members(_ json: some StringProtocol) -> [String: JSONValue] {
+  JSONValue(json: Array(json.utf8))?.members ?? [:]
 }

@@ -24,9 +24,7 @@ package final class LoopServer: Sendable {
     address: SocketAddress = SocketAddress(.ipv4(0x7F00_0001, port: 0)),
     _ serve: @escaping @Sendable (ByteStream, Int) async -> Void
   ) throws {
-    guard let socket = try BoundSocket.bind(address, count: 1).first else {
-      throw TestSupportError("no socket was bound")
-    }
+    let socket = try BoundSocket.bind(address, count: 1)[0]
     self.address = socket.address
     let loop = try loop ?? EventLoop()
     self.loop = loop

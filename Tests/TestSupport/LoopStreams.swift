@@ -14,9 +14,7 @@ package func onLoop<Value: Sendable>(
 
 /// The two ends of a TCP connection over loopback. Call on the loop.
 package func connectedChannels(on loop: EventLoop) async throws -> (client: Channel, server: Channel) {
-  guard let socket = try BoundSocket.bind(SocketAddress(.ipv4(0x7F00_0001, port: 0)), count: 1).first else {
-    throw TestSupportError("no socket was bound")
-  }
+  let socket = try BoundSocket.loopback()
   let waiter = Waiter(loop)
   let listener = try Listener(socket, loop: loop)
   defer {
@@ -89,20 +87,7 @@ extension ByteStream {
   /// Sends all of `bytes`; returns the reason if it cannot.
   @discardableResult
   package func sendAll(_ bytes: [UInt8]) async -> StreamError? {
-    let waiter = Waiter(channel.loop)
-    defer { waiter.close() }
-    var sent = 0
-    while sent < bytes.count {
-      switch bytes.withUnsafeBytes({ send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }) {
-      case .moved(let count): sent += count
-      case .wouldBlock:
-        waiter.watch(channel, sendInterest)
-        if await waiter.wait(until: .now + Self.patience) == .timedOut { return nil }
-      case .endOfStream: return nil
-      case .failed(let error): return error
-      }
-    }
-    return nil
+    if case .failed(let error) = await transfer(sending: bytes, receiving: 0).end { error } else { nil }
   }
 
   /// Sends the bytes of a text.
@@ -111,51 +96,40 @@ extension ByteStream {
 
   /// Receives until `count` bytes have come, or the end.
   package func receiveAll(_ count: Int = .max) async -> (bytes: [UInt8], end: ReceivedEnd) {
-    let waiter = Waiter(channel.loop)
-    defer { waiter.close() }
-    var received: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 * 1024)
-    while received.count < count {
-      let wanted = min(piece.count, count - received.count)
-      switch piece.withUnsafeMutableBytes({ receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted])) }) {
-      case .moved(let count): received += piece[..<count]
-      case .wouldBlock:
-        waiter.watch(channel, receiveInterest)
-        if await waiter.wait(until: .now + Self.patience) == .timedOut { return (received, .timedOut) }
-      case .endOfStream: return (received, .endOfStream)
-      case .failed(let error): return (received, .failed(error))
-      }
-    }
-    return (received, .enough)
+    await transfer(sending: [], receiving: count)
   }
 
   /// Sends all of `bytes` while it receives `count`: one task, for a channel has one waiter.
   package func transfer(sending bytes: [UInt8], receiving count: Int) async -> (bytes: [UInt8], end: ReceivedEnd) {
     let waiter = Waiter(channel.loop)
     defer { waiter.close() }
-    var sent = 0
-    var received: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 * 1024)
+    var (sent, received): (Int, [UInt8]) = (0, [])
+    var piece = [UInt8](repeating: 0, count: min(count, 64 * 1024))
     while sent < bytes.count || received.count < count {
       var interest: Readiness = []
       if sent < bytes.count {
         switch bytes.withUnsafeBytes({ send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }) {
-        case .moved(let count): sent += count
-        case .wouldBlock: interest.formUnion(sendInterest)
+        case .moved(let count):
+          sent += count
+          continue
+        case .wouldBlock: interest = sendInterest
         case .endOfStream: return (received, .endOfStream)
         case .failed(let error): return (received, .failed(error))
         }
       }
-      switch piece.withUnsafeMutableBytes({ receive(into: $0) }) {
-      case .moved(let count): received += piece[..<count]
-      case .wouldBlock:
-        if interest.isEmpty, sent < bytes.count { continue }
-        if received.count >= count, sent >= bytes.count { continue }
-        waiter.watch(channel, interest.union(receiveInterest))
-        if await waiter.wait(until: .now + Self.patience) == .timedOut { return (received, .timedOut) }
-      case .endOfStream: return (received, .endOfStream)
-      case .failed(let error): return (received, .failed(error))
+      if received.count < count {
+        let wanted = min(piece.count, count - received.count)
+        switch piece.withUnsafeMutableBytes({ receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted])) }) {
+        case .moved(let count):
+          received += piece[..<count]
+          continue
+        case .wouldBlock: interest.formUnion(receiveInterest)
+        case .endOfStream: return (received, .endOfStream)
+        case .failed(let error): return (received, .failed(error))
+        }
       }
+      waiter.watch(channel, interest)
+      if await waiter.wait(until: .now + Self.patience) == .timedOut { return (received, .timedOut) }
     }
     return (received, .enough)
   }

@@ -16,13 +16,12 @@ package struct NginxUpstream: Sendable {
   /// `clientAuthority` is given, only for those with a certificate of that authority.
   package init(
     in directory: TemporaryDirectory? = nil, certificate: CertificateAuthority.Certificate? = nil,
-    clientAuthority: String? = nil,
-    speaksHTTP2: Bool = false
+    clientAuthority: String? = nil, speaksHTTP2: Bool = false
   ) async throws {
     let directory = try directory ?? TemporaryDirectory()
     self.directory = directory
     (port, tlsPort, http2Port) = (try freePort(), try freePort(), speaksHTTP2 ? try freePort() : 0)
-    for name in ["files", "store", "nginx-temporary"] { mkdir(directory.file(name), 0o777) }
+    for name in ["files", "store"] { mkdir(directory.file(name), 0o777) }
     for (name, size) in [("1k", 1 << 10), ("64k", 64 << 10), ("1m", 1 << 20)] {
       try directory.write(String(repeating: "0123456789abcdef", count: size / 16), to: "files/\(name)")
     }
@@ -31,13 +30,9 @@ package struct NginxUpstream: Sendable {
         try await CertificateAuthority("nginx-ca", in: directory).issue("nginx")
       }
     let verify = clientAuthority.map { "ssl_verify_client on; ssl_client_certificate \($0);" } ?? ""
-    let file = try directory.write(
-      Self.configuration(
-        directory: directory.path, ports: (port, tlsPort, http2Port), certificate: shown, verify: verify),
-      to: "nginx.conf")
-    process = try ChildProcess(
-      "nginx", ["nginx", "-p", directory.path, "-e", directory.file("nginx-error.log"), "-c", file], in: directory)
-    try await waitForPort(port, of: process)
+    process = try await nginx(
+      serving: Self.server(in: directory.path, ports: (port, tlsPort, http2Port), certificate: shown, verify: verify),
+      at: port, in: directory)
   }
 
   /// The lines of its access log so far: `METHOD URI STATUS connection=N authorization=VALUE length=N`.
@@ -48,60 +43,77 @@ package struct NginxUpstream: Sendable {
   /// The bytes stored under `/store/NAME`, as text.
   package func stored(_ name: String) -> String { directory.read("store/\(name)") }
 
-  private static func configuration(
-    directory: String, ports: (Int, Int, Int), certificate: CertificateAuthority.Certificate, verify: String
+  private static func server(
+    in directory: String, ports: (Int, Int, Int), certificate: CertificateAuthority.Certificate, verify: String
   ) -> String {
-    // One process: killing it leaves no worker behind.
     """
-    daemon off;
-    master_process off;
-    \(getuid() == 0 ? "user root;" : "")
-    pid \(directory)/nginx.pid;
-    error_log \(directory)/nginx-error.log notice;
-    events { worker_connections 4096; }
-    http {
-      log_format seen '$request_method $request_uri $status connection=$connection authorization=$http_authorization \
+    log_format seen '$request_method $request_uri $status connection=$connection authorization=$http_authorization \
     length=$request_length';
+    large_client_header_buffers 8 64k;
+    client_max_body_size 0;
+    underscores_in_headers on;
+    server {
       access_log \(directory)/nginx-access.log seen;
-      client_body_temp_path \(directory)/nginx-temporary/body;
-      proxy_temp_path \(directory)/nginx-temporary/proxy;
-      fastcgi_temp_path \(directory)/nginx-temporary/fastcgi;
-      uwsgi_temp_path \(directory)/nginx-temporary/uwsgi;
-      scgi_temp_path \(directory)/nginx-temporary/scgi;
-      large_client_header_buffers 8 64k;
-      client_max_body_size 0;
-      underscores_in_headers on;
-      server {
-        listen 127.0.0.1:\(ports.0) backlog=1024;
-        listen 127.0.0.1:\(ports.1) ssl backlog=1024;
-        \(ports.2 == 0 ? "" : "listen 127.0.0.1:\(ports.2) ssl http2;")
-        ssl_certificate \(certificate.certificateFile);
-        ssl_certificate_key \(certificate.keyFile);
-        \(verify)
-        root \(directory);
-        default_type application/octet-stream;
-        location /echo {
-          default_type text/plain;
-          add_header X-Answered-By nginx;
-          return 200 "method=$request_method\\nuri=$request_uri\\nprotocol=$server_protocol\\nhost=$http_host\\n\
+      listen 127.0.0.1:\(ports.0) backlog=1024;
+      listen 127.0.0.1:\(ports.1) ssl backlog=1024;
+      \(ports.2 == 0 ? "" : "listen 127.0.0.1:\(ports.2) ssl http2;")
+      ssl_certificate \(certificate.certificateFile);
+      ssl_certificate_key \(certificate.keyFile);
+      \(verify)
+      root \(directory);
+      default_type application/octet-stream;
+      location /echo {
+        default_type text/plain;
+        add_header X-Answered-By nginx;
+        return 200 "method=$request_method\\nuri=$request_uri\\nprotocol=$server_protocol\\nhost=$http_host\\n\
     authorization=$http_authorization\\nconnection=$http_connection\\nkeep-alive=$http_keep_alive\\nte=$http_te\\n\
     proxy-authorization=$http_proxy_authorization\\nx-listed=$http_x_listed\\nx-kept=$http_x_kept\\nvia=$http_via\\n\
     forwarded=$http_forwarded\\nx-forwarded-for=$http_x_forwarded_for\\nx-forwarded-proto=$http_x_forwarded_proto\\n\
     x-forwarded-host=$http_x_forwarded_host\\ntraceparent=$http_traceparent\\nx-request-id=$http_x_request_id\\n\
     scheme=$scheme\\ntls=$ssl_protocol\\nreused=$ssl_session_reused\\nsni=$ssl_server_name\\nserial=$connection\\n";
-        }
-        location = /nothing { return 204; }
-        location = /moved { return 302 https://elsewhere.example/; }
-        location = /refused {
-          add_header WWW-Authenticate 'Bearer realm="orders"' always;
-          return 401 "no\\n";
-        }
-        location /store/ { dav_methods PUT DELETE; dav_access user:rw; }
       }
+      location = /nothing { return 204; }
+      location = /moved { return 302 https://elsewhere.example/; }
+      location = /refused {
+        add_header WWW-Authenticate 'Bearer realm="orders"' always;
+        return 401 "no\\n";
+      }
+      location /store/ { dav_methods PUT DELETE; dav_access user:rw; }
     }
 
     """
   }
+}
+
+/// Starts nginx with these directives for HTTP, and waits until it listens at `port`.
+package func nginx(serving servers: String, at port: Int, in directory: TemporaryDirectory? = nil) async throws
+  -> ChildProcess
+{
+  let directory = try directory ?? TemporaryDirectory()
+  let name = "nginx-\(port)"
+  let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+    "\($0)_temp_path \(directory.path)/\(name)-\($0);"
+  }.joined(separator: " ")
+  // One process: killing it leaves no worker behind.
+  let file = try directory.write(
+    """
+    daemon off;
+    master_process off;
+    \(getuid() == 0 ? "user root;" : "")
+    pid \(directory.path)/\(name).pid;
+    events { worker_connections 8192; }
+    http {
+      access_log off;
+      \(temporary)
+      default_type application/json;
+      \(servers)
+    }
+
+    """, to: "\(name).conf")
+  let process = try ChildProcess(
+    name, ["nginx", "-p", directory.path, "-e", directory.file("\(name)-error.log"), "-c", file], in: directory)
+  try await waitForPort(port, of: process)
+  return process
 }
 
 /// Waits until 127.0.0.1:`port` accepts connections; throws what `process` said when it ends before.
@@ -113,16 +125,4 @@ package func waitForPort(_ port: Int, of process: ChildProcess) async throws {
     return accepts(port)
   }
   guard open else { throw TestSupportError("\(process.name) does not listen on \(port): \(process.errors)") }
-}
-
-/// True if a process accepts connections on 127.0.0.1:`port`.
-package func accepts(_ port: Int) -> Bool {
-  let descriptor = tcpSocket()
-  defer { close(descriptor) }
-  var address = loopback(port)
-  return withUnsafePointer(to: &address) {
-    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-    }
-  }
 }

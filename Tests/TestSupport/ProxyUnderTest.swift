@@ -1,5 +1,6 @@
 // The program under test, spawned as a user would.
 
+package import Bytes
 import FoundationEssentials
 import Glibc
 
@@ -23,16 +24,17 @@ package func publicBinary(in directory: TemporaryDirectory) async throws -> Stri
 
 /// A running `bearer-proxy run`.
 package struct ProxyUnderTest: Sendable {
-  /// The port of 127.0.0.1 it serves callers on.
-  package let port: Int
+  /// Free ports of 127.0.0.1, of which it serves callers on the first.
+  package let ports: [Int]
+  package var port: Int { ports[0] }
   package let adminPort: Int
   package let process: ChildProcess
   package let configuration: String
   private let environment: [String: String]
 
-  /// Starts it with `body` (applications, routes, …) under a listener and an admin listener on free ports, which are
-  /// left out if `body` brings its own: `listeners:` must then name `port`. `options` follow the file's name;
-  /// `place` writes the text to the configuration's path, and `launcher` starts the program.
+  /// Starts it with `body` (applications, routes, …) under an admin listener and, unless `body` brings its own, a
+  /// listener. `:PORT`, `:PORT2` and `:PORT3` in it become its ports; the first may be chosen. `options` follow
+  /// the file's name; `place` writes the text to the configuration's path, and `launcher` starts the program.
   package init(
     in directory: TemporaryDirectory? = nil, port: Int? = nil, options: [String] = [],
     environment: [String: String] = [:],
@@ -41,10 +43,12 @@ package struct ProxyUnderTest: Sendable {
   ) async throws {
     let directory = try directory ?? TemporaryDirectory()
     self.environment = environment
-    self.port = try port ?? freePort()
+    ports = [try port ?? freePort(), try freePort(), try freePort()]
     adminPort = try freePort()
-    var text = body
-    if !body.contains("listeners:") { text = "listeners:\n  - address: 127.0.0.1:\(self.port)\n" + text }
+    var text = body.contains("listeners:") ? body : "listeners:\n  - address: 127.0.0.1:PORT\n" + body
+    for (name, port) in zip([":PORT3", ":PORT2", ":PORT"], ports.reversed()) {
+      text = text.replacing(name, with: ":\(port)")
+    }
     let rule = "callers: {header: {name: \(Self.controlField), value: \(Self.controlSecret)}}"
     text = "admin: {\(rule),\n  address: \"127.0.0.1:\(adminPort)\"}\n" + text
     configuration = try place(directory, text)
@@ -53,7 +57,7 @@ package struct ProxyUnderTest: Sendable {
       environment: environment)
     ProxyLedger.current?.add(process, adminPort: adminPort)
     try await waitForPort(adminPort, of: process)
-    if body.contains("listeners:") == false || port != nil { try await waitForPort(self.port, of: process) }
+    if text.contains(":\(self.port)") { try await waitForPort(self.port, of: process) }
   }
 
   /// `http://127.0.0.1:PORT` with `path`.
@@ -106,45 +110,14 @@ package struct ProxyUnderTest: Sendable {
 
   /// Replaces its configuration, as an editor does: `change` gets the present text.
   package func reconfigure(_ change: (String) -> String) throws {
-    let text = change(textOfFile(configuration))
-    try makeFile(configuration + ".new")
-    try Data(text.utf8).write(to: URL(filePath: configuration + ".new"))
-    guard rename(configuration + ".new", configuration) == 0 else {
-      throw TestSupportError("cannot replace \(configuration)")
-    }
+    try replaceFile(configuration, with: change(textOfFile(configuration)))
   }
 
   /// Its access records as decoded JSON objects, oldest first. Each event loop writes its own when it has time, so the
   /// lines need not be in that order.
-  package var accessRecords: [[String: LogValue]] {
-    let written: [(time: String, record: [String: LogValue])] = everythingWritten.split(separator: "\n").compactMap {
-      guard let record = try? JSONDecoder().decode([String: LogValue].self, from: Data($0.utf8)),
-        record["status"] != nil, record["method"] != nil, case .text(let time) = record["time"]
-      else { return nil }
-      return (time, record)
-    }
-    return written.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-      .map(\.element.record)
-  }
-}
-
-package enum LogValue: Decodable, Sendable, Equatable {
-  case text(String)
-  case number(Double)
-  case truth(Bool)
-  case other
-
-  /// Decodes any value; objects and lists become `other`.
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if let value = try? container.decode(Bool.self) {
-      self = .truth(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .text(value)
-    } else {
-      self = .other
-    }
+  package var accessRecords: [[String: JSONValue]] {
+    let all = everythingWritten.split(separator: "\n").map(members)
+    let records = all.filter { $0["status"] != nil && $0["method"] != nil }.map { ($0["time"]?.text ?? "", $0) }
+    return records.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
   }
 }

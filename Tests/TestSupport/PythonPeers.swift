@@ -1,5 +1,6 @@
 // The peers written in Python, below Tests/peers.
 
+import Bytes
 import FoundationEssentials
 
 /// The directory of the tests, from this file's own place in the tree.
@@ -105,7 +106,7 @@ package struct OpenIDProvider: Sendable {
   /// were `rotated`, `reused` and `foreign`; of a realm, if one is named.
   package func requests(to endpoint: String, realm: String? = nil) async throws -> Int {
     let answer = try await curl(["-k", issuer(ofRealm: realm) + "/testing/requests"])
-    return try JSONDecoder().decode([String: Int].self, from: Data(answer.body.utf8))[endpoint] ?? 0
+    return answer.json[endpoint]?.seconds.map { Int($0) } ?? 0
   }
 
   package func issuer(ofRealm realm: String?) -> String { realm.map { "\(issuer)/realms/\($0)" } ?? issuer }
@@ -113,7 +114,7 @@ package struct OpenIDProvider: Sendable {
   /// The received values that it has repeated so far, in each spelling.
   package func repeated() async throws -> [String] {
     let answer = try await curl(["-k", issuer + "/testing/repeated"])
-    return try JSONDecoder().decode([String].self, from: Data(answer.body.utf8))
+    return JSONValue(json: Array(answer.body.utf8))?.texts ?? []
   }
 
   /// Makes it misbehave as `json` says (see openid_provider.py), or behave again with `{}`; one of its realms, if
@@ -146,12 +147,12 @@ package struct ExchangeProvider: Sendable {
 
   /// A token with which the caller may call the application.
   package func callersToken() async throws -> String {
-    struct Reply: Decodable { var access_token: String }
     let answer = try await curl([
       "-u", "\(Self.caller):\(Self.callerSecret)", "-d", "grant_type=client_credentials&scope=proxy.call",
       issuer("enterprise") + "/token",
     ])
-    return try JSONDecoder().decode(Reply.self, from: Data(answer.body.utf8)).access_token
+    guard let token = answer.json["access_token"]?.text else { throw TestSupportError(answer.body) }
+    return token
   }
 
   /// The token requests of a realm so far, each as JSON text without its secrets.

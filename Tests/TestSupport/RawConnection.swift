@@ -10,12 +10,7 @@ package final class RawConnection: Sendable {
   /// - Parameter patience: seconds that each wait lasts at most.
   package init(port: Int, patience: Int = 10) throws {
     descriptor = tcpSocket()
-    var address = loopback(port)
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
+    let status = onLoopback(port) { [descriptor] in connect(descriptor, $0, $1) }
     guard status == 0 else {
       throw TestSupportError("cannot connect to port \(port): \(String(cString: strerror(errno)))")
     }

@@ -49,26 +49,31 @@ package final class TemporaryDirectory: Sendable {
   /// in it should.
   @discardableResult
   package func write(_ text: String, to name: String) throws -> String {
-    try makeFile(file(name))
-    try Data(text.utf8).write(to: URL(filePath: file(name)))
+    try writeFile(file(name), text)
     return file(name)
   }
 
   /// Replaces the file `name` by another one of mode 0600 with this text: readers get either, never half of one.
   package func replace(_ name: String, with text: String) throws {
-    try write(text, to: name + ".new")
-    guard rename(file(name + ".new"), file(name)) == 0 else { throw TestSupportError("cannot replace \(name)") }
+    try replaceFile(file(name), with: text)
   }
 
   /// The text of the file `name`; empty if there is none.
   package func read(_ name: String) -> String { textOfFile(file(name)) }
 }
 
-/// Makes an empty file of mode 0600 if there is none.
-func makeFile(_ path: String) throws {
+/// Writes a file, which has mode 0600 if it is new.
+private func writeFile(_ path: String, _ text: String) throws {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
   guard descriptor >= 0 else { throw TestSupportError("cannot make \(path)") }
   close(descriptor)
+  try Data(text.utf8).write(to: URL(filePath: path))
+}
+
+/// Replaces a file by another one of mode 0600 with this text: readers get either, never half of one.
+func replaceFile(_ path: String, with text: String) throws {
+  try writeFile(path + ".new", text)
+  guard rename(path + ".new", path) == 0 else { throw TestSupportError("cannot replace \(path)") }
 }
 
 /// The text of the file at `path` with undecodable bytes replaced; empty if it cannot be read.

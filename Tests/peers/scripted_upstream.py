@@ -2,7 +2,7 @@
 
 /seen            answers with the request head exactly as it arrived
 /sink            reads the whole body; answers {"bytes", "sha256", "framing", "trailers"}
-/early           answers 403 before it has read any of the body, then reads the rest; /early-close closes instead
+/early           answers 403 before it has read any of the body, then reads the rest
 /slow/SECONDS    thinks that long before the head; /stall/SECONDS rests that long in the middle of the body
 /bytes/N         a body of N bytes; /chunked/N the same in chunks; /until-close/N the same ended by the close
 /trailers        a chunked body with a trailer field; /interim a 103 before the 200
@@ -10,8 +10,6 @@
                  /hang-up closes without an answer
 /fields?N=V&…    answers with these fields, and the field "content" as the body; /hints?N=V&… has them in a 103 too
 /big-head        one header field of 128 KiB; /twice two Set-Cookie fields and one of each hop-by-hop field
-/wide-chunks/N   a body of N bytes in chunks of 8 KiB, their sizes in eight digits; /signed-chunks/N N chunks of a byte,
-                 each signed
 /raw/HEX         exactly the bytes that HEX spells, and the end of the connection
 /mute/SECONDS    is silent that long, reads nothing, and answers then
 /refuse-once     refuses the first request's token, and answers the second as /seen does
@@ -149,10 +147,6 @@ class Connection(socketserver.StreamRequestHandler):
         self.answer(b"enough\n", "403 Forbidden")
         self.drain()
 
-    def do_early_close(self, method, head, argument):
-        self.answer(b"enough\n", "403 Forbidden", "Connection: close\r\n")
-        return False
-
     def do_slow(self, method, head, argument):
         self.drain()
         time.sleep(float(argument))
@@ -188,20 +182,6 @@ class Connection(socketserver.StreamRequestHandler):
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Checksum\r\n\r\n"
             b"5\r\nhello\r\n0\r\nX-Checksum: abc123\r\n\r\n"
         )
-
-    def do_wide_chunks(self, method, head, argument):
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        missing = int(argument)
-        while missing:
-            size = min(missing, 8192)
-            self.wfile.write(b"%08x\r\n" % size + b"x" * size + b"\r\n")
-            missing -= size
-        self.wfile.write(b"00000000\r\n\r\n")
-
-    def do_signed_chunks(self, method, head, argument):
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        self.wfile.write(b"1;chunk-signature=" + b"a" * 64 + b"\r\nx\r\n")
-        self.wfile.write((b"1;chunk-signature=" + b"a" * 64 + b"\r\nx\r\n") * (int(argument) - 1) + b"0\r\n\r\n")
 
     def do_raw(self, method, head, argument):
         self.wfile.write(bytes.fromhex(argument))

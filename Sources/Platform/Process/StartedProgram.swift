@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Glibc
+package import Glibc
 
 /// The end of a program that this process started.
 package enum ProgramEnd: Sendable, Hashable {
@@ -32,7 +32,7 @@ package final class StartedProgram: Sendable {
     case ownSession = 0x80
   }
 
-  let identifier: pid_t
+  package let identifier: pid_t
   private let known = Locked<ProgramEnd?>(nil)
 
   /// Starts a program, which is looked for in `PATH` unless its name is a path.
