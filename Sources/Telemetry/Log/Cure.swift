@@ -44,25 +44,35 @@ package enum Cure: String, CaseIterable, Sendable {
 
   /// Sentences for the page. Words between backticks are typed or written as they are. A part that is not given is said
   /// in general.
-  package func text(_ parts: [Part: String] = [:]) -> String { Self.filled(rawValue[...], parts) }
+  package func text(_ parts: [Part: String] = [:]) -> String { Self.filled(rawValue, parts) }
 
   /// The same for a terminal, an answer or the log, which have no backticks.
-  package func words(_ parts: [Part: String] = [:]) -> String { text(parts).replacing("`", with: "'") }
+  package func words(_ parts: [Part: String] = [:]) -> String {
+    String(decoding: text(parts).utf8.map { $0 == UInt8(ascii: "`") ? UInt8(ascii: "'") : $0 }, as: UTF8.self)
+  }
 
   /// The rows of the table by their names.
-  static let rows: [Substring: Substring] = Dictionary(
-    uniqueKeysWithValues: table.replacing("\n  ", with: " ").split(separator: "\n").map { (row: Substring) in
-      let colon = row.firstIndex(of: ":") ?? row.endIndex
-      return (row[..<colon], row[colon...].dropFirst(2))
-    })
+  static let rows: [String: String] = {
+    var rows: [String: String] = [:]
+    var name = ""
+    for line in table.utf8.split(separator: UInt8(ascii: "\n")).map(Substring.init) {
+      let isNew = line.first != " "
+      if isNew {
+        name = String(line.prefix { $0 != ":" })
+        assert(rows[name] == nil, "two rows for one cure")
+      }
+      rows[name, default: ""] += line.dropFirst(isNew ? name.count + 2 : 1)
+    }
+    return rows
+  }()
 
   /// A row with its parts, and with the rows that it names in braces.
-  private static func filled(_ name: Substring, _ parts: [Part: String]) -> String {
-    let pieces = (rows[name] ?? "").split(separator: "{", omittingEmptySubsequences: false)
-    return pieces.dropFirst().reduce(String(pieces[0])) { text, piece in
-      let name = piece.prefix { $0 != "}" }
+  private static func filled(_ name: String, _ parts: [Part: String]) -> String {
+    let pieces = (rows[name] ?? "").utf8.split(separator: UInt8(ascii: "{"), omittingEmptySubsequences: false)
+    return pieces.map(Substring.init).dropFirst().reduce(String(Substring(pieces[0]))) { text, piece in
+      let name = String(piece.prefix { $0 != "}" })
       guard rows[name] != nil else { return "\(text){\(piece)" }
-      let part = Part(rawValue: String(name)).flatMap { parts[$0] }
+      let part = Part(rawValue: name).flatMap { parts[$0] }
       return "\(text)\(part ?? filled(name, parts))\(piece.dropFirst(name.count + 1))"
     }
   }
