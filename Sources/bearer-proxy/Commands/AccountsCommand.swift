@@ -37,7 +37,7 @@ extension AccountsCommand {
       } catch {
         throw .failed(
           "the list of accounts is incomplete: \(error.description(path: cache.place ?? "cache"))",
-          advice: error.cure.words() + "\n")
+          advice: error.cure.words())
       }
     }
     return CommandAnswer(text: list.end(), status: .done)

@@ -3,9 +3,6 @@
 import Glibc
 import Platform
 
-/// True if this process has every right on the machine.
-func isRoot() -> Bool { geteuid() == 0 }
-
 /// The users whose browser opens what this process starts a browser for: its own, root, and who called sudo.
 func browserUsers(_ environment: [String: String]) -> Set<UInt32> {
   var users: Set<UInt32> = [geteuid(), 0]

@@ -78,7 +78,7 @@ struct CommandContext: Sendable {
     let store = await open(cache, network)
     guard let reason = store.blindness else { return store }
     throw .failed(
-      "the token cache cannot be read, so who is signed in is not known", advice: reason.cure.words() + "\n")
+      "the token cache cannot be read, so who is signed in is not known", advice: reason.cure.words())
   }
 }
 
@@ -156,7 +156,9 @@ enum CommandError: Error, Equatable {
     case .configuration(let error): CommandAnswer(text: "\(error)\n", status: error.mayPass ? .failed : .usage)
     case .usage(let message): CommandAnswer(text: "bearer-proxy: error: \(message)\n", status: .usage)
     case .failed(let message, let status, let advice):
-      CommandAnswer(text: "bearer-proxy: error: \(message.printable(limit: 4000))\n\(advice)", status: status)
+      CommandAnswer(
+        text: "bearer-proxy: error: \(message.printable(limit: 4000))\n\(advice.isEmpty ? "" : "\(advice)\n")",
+        status: status)
     case .noEventLoop(let error):
       CommandAnswer(
         text: "bearer-proxy: error: the system gives no event loop: \(error.description)\n\(error.loopAdvice)\n",

@@ -52,7 +52,7 @@ extension LoginCommand {
     if let reason = await unwritable(store) {
       throw .failed(
         "the cache cannot be written, so the sign-in does not begin: \(reason.description(path: path))",
-        advice: reason.cure.words() + "\n")
+        advice: reason.cure.words())
     }
     let signedIn = SignedInAccounts(request.application, store: store)
     // If the cache is too large to hold, the named one is among some.
@@ -108,7 +108,7 @@ extension LoginCommand {
         countdown.begin(until: context.now() + codes.expiresIn)
       }
     case .browser:
-      let (name, browser) = (application.both, Browser(environment: context.environment, isRoot: isRoot()))
+      let (name, browser) = (application.both, Browser(environment: context.environment, isRoot: Machine.isRoot))
       // The address is in the browser's arguments then, and every user of the machine can read it.
       let users = browser == nil ? nil : browserUsers(context.environment)
       return try await InteractiveSignIn(

@@ -58,7 +58,7 @@ extension SignInError {
     return isInteractionRequired ? .interactionRequired : .failed
   }
 
-  /// The cure, with its line's end; empty if there is none.
+  /// The cure; empty if there is none.
   /// - Parameters:
   ///   - application: the one that was signed in to, as `configuration` has it.
   ///   - redirect: the place for the browser's answer.
@@ -70,7 +70,7 @@ extension SignInError {
       .authority: "\(application.authority.value)", .redirectURI: "\(redirect)",
     ]
     if application.callback == .shared { parts[.sharedRedirectURI] = "" }
-    return Cure(self, isSilent: way.isSilent).map { $0.words(parts) + "\n" } ?? ""
+    return Cure(self, isSilent: way.isSilent)?.words(parts) ?? ""
   }
 }
 

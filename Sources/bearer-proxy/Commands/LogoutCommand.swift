@@ -92,7 +92,7 @@ extension LogoutCommand {
       } catch {
         throw .failed(
           "the tokens of '\(application.name)' were not revoked, so nothing was removed: \(error.detail)",
-          advice: "Without --revoke, the person is signed out here, and the provider's tokens end by themselves.\n")
+          advice: "Without --revoke, the person is signed out here, and the provider's tokens end by themselves.")
       }
     }
   }

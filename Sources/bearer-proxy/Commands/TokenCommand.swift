@@ -45,7 +45,7 @@ extension TokenCommand {
         "no token for route '\(route.name)': \(error.reason): \(error.detail)", status: error.exitStatus,
         advice: loaded.advice(
           for: route, OperatorCommands(settings, cache: settings.cache, configuration: configuration)
-        ).advice(error) + "\n")
+        ).advice(error))
     }
   }
 

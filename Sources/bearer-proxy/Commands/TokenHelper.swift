@@ -73,7 +73,7 @@ extension TokenCommand {
     guard let members = JSONValue(json: response.body)?.members, let reason = members["error"]?.text else {
       return .failed("what answers at \(door.address) says \(response.status), which is no token of bearer-proxy's")
     }
-    let next = members["next"]?.text.map { $0.printable(limit: 1000) + "\n" } ?? ""
+    let next = members["next"]?.text?.printable(limit: 1000) ?? ""
     return .failed(
       "no token for route '\(route)': \(reason): \(members["detail"]?.text ?? "")",
       status: response.status == 401 ? .interactionRequired : .failed, advice: next)
