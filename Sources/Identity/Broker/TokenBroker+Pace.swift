@@ -5,16 +5,11 @@ internal import Tokens
 
 /// The pace of an application's requests, and the failure that began it.
 struct ApplicationPace: Sendable {
-  struct Name: Hashable {
-    var authority: Authority
-    var clientID: String
-  }
-
   var pace = RequestPace()
   var failure: AcquisitionError
 }
 
-extension ApplicationPace.Name {
+extension ApplicationName {
   /// nil for tokens of people: a limit that one person meets applies to no other person.
   init?(_ key: AcquisitionKey) {
     guard key.subject == .application else { return nil }
@@ -28,7 +23,7 @@ extension TokenBroker {
     let (key, now) = (subscription.key, surroundings.now())
     let state = states[key]
     if let failure = state?.pausedFailure(at: now) { return failure }
-    guard let name = ApplicationPace.Name(key), let failure = paces[name]?.failure,
+    guard let name = ApplicationName(key), let failure = paces[name]?.failure,
       let until = paces[name]?.pace.admit(before: state?.usable(at: now)?.lifetime.expiresAt, at: now)
     else { return nil }
     return failure.retrying(after: until - now)
@@ -36,7 +31,7 @@ extension TokenBroker {
 
   /// True if a request that got no answer may be sent once more.
   func mayRepeat(_ subscription: TokenSubscription, sent: UnixTime) -> Bool {
-    guard let name = ApplicationPace.Name(subscription.key) else { return true }
+    guard let name = ApplicationName(subscription.key) else { return true }
     return paces[name]?.pace.isRefused(since: sent) != true
   }
 
@@ -45,7 +40,7 @@ extension TokenBroker {
     after failure: AcquisitionError?, to subscription: TokenSubscription, sent: UnixTime
   ) -> UnixTime? {
     let now = surroundings.now()
-    guard let name = ApplicationPace.Name(subscription.key) else {
+    guard let name = ApplicationName(subscription.key) else {
       guard let failure, failure.retryAfter != nil, failure.errorClass == .transient else { return nil }
       return states[subscription.key]?.pause(after: failure, now: now, jitter: surroundings.jitter())
     }

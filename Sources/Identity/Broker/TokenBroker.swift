@@ -19,8 +19,7 @@ package actor TokenBroker {
     package var sleep: @Sendable (Int64) async -> Void
     /// Waits for an instant of the wall clock, or until the task is cancelled.
     package var wait: @Sendable (UnixTime) async -> Void
-    /// Time that callers wait until a token that has arrived is stored; nil: until it is, which programs need that end
-    /// right after.
+    /// Time that callers wait until a token is stored; nil: until it is, for programs that end right after.
     package var filingPatience: Duration?
     /// Waits as long as a caller waits for a request, or until the task is cancelled.
     package var patience: @Sendable () async -> Void
@@ -62,7 +61,7 @@ package actor TokenBroker {
   /// The requests in flight for tokens that replace refused ones.
   var replacementFlights: [AcquisitionKey: TokenFlight] = [:]
   /// The applications whose provider has asked for a pause.
-  var paces: [ApplicationPace.Name: ApplicationPace] = [:]
+  var paces: [ApplicationName: ApplicationPace] = [:]
   private(set) var turns: [String: TaskQueue] = [:]
   /// The callers' keys among `states`, which are bounded.
   var callers = RecencyMap<AcquisitionKey, Bool>(limit: CallerTokenCounts.usualLimit)
@@ -159,8 +158,7 @@ package actor TokenBroker {
       .sorted { ($0.application, $0.scopes.description) < ($1.application, $1.scopes.description) }
   }
 
-  /// Changes to another configuration: the states of these subscriptions are kept, with the new application; the others
-  /// are forgotten. Requests in flight continue.
+  /// Changes to another configuration: keeps the states of these subscriptions. Requests in flight continue.
   package func follow(_ subscriptions: [TokenSubscription]) {
     let wanted = Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
     for (key, state) in states where state.flight == nil || wanted[key] != nil {
@@ -208,8 +206,7 @@ package actor TokenBroker {
     return state
   }
 
-  /// Keeps a changed state, and publishes the token that serves from now on if that is another one. A loop gets each
-  /// caller's tokens from its own requests.
+  /// Keeps a changed state, and publishes the token that serves from now on, unless it is a caller's.
   private func keep(_ state: TokenState, for key: AcquisitionKey) {
     let former = states.updateValue(state, forKey: key)?.value
     if state.value !== former, !key.subject.isCaller { surroundings.publish(key, state.value) }
@@ -270,8 +267,7 @@ package actor TokenBroker {
     return result
   }
 
-  /// The result of an acquisition, after all others of its turn. If storing takes long, callers get it before; the turn
-  /// lasts until it is stored.
+  /// The result of an acquisition in its turn, which lasts until the token is stored: callers may get it before.
   func report(of acquisition: TokenAcquisition, _ turn: String) async -> TokenAcquisition.Report {
     guard let patience = surroundings.filingPatience else {
       return await inTurn(turn) { await acquisition.run(lock: turn) }

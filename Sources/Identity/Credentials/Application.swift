@@ -1,6 +1,11 @@
 package import HTTPClient
 package import Tokens
 
+struct ApplicationName: Hashable {
+  var authority: Authority
+  var clientID: String
+}
+
 /// An application registered with a provider, as in one entry of the configuration.
 package struct Application: Sendable {
   /// Its name in the configuration: the label of its log records and metrics.
@@ -33,14 +38,15 @@ package struct Application: Sendable {
   package var requiresPKCE = false
   /// SHA-256 of the certificate that its routes show to upstreams; nil if they show none of the application's.
   package var boundCertificate: [UInt8]?
-  /// Names the trust of `fetch` (a CA file, or the system's): metadata fetched under one trust is not used under
-  /// another.
+  /// Names the trust of `fetch`, a CA file or the system's: metadata is used under one trust only.
   package var trust: String
 
   /// The machine's identity whose tokens these are; nil for an application that asks its provider.
   var managedIdentity: ManagedIdentity? {
     if case .managedIdentity(let identity)? = credential { identity } else { nil }
   }
+
+  var registration: ApplicationName { ApplicationName(authority: authority, clientID: clientID) }
 
   /// Makes it the same application at another tenant.
   package mutating func move(to authority: Authority) {

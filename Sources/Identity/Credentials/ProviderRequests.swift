@@ -165,12 +165,7 @@ func repeatedOnce<Answer: Sendable>(
 
 /// Proofs of applications that providers have accepted, for all requests of a process.
 package final class ClientAuthenticationMemory: Sendable {
-  private struct Name: Hashable {
-    var authority: Authority
-    var clientID: String
-  }
-
-  private let accepted = Locked<[Name: ClientSecretPlacement]>([:])
+  private let accepted = Locked<[ApplicationName: ClientSecretPlacement]>([:])
   /// The tokens of other issuers that prove applications.
   let federatedTokens = FederatedTokens()
   /// The machine's region.
@@ -183,8 +178,8 @@ package final class ClientAuthenticationMemory: Sendable {
   }
 
   subscript(_ application: Application) -> ClientSecretPlacement? {
-    get { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] } }
-    set { accepted.withLock { $0[Name(authority: application.authority, clientID: application.clientID)] = newValue } }
+    get { accepted.withLock { $0[application.registration] } }
+    set { accepted.withLock { $0[application.registration] = newValue } }
   }
 }
 

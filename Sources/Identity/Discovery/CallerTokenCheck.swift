@@ -48,10 +48,8 @@ package actor CallerTokenCheck {
     directory = ProviderDirectory(now: now)
   }
 
-  /// Verifies a token. `certificate` is the SHA-256 of the certificate that the caller has shown; empty if it has shown
-  /// none.
-  ///
-  /// Everything that needs no key is judged first: a token that anyone can write costs the issuer no request.
+  /// Verifies a token; `certificate` is the SHA-256 of the one that the caller has shown, empty if none. What needs no
+  /// key is judged first: a token that anyone can write costs the issuer no request.
   package func accept(_ text: String, certificate: [UInt8] = []) async throws(CallerTokenRefusal) -> BelievedClaims {
     let token: SignedJWT
     do throws(JWTRefusal) {
@@ -105,7 +103,7 @@ package actor CallerTokenCheck {
         authority.mayIssue(token) ? Set(token.claims.issuer.map { [$0] } ?? []) : []
       }
     try rule(issuers).judgeUnproven(token, now: now())
-    try AccessTokenValidation(authority).judge(token, certificate: certificate)
+    try authority.judgeAccess(token, certificate: certificate)
   }
 
   /// Judges signature, issuer, audience and times.

@@ -51,12 +51,9 @@ actor ProviderDirectory {
     }
     let flight = entry.flight ?? Task { await self.fetch(name, for: application, answerLimit) }
     entries[name, default: Entry()].flight = flight
-    switch await flight.value {
-    case .success(let metadata): return metadata
-    case .failure(let error):
-      guard let metadata = entry.metadata else { throw error }
-      return metadata
-    }
+    let result = await flight.value
+    if case .failure = result, let known = entry.metadata { return known }
+    return try result.get()
   }
 
   /// The metadata of an application's provider, if it was ever fetched.

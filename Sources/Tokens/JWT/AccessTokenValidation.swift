@@ -1,16 +1,12 @@
+// The requirements of an access token beyond `JWTValidation`. Issuers sign other things with the same keys: ID tokens,
+// logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
+
 import Bytes
 
-/// The requirements of an access token beyond `JWTValidation`. Issuers sign other things with the same keys: ID tokens,
-/// logout tokens, security events, proofs (RFC 8725 §3.11 and §3.12).
-package struct AccessTokenValidation: Sendable {
-  /// True if the issuer names the requesting application in each access token (Entra: `azp` or `appid`).
-  package var namesApplication: Bool
-
-  package init(_ authority: Authority) { namesApplication = authority.isOfEntra }
-
+extension Authority {
   /// Judges a token whose signature, issuer, audience and times are proven. `certificate` is the SHA-256 of the
   /// certificate that the caller has shown in TLS; empty if it has shown none.
-  package func judge(_ token: SignedJWT, certificate: [UInt8]) throws(JWTRefusal) {
+  package func judgeAccess(_ token: SignedJWT, certificate: [UInt8]) throws(JWTRefusal) {
     let claims = token.claims
     let type = Self.mediaType(token.header.typ)
     // RFC 9068 §2.1, and the values of earlier issuers; JOSE is SPIFFE's.
@@ -30,7 +26,8 @@ package struct AccessTokenValidation: Sendable {
   /// has a nonce, or the requesting application as its audience, only beside its scopes or roles.
   private func isIDToken(_ claims: JWTClaims) -> Bool {
     if !claims.names.isDisjoint(with: [.accessTokenHash, .codeHash, .stateHash]) { return true }
-    if namesApplication { return claims.application == nil }
+    // Entra names the requesting application in each access token.
+    if isOfEntra { return claims.application == nil }
     let isForAccess = !claims.names.isDisjoint(with: [.scope, .clientID, .cid]) || claims.identityType != nil
     if isForAccess || !claims.scopes.isEmpty || claims.purpose?.lowercased() == "bearer" { return false }
     return claims.nonce != nil || claims.audiences.count == 1 && claims.audiences[0] == claims.application

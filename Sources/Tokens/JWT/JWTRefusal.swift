@@ -51,7 +51,7 @@ public enum JWTRefusal: Error, Sendable, Hashable {
   /// The sign-in is too long ago, or its time is missing: a maximum age was requested.
   case age(authenticatedAt: UnixTime?)
 
-  // Access tokens (`AccessTokenValidation`).
+  // Access tokens (`Authority.judgeAccess`).
 
   /// The header's `typ` names another kind of JWT.
   case headerType

@@ -57,8 +57,8 @@ import Tokens
     let header = type.map { #"{"typ":"\#($0)","alg":"RS256"}"# } ?? #"{"alg":"RS256"}"#
     let parts = [header, #"{"iss":"i","aud":"api"\#(claims.isEmpty ? "" : "," + claims)}"#, "signature"]
     let token = try SignedJWT(parts.map { Base64URL.encode(Array($0.utf8)) }.joined(separator: "."))
-    let rule = AccessTokenValidation(try Authority(authority))
-    do throws(JWTRefusal) { try rule.judge(token, certificate: [1, 2, 3]) } catch { return error }
+    let rule = try Authority(authority)
+    do throws(JWTRefusal) { try rule.judgeAccess(token, certificate: [1, 2, 3]) } catch { return error }
     return nil
   }
 
@@ -80,7 +80,7 @@ import Tokens
     let parts = [#"{"alg":"RS256"}"#, #"{"scope":"a","cnf":{"x5t#S256":""}}"#, "signature"]
     let token = try SignedJWT(parts.map { Base64URL.encode(Array($0.utf8)) }.joined(separator: "."))
     #expect(throws: JWTRefusal.confirmation) {
-      try AccessTokenValidation(Authority("https://id.example")).judge(token, certificate: [])
+      try Authority("https://id.example").judgeAccess(token, certificate: [])
     }
   }
 }
