@@ -76,10 +76,8 @@ struct TokenState {
 
   // MARK: The cache
 
-  /// Updates from the cache.
-  ///
-  /// A token whose account is gone, or is another one, is withdrawn. Failures are forgotten if they were about other
-  /// refresh tokens, or about a missing account: a person has signed in.
+  /// Updates from the cache. A token whose account is gone, or is another one, is withdrawn. Failures are forgotten if
+  /// they were about other refresh tokens, or about a missing account: a person has signed in.
   mutating func take(_ cached: CacheLookup, now: UnixTime, jitter: () -> Double) {
     (grant, account) = (cached.grant, cached.account)
     if subscription.key.subject.isAccount {
@@ -187,8 +185,7 @@ struct TokenState {
 
   // MARK: Failures
 
-  /// Records a failure; returns the callers' error. The held token stays, and may be claimed for renewal after the
-  /// pause.
+  /// Records a failure; returns the callers' error. The held token stays, to be renewed after the pause.
   /// - Parameters:
   ///   - offered: the available refresh tokens.
   ///   - pausedUntil: the end of the pause, if it is that of all requests of the application, or of an earlier one.

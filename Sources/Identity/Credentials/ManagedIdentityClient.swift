@@ -17,9 +17,7 @@ struct ManagedIdentityClient: Sendable {
   private static let queue = FileQueue("managed-identity")
 
   /// A token for a resource. The request is repeated by the service's rules.
-  /// - Parameters:
-  ///   - capabilities: the application's, for services that report them to the provider.
-  ///   - refused: the token that an API refused for its claims.
+  /// - Parameter refused: the token that an API refused for its claims.
   func token(
     for resource: String, capabilities: [String] = [], refused: Secret? = nil
   ) async throws(AcquisitionError) -> ManagedIdentityReply {

@@ -83,9 +83,8 @@ extension AcquisitionError {
     }
   }
 
-  /// Seconds to wait before the one repetition that callers wait for; nil if there is none. A connection that died
-  /// under the request is repeated at once, a server error without `Retry-After` after a second (MSAL's rules). A time
-  /// limit that was used up is not spent twice.
+  /// Seconds before the one repetition that callers wait for: at once if the connection died, a second after a server
+  /// error without `Retry-After` (MSAL's rules). nil: none, as after a time limit that was used up.
   var repetition: Int64? {
     switch cause {
     case .unreached(.closed): 0

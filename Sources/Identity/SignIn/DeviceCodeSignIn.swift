@@ -15,9 +15,7 @@ package struct DeviceCodeSignIn: Sendable {
     exchange = SignInExchange(request: request, store: store, now: now)
   }
 
-  /// Requests a code, shows it, and requests the tokens until the person confirmed it (MSAL's
-  /// `acquire_token_by_device_flow`).
-  ///
+  /// Shows a code, and requests the tokens until the person has confirmed it (MSAL's `acquire_token_by_device_flow`).
   /// Cancelling the task ends the wait with `cancelled`.
   package func acquireToken(
     present: (DeviceAuthorizationReply) async -> Void

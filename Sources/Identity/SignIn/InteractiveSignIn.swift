@@ -12,10 +12,7 @@ package struct InteractiveSignIn: Sendable {
   private let users: Set<UInt32>?
 
   /// A sign-in whose answer is awaited on `loop`, and whose tokens go to `store`.
-  /// - Parameters:
-  ///   - redirect: the address of the answer; the application's usual one by default.
-  ///   - timeout: time that the person may take; five minutes by default.
-  ///   - users: the users of this machine whose browsers may open the address and bring the answer; nil is every user.
+  /// - Parameter users: the users of this machine whose browsers may bring the answer; nil is every user.
   package init(
     _ request: SignInRequest, store: CacheStore, loop: EventLoop, redirect: LoopbackRedirect? = nil,
     timeout: TimeSpan = .seconds(300), users: Set<UInt32>? = nil, now: @escaping @Sendable () -> UnixTime
@@ -27,11 +24,8 @@ package struct InteractiveSignIn: Sendable {
     exchange = SignInExchange(request: request, store: store, now: now)
   }
 
-  /// Shows the person an address, waits for the answer, and gets the tokens (MSAL's `acquire_token_interactive`).
-  ///
-  /// The address is one of this machine's and leads to the provider once. Cancelling the task ends the wait with
-  /// `cancelled`.
-  /// - Parameter present: brings the person to the address, such as by printing it and opening a browser.
+  /// Brings the person to an address of this machine, which leads to the provider once, waits for the answer, and gets
+  /// the tokens (MSAL's `acquire_token_interactive`). Cancelling the task ends the wait with `cancelled`.
   package func acquireToken(
     present: @escaping @Sendable (String) async -> Void
   ) async throws(SignInError) -> AuthenticationResult {

@@ -53,9 +53,7 @@ extension SignInError {
     switch self {
     case .refused(let reply): TokenErrorClass(reply, status: 400) == .signInNeeded
     case .declined, .otherAccount, .notConfirmed: true
-    case .provider, .unsupported, .answer, .timedOut, .codeExpired, .cancelled, .idToken, .withoutAccount, .listener,
-      .crypto, .store:
-      false
+    default: false
     }
   }
 

@@ -48,9 +48,8 @@ package final class SignInRequirements: Sendable {
   private static let pause = Duration.seconds(1)
 
   /// A memory with at most one entry for each route.
-  package init(now: @escaping @Sendable () -> UnixTime) {
-    self.now = now
-    place = nil
+  package convenience init(now: @escaping @Sendable () -> UnixTime) {
+    self.init(in: nil, subscriptions: [:], now: now)
   }
 
   /// A memory that is shared with every process that shares the cache.

@@ -12,9 +12,8 @@ package struct SignedInAccounts: Sendable {
     self.store = store
   }
 
-  /// The accounts that are signed in, and the state of their tokens (MSAL's `get_accounts`, and more). Of a shared
-  /// cache that is too large to hold (`CacheStore.isComplete`), some.
-  /// - Parameter name: only the accounts of this name, all of them; nil is no choice.
+  /// The accounts that are signed in (MSAL's `get_accounts`), with the state of their tokens: all of a name. Without a
+  /// name they are some if the cache is too large to hold (`CacheStore.isComplete`).
   package func accounts(called name: String? = nil) async -> [SignedInAccount] {
     await document(name.map { .called($0) } ?? .some)
       .signedInAccounts(at: application.authority, clientID: application.clientID, called: name)

@@ -24,11 +24,7 @@ package enum ClientSecretPlacement: String, Sendable, Hashable, CaseIterable {
     return listed.isEmpty ? [.basic, .body] : listed
   }
 
-  /// The placements to try, in order; never empty.
-  /// - Parameters:
-  ///   - configured: the only one to use, if an operator chose one.
-  ///   - accepted: the one that the provider accepted last.
-  ///   - offered: those in its metadata.
+  /// The placements to try, in order: an operator's alone, otherwise that which the provider accepted last first.
   package static func order(
     configured: ClientSecretPlacement?, accepted: ClientSecretPlacement?, offered: [ClientSecretPlacement]
   ) -> [ClientSecretPlacement] {

@@ -23,10 +23,8 @@ package struct CacheDocument: Sendable {
 
   package init() {}
 
-  /// Reads a cache's text. An empty text is an empty cache.
-  ///
-  /// All of it is checked now, and every mistake is reported with its place. Correct entries stay text until they are
-  /// needed.
+  /// Reads a cache's text; an empty one is an empty cache. All of it is checked now, and a mistake is reported with its
+  /// place. Correct entries stay text until they are needed.
   package init(text: [UInt8]) throws(CacheDocumentError) {
     if text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return }
     let isObject: Bool

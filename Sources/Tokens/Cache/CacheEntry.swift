@@ -1,8 +1,7 @@
 package import Bytes
 
-/// An entry as some library wrote it. Unknown members stay in it.
-///
-/// An unchanged entry is a part of the text that it was read from, and is written back byte for byte.
+/// An entry as some library wrote it, with unknown members. An unchanged one is part of the text that was read, and is
+/// written back byte for byte.
 package struct CacheEntry: Sendable {
   private enum Form {
     case plain(PlainEntry)

@@ -18,10 +18,8 @@ enum PlainObject {
     static let none = Known(start: -1, end: -1)
   }
 
-  /// Visits the members of the object whose bracket is at `start`.
-  ///
-  /// - Returns: the place behind the object; nil if it is not plain: not strings or null, not ASCII, something
-  ///   escaped, or something wrong.
+  /// Visits the members of the object whose bracket is at `start`; returns the place behind it, nil if it is not plain:
+  /// not strings or null, not ASCII, something escaped, or something wrong.
   @inline(__always)
   static func scan(_ bytes: Span<UInt8>, from start: Int, known: Known = .none, _ visit: (Member) -> Void) -> Int? {
     var index = skipWhiteSpace(bytes, from: start + 1)

@@ -25,11 +25,9 @@ package enum BearerChallengeReading: Sendable, Hashable {
   /// They are not acted upon.
   case unusable(ChallengeFault)
 
-  /// Reads the challenges. Other schemes are ignored.
-  ///
-  /// Of several Bearer challenges those with an `error` count, and must ask for the same. Claims count under
-  /// `insufficient_claims`, under `invalid_token` (as Azure Resource Manager sends them) and without an error; under
-  /// every other error the client must not repeat them (MSAL's rule).
+  /// Reads the challenges. Of several for Bearer, those with an `error` count, and must ask for the same. Claims count
+  /// under `insufficient_claims`, under `invalid_token` (as Azure Resource Manager sends them) and without an error;
+  /// under every other error the client must not repeat them (MSAL's rule).
   package init(_ list: AuthenticationChallengeList) {
     let bearer = list.challenges.filter { $0.scheme == "bearer" }
     if list.isTruncated {

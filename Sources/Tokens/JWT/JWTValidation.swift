@@ -30,10 +30,8 @@ package struct JWTValidation: Sendable {
     self.leeway = leeway
   }
 
-  /// The token's claims, now proven.
-  ///
-  /// The signature comes first, under an algorithm this rule allows, so that errors tell a forger no more than that.
-  /// Then issuer, audience and times (RFC 7519 §7.2, RFC 8725 §3.1).
+  /// The token's claims, now proven. The signature comes first, so that errors tell a forger no more than that. Then
+  /// issuer, audience and times (RFC 7519 §7.2, RFC 8725 §3.1).
   package func accept(
     _ token: SignedJWT, now: UnixTime, signature: (SignedJWT, JWTAlgorithm) -> SignatureVerdict
   ) throws(JWTRefusal) -> JWTClaims {

@@ -29,10 +29,8 @@ package struct TokenReply: Sendable {
   /// Seconds of life of a token whose reply names none (msal-python's choice).
   package static let unstatedLifetime: Int64 = 600
 
-  /// Reads an answer.
-  ///
-  /// An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in` counts; without it
-  /// `expires_on` does.
+  /// Reads an answer. An `error` member makes it an error whatever the status. Numbers may be strings. `expires_in`
+  /// counts before `expires_on`.
   /// - Parameter sent: the secrets of the request. Members that repeat one count as absent.
   package init(
     _ answer: ProviderAnswer, sent: SentSecrets, expected: IssuedTokenKind = .bearer, now: UnixTime

@@ -17,10 +17,7 @@ package struct TokenParameters: Sendable, Hashable {
   /// The parameter by which a blueprint's token proves an agent identity (Entra's `fmi_path`).
   package init(agent: String) { all = [Parameter(name: "fmi_path", value: agent)] }
 
-  /// The parameters of these names.
-  /// - Parameters:
-  ///   - audiences: audiences by the provider's own names (RFC 8693 §2.1).
-  ///   - resources: audiences as absolute URIs (RFC 8707 §2).
+  /// Audiences by the provider's own names (RFC 8693 §2.1), as absolute URIs (RFC 8707 §2), and other parameters.
   package init(
     audiences: [String] = [], resources: [String] = [], additional: [String: String] = [:]
   ) throws(TokenParameterError) {

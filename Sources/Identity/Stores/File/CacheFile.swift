@@ -140,9 +140,8 @@ struct CacheFile: Sendable {
     (seen, self.abandoned) = (abandoned, nil)
   }
 
-  /// Replaces the file that `look` showed last by `document`. Call with the lock held, right after a look.
-  ///
-  /// - Returns: bytes written; 0 if the file holds this text already.
+  /// Replaces the file by `document`; returns the bytes written, 0 if it holds this text already. Call with the lock
+  /// held, right after a look.
   mutating func write(_ document: CacheDocument) throws(CacheStoreError) -> Int {
     let text = document.text()
     let digest = Fingerprint(of: text)
