@@ -1,7 +1,6 @@
 // The callers that the sample API admits, and its answers to the others.
 
 import Bytes
-import FoundationEssentials
 import HTTPServer
 import Platform
 import Testing

@@ -61,23 +61,12 @@ struct ListenerTests {
       return try await curl(name + arguments).status
     }
     let browser = ["-A", "Mozilla/5.0 (X11; Linux x86_64)", "-H", "Accept-Language: en"]
-    for arguments in [
-      browser, browser + ["-e", "http://evil.example/"], browser + ["-H", "Origin: http://evil.example"],
-      browser + ["-H", "Upgrade-Insecure-Requests: 1"], ["-H", "Accept-Language: en"],
-    ] {
-      #expect(try await status(port, arguments) == 403, "\(arguments)")
-    }
-    #expect(upstream.requests.isEmpty)
-    for arguments in [
-      [], ["-e", "http://evil.example/"], browser + ["-e", "http://proxy.example:\(port)/app"],
-      browser + ["-H", "Origin: http://proxy.example:\(port)"], ["-A", "node", "-H", "Accept-Language: *"],
-    ] {
-      #expect(try await status(port, arguments) == 200, "\(arguments)")
-    }
+    #expect(try await status(port, browser + ["-e", "http://evil.example/"]) == 403)
+    #expect(try await status(port, browser + ["-e", "http://proxy.example:\(port)/app"]) == 200)
+    #expect(try await status(port, []) == 200)
     // A page cannot send a secret, so that a caller with one is a program.
     #expect(try await status(keyed, browser + ["-H", "X-Proxy-Key: 0123456789abcdef"]) == 200)
-    #expect(try await status(keyed, browser) == 403)
-    #expect(upstream.requests.count == 6)
+    #expect(upstream.requests.count == 3)
   }
 
   @Test func `an upstream speaks for its route, and not for the listener's origin`() async throws {
@@ -90,24 +79,15 @@ struct ListenerTests {
         - {name: a, path: /a/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
         - {name: b, path: /b/, upstream: "http://127.0.0.1:\(upstream.port)/", token: none}
       """)
-    let claims = [
-      ("Service-Worker-Allowed", "/"), ("Clear-Site-Data", "\"*\""), ("Strict-Transport-Security", "max-age=9"),
-      ("Alt-Svc", "h2=\"evil.example:443\""), ("NEL", "{}"), ("Report-To", "{}"),
-      ("Reporting-Endpoints", "d=\"https://e/\""),
-      ("Accept-CH", "Sec-CH-UA-Model"), ("Set-Login", "logged-in"), ("Secure-Session-Registration", "(ES256)"),
-    ]
-    let cookies = ["x=1; Path=/", "y=2; Domain=127.0.0.1", "bearer-sign-in-\(proxy.port)=stolen; Path=/"]
-    let kept = [("X-Own", "stays"), ("Cache-Control", "no-store")]
     let jar = directory.file("jar")
+    let fields = [
+      "Clear-Site-Data=\"*\"", "Set-Cookie=x=1; Path=/", "Set-Cookie=y=2; Domain=127.0.0.1",
+      "Set-Cookie=bearer-sign-in-\(proxy.port)=stolen; Path=/", "X-Own=stays",
+    ]
     for order in ["/fields", "/hints"] {
-      var arguments = ["-G", "-c", jar]
-      for (name, value) in claims + cookies.map({ ("Set-Cookie", $0) }) + kept {
-        arguments += ["--data-urlencode", "\(name)=\(value)"]
-      }
-      let answer = try await proxy.get("/a" + order, arguments)
-      #expect(answer.status == 200)
-      for (name, _) in claims { #expect(answer[name.lowercased()] == nil, "\(name)") }
-      for (name, value) in kept { #expect(answer[name.lowercased()] == value) }
+      let answer = try await proxy.get(
+        "/a" + order, ["-G", "-c", jar] + fields.flatMap { ["--data-urlencode", $0] })
+      #expect(answer.status == 200 && answer["x-own"] == "stays" && answer["clear-site-data"] == nil)
       #expect(answer.fields.filter { $0.name == "set-cookie" }.allSatisfy { $0.value.hasSuffix("; Path=/a") })
     }
     // An honest application finds its cookies again, and no other route does.
