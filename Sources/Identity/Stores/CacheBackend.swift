@@ -117,6 +117,6 @@ package protocol SharedText: Sendable {
   /// The text, empty if there is none; nil if it cannot be read, or not soon.
   func read() async -> [UInt8]?
 
-  /// Replaces the text by what `change` returns, also more than once, unless that is nil; true if that succeeded.
+  /// Replaces the text by what `change` returns, if anything; it may be called again. True if that succeeded.
   func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool
 }

@@ -24,7 +24,7 @@ package struct CredentialVersion: Sendable, Hashable {
   package var number: UInt64
   /// The authority of the application, if the tokens are of another tenant, which has its own credentials.
   package var home: Authority?
-  /// The client id of an agent identity's blueprint: with a credential of its own it would be another.
+  /// The client id of an agent identity's blueprint; nil for an application with a credential of its own.
   package var blueprint: String?
 
   package init(_ number: UInt64, home: Authority? = nil) {

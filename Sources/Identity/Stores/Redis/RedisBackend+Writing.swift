@@ -78,7 +78,8 @@ extension RedisBackend {
     return (document, parts.values.joined().reduce(0) { $0 + $1.text.count })
   }
 
-  /// Sends writes of a cell; returns the version, 0 if another was faster, and true if a replica has them or none is.
+  /// Sends writes of a cell; returns the new version, or 0 if another process was faster, and true if a replica has
+  /// them or there are none.
   func send(
     _ writes: [ShardWrite], _ cell: Int, floor: Int64
   ) async throws(RedisFailure) -> (version: Int64, isConfirmed: Bool) {
