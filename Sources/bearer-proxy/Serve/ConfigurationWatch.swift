@@ -17,34 +17,27 @@ final class ConfigurationWatch {
 
   /// Calls `touched` whenever it is worth looking at the files.
   init(_ files: Set<String>, log: Log, touched: @escaping @Sendable () -> Void) {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let events: AsyncStream<Void>
     do throws(SystemError) {
       watch = try DirectoryWatch(paths: files) { continuation.yield() }
-      task = Self.follow(stream, touched)
+      events = changes
     } catch {
       log.debug("changes of the configuration cannot be heard", ["reason": .string(error.description)])
       watch = nil
-      task = Self.look(touched)
+      events = AsyncStream { do { return try await Task.sleep(for: Self.interval) } catch { return nil } }
     }
+    task = Self.follow(events, touched)
   }
 
   private static func follow(
-    _ stream: AsyncStream<Void>, _ touched: @escaping @Sendable () -> Void
+    _ events: AsyncStream<Void>, _ touched: @escaping @Sendable () -> Void
   ) -> Task<Void, Never> {
     Task {
       // Changes before the watch began count, too.
       touched()
-      for await _ in stream {
+      for await _ in events {
         do { try await Task.sleep(for: pause) } catch { return }
-        touched()
-      }
-    }
-  }
-
-  private static func look(_ touched: @escaping @Sendable () -> Void) -> Task<Void, Never> {
-    Task {
-      while true {
-        do { try await Task.sleep(for: interval) } catch { return }
         touched()
       }
     }
