@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 package import HTTP
 
 /// Fields that a route sets in the requests that it forwards, and fields that it removes.
@@ -11,33 +11,27 @@ package struct RequestFields: Sendable, Hashable {
   package let lines: [UInt8]
 
   /// The most names.
-  package static let nameLimit = 32
+  static let nameLimit = 32
   /// The most bytes of the added lines.
-  package static let byteLimit = 8 * 1024
-
-  /// A mistake in the names or values.
-  package enum Mistake: Error, Sendable, Hashable {
-    /// Names that are one field to most programs.
-    case repeated(String, String)
-    case tooMany
-    case tooLong
-    /// A value with a character that no field value has, or a blank at an end.
-    case value(of: String)
-  }
+  static let byteLimit = 8 * 1024
 
   /// Fields to set, in the order of `set`, and to remove.
-  package init(set: [(name: RouteFieldName, value: String)], removed: [RouteFieldName]) throws(Mistake) {
+  package init(set: [(name: RouteFieldName, value: String)], removed: [RouteFieldName]) throws(UnusableText) {
     var (names, lines): ([RouteFieldName], [UInt8]) = ([], [])
     for name in set.map(\.name) + removed {
-      if let other = names.first(where: name.isAlike) { throw .repeated(other.text, name.text) }
+      if let other = names.first(where: name.isAlike) {
+        throw UnusableText("'\(other.text)' and '\(name.text)' are one field to most programs; keep one")
+      }
       names.append(name)
     }
     for (name, value) in set {
-      guard Self.isValue(Array(value.utf8)) else { throw .value(of: name.text) }
+      guard Self.isValue(Array(value.utf8)) else {
+        throw UnusableText("the value of '\(name.text)' has a character that is not ASCII, or a blank at an end")
+      }
       lines += Array("\(name.text): \(value)\r\n".utf8)
     }
-    if names.count > Self.nameLimit { throw .tooMany }
-    if lines.count > Self.byteLimit { throw .tooLong }
+    if names.count > Self.nameLimit { throw UnusableText("has more than \(Self.nameLimit) names") }
+    if lines.count > Self.byteLimit { throw UnusableText("sets more than \(Self.byteLimit) bytes") }
     (self.names, self.lines) = (names, lines)
     self.set = Dictionary(uniqueKeysWithValues: set.map { ($0.name.text, $0.value) })
   }

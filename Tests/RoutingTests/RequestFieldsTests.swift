@@ -61,18 +61,22 @@ import Testing
     }
   }
 
+  private static let badValue = "the value of 'A' has a character that is not ASCII, or a blank at an end"
+
   @Test(
     arguments: [
-      ([("A", "1"), ("a", "2")], [], .repeated("A", "a")), ([("X-A", "1")], ["x_a"], .repeated("X-A", "x_a")),
-      ([("A", "")], [], .value(of: "A")), ([("A", " b")], [], .value(of: "A")), ([("A", "b\t")], [], .value(of: "A")),
-      ([("A", "b\r\nHost: c")], [], .value(of: "A")), ([("A", "b\u{0}")], [], .value(of: "A")),
-      ([("A", "é")], [], .value(of: "A")), ([("A", String(repeating: "b", count: 8190))], [], .tooLong),
-      ([], (0...32).map { "A\($0)" }, .tooMany), ([("A", "b c\td~")], ["B"], nil),
-    ] as [([(String, String)], [String], RequestFields.Mistake?)])
-  func `mistakes are found`(set: [(String, String)], removed: [String], expected: RequestFields.Mistake?) throws {
+      ([("A", "1"), ("a", "2")], [], "'A' and 'a' are one field to most programs; keep one"),
+      ([("X-A", "1")], ["x_a"], "'X-A' and 'x_a' are one field to most programs; keep one"),
+      ([("A", "")], [], Self.badValue), ([("A", " b")], [], Self.badValue), ([("A", "b\t")], [], Self.badValue),
+      ([("A", "b\r\nHost: c")], [], Self.badValue), ([("A", "b\u{0}")], [], Self.badValue),
+      ([("A", "é")], [], Self.badValue),
+      ([("A", String(repeating: "b", count: 8190))], [], "sets more than 8192 bytes"),
+      ([], (0...32).map { "A\($0)" }, "has more than 32 names"), ([("A", "b c\td~")], ["B"], nil),
+    ] as [([(String, String)], [String], String?)])
+  func `mistakes are found`(set: [(String, String)], removed: [String], expected: String?) throws {
     let (set, removed) = (try set.map { (try Self.name($0.0), $0.1) }, try removed.map(Self.name))
-    var found: RequestFields.Mistake?
-    do throws(RequestFields.Mistake) { _ = try RequestFields(set: set, removed: removed) } catch { found = error }
+    var found: String?
+    do throws(UnusableText) { _ = try RequestFields(set: set, removed: removed) } catch { found = error.reason }
     #expect(found == expected)
   }
 

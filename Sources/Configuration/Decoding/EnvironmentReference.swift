@@ -1,12 +1,4 @@
-/// A text that is not the value that it should be.
-package struct UnusableText: Error {
-  /// The reason, in words that read on after the text.
-  let reason: String
-
-  init(_ reason: String) {
-    self.reason = reason
-  }
-}
+internal import Bytes
 
 /// Replaces `${NAME}` by the variable's value and `$$` by one dollar. What a variable holds is not looked at again.
 /// - Returns: the text, and the variables in it, each once.

@@ -54,7 +54,7 @@ extension SettingsDecoder {
     let caFile = tls.flatMap { readableFile($0, .caFile) }
     let certificate = tls.flatMap { certificateFiles($0) }
     var server: RedisServer
-    do throws(RedisServerError) {
+    do throws(UnusableText) {
       server = try RedisServer(scalar.text, defaultPort: section.members[.sentinel] == nil ? 6379 : 26379)
     } catch {
       // The text is not repeated: it may hold a password.
@@ -120,17 +120,5 @@ extension SettingsDecoder {
       entra,
       "application '\(entra.text)' has no credential, so its tokens are those of people whose sign-ins "
         + "are in this cache, which they would have to open; name one with a credential")
-  }
-}
-
-extension RedisServerError {
-  /// The reason as the end of a sentence that begins with the key.
-  fileprivate var reason: String {
-    switch self {
-    case .scheme: "begins neither with redis:// nor with rediss://"
-    case .userInformation: "has something before the '@' that is no user:password (percent-encoded)"
-    case .host: "has no host that could be looked up, or a port that is not a number from 1 to 65535"
-    case .database: "ends in something that is not the number of a database, such as /0"
-    }
   }
 }

@@ -64,17 +64,10 @@ extension SettingsDecoder {
     }
     let removedNames = removed.compactMap { requestField($0.text, $0.place, $0.key, token) }
     guard setNames.count == set.count, removedNames.count == removed.count else { return nil }
-    do throws(RequestFields.Mistake) {
+    do throws(UnusableText) {
       return try RequestFields(set: setNames, removed: removedNames)
     } catch {
-      let reason =
-        switch error {
-        case .repeated(let one, let other): "'\(one)' and '\(other)' are one field to most programs; keep one"
-        case .tooMany: "has more than \(RequestFields.nameLimit) names"
-        case .tooLong: "sets more than \(RequestFields.byteLimit) bytes"
-        case .value(let name): "the value of '\(name)' has a character that is not ASCII, or a blank at an end"
-        }
-      return refuse(section, "\(reason)")
+      return refuse(section, error.reason)
     }
   }
 

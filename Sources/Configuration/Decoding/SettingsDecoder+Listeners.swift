@@ -1,6 +1,6 @@
 // The listener and admin sections: addresses, accepted hosts, callers.
 
-import Bytes
+package import Bytes
 import Routing
 
 extension SettingsDecoder {

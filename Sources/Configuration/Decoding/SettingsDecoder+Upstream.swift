@@ -45,7 +45,7 @@ extension SettingsDecoder {
   mutating func proxyChoice(_ section: Section) -> ProxyChoice {
     guard let scalar = scalar(section, .proxy) else { return .environment(proxies) }
     if scalar.text == "none" { return .none }
-    do throws(ProxyAddressError) {
+    do throws(UnusableText) {
       let address = try ProxyAddress(scalar.text)
       given[scalar.key]?.value = address.description
       if isMetadataService(host: address.host) {

@@ -44,7 +44,7 @@ package struct ProxyEnvironment: Sendable, Hashable {
       guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let text = environment[name] else {
         return nil
       }
-      do throws(ProxyAddressError) {
+      do throws(UnusableText) {
         var address = try ProxyAddress(text)
         address.variable = name
         return address
@@ -115,18 +115,6 @@ extension ProxyEnvironment.Exception {
         if bytes[bit / 8] & mask != network[bit / 8] & mask { return false }
       }
       return true
-    }
-  }
-}
-
-extension ProxyAddressError {
-  /// The reason as the end of a sentence that begins with the key. The text is not repeated: it may hold a password.
-  var reason: String {
-    switch self {
-    case .scheme: "is not an http:// proxy; tunnels are asked for in plain HTTP, what goes through them is encrypted"
-    case .userInformation: "has something before the '@' that is no user:password (percent-encoded)"
-    case .host: "has no host that could be looked up, or a port that is not a number from 1 to 65535"
-    case .path: "has a path; a proxy is a host and a port"
     }
   }
 }

@@ -1,17 +1,5 @@
 package import Bytes
 
-/// The fault of a text that is no proxy's address.
-package enum ProxyAddressError: Error, Sendable, Hashable {
-  /// A scheme other than `http`: TLS to the proxy itself, SOCKS.
-  case scheme
-  /// The user information is not percent-encoded text.
-  case userInformation
-  /// The host, or the port.
-  case host
-  /// A path or a query follows.
-  case path
-}
-
 /// An HTTP proxy that makes tunnels (RFC 9110 §9.3.6), as http://host:port or host:port, with a user and a password if
 /// it asks for them.
 package struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
@@ -38,27 +26,41 @@ package struct ProxyAddress: Sendable, Hashable, CustomStringConvertible {
     hasher.combine(port)
   }
 
-  /// Reads a proxy's address. The default port is 80, as in every http URL.
-  package init(_ text: String) throws(ProxyAddressError) {
+  /// Reads a proxy's address. The default port is 80, as in every http URL. An error does not repeat the text, which
+  /// may hold a password.
+  package init(_ text: String) throws(UnusableText) {
     var rest = text[...]
     if let scheme = text.firstRange(of: "://") {
-      guard text[..<scheme.lowerBound].lowercased() == "http" else { throw .scheme }
+      guard text[..<scheme.lowerBound].lowercased() == "http" else {
+        throw UnusableText(
+          "is not an http:// proxy; tunnels are asked for in plain HTTP, what goes through them is encrypted")
+      }
       rest = text[scheme.upperBound...]
     }
     if rest.hasSuffix("/") { rest.removeLast() }
-    if rest.contains("/") || rest.contains("?") || rest.contains("#") { throw .path }
+    if rest.contains("/") || rest.contains("?") || rest.contains("#") {
+      throw UnusableText("has a path; a proxy is a host and a port")
+    }
     var credential: Secret?
     if let at = rest.lastIndex(of: "@") {
       let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       let decoded = parts.map { PercentEncoding.decoded($0.utf8) }
       guard let user = decoded[0], !user.isEmpty, let password = decoded.count == 2 ? decoded[1] : [] else {
-        throw .userInformation
+        throw UnusableText.userInformation
       }
       credential = Secret(user + [UInt8(ascii: ":")] + password)
       rest = rest[rest.index(after: at)...]
     }
-    let url = try mapping({ (_: HTTPURLError) in ProxyAddressError.host }, HTTPURL("http://" + rest))
+    let url = try mapping({ (_: HTTPURLError) in UnusableText.host }, HTTPURL("http://" + rest))
     (host, port) = (url.host, url.port)
     self.credential = credential
   }
+}
+
+extension UnusableText {
+  /// A text before an '@' that is no `user:password`, percent-encoded.
+  package static let userInformation = UnusableText(
+    "has something before the '@' that is no user:password (percent-encoded)")
+  package static let host = UnusableText(
+    "has no host that could be looked up, or a port that is not a number from 1 to 65535")
 }

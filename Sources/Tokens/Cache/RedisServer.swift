@@ -1,18 +1,6 @@
 package import Bytes
 internal import HTTP
 
-/// A text that is no Redis server's URL.
-package enum RedisServerError: Error, Sendable, Hashable {
-  /// It does not begin with `redis://` or `rediss://`.
-  case scheme
-  /// The user information is not `user:password`, percent-encoded.
-  case userInformation
-  /// The host, or the port.
-  case host
-  /// The path is not the number of a database.
-  case database
-}
-
 /// A host and port at which a Redis server, a node of a cluster or a sentinel listens.
 package struct RedisPlace: Sendable, Hashable, CustomStringConvertible {
   /// Host name or address literal in lower case, an IPv6 address without its brackets.
@@ -72,10 +60,12 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   package var keyPrefix = "bearer-proxy:"
 
   /// Reads a URL. Only a variable, not the text of a configuration, may contain a password.
-  package init(_ text: String, defaultPort: UInt16 = 6379) throws(RedisServerError) {
+  package init(_ text: String, defaultPort: UInt16 = 6379) throws(UnusableText) {
     let lowered = text.prefix(9).lowercased()
     isSecure = lowered.hasPrefix("rediss://")
-    guard isSecure || lowered.hasPrefix("redis://") else { throw .scheme }
+    guard isSecure || lowered.hasPrefix("redis://") else {
+      throw UnusableText("begins neither with redis:// nor with rediss://")
+    }
     let rest = text.dropFirst(isSecure ? 9 : 8)
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex
     var place = rest[..<slash]
@@ -84,7 +74,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
       guard parts.count == 2, let name = PercentEncoding.decoded(parts[0].utf8),
         let word = PercentEncoding.decoded(parts[1].utf8), !word.isEmpty
       else {
-        throw .userInformation
+        throw UnusableText.userInformation
       }
       user = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
       password = Secret(word)
@@ -92,7 +82,7 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     }
     let number = rest[slash...].dropFirst()
     guard number.isEmpty || (Int(number).map { (0...9999).contains($0) } ?? false), !number.contains("+") else {
-      throw .database
+      throw Self.unusableDatabase
     }
     var places: [RedisPlace] = []
     for place in place.split(separator: ",", omittingEmptySubsequences: false) {
@@ -102,11 +92,14 @@ package struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     database = Int(number) ?? 0
   }
 
-  private static func place(_ text: Substring, _ defaultPort: UInt16) throws(RedisServerError) -> RedisPlace {
+  private static let unusableDatabase = UnusableText(
+    "ends in something that is not the number of a database, such as /0")
+
+  private static func place(_ text: Substring, _ defaultPort: UInt16) throws(UnusableText) -> RedisPlace {
     // The default port differs from HTTP's.
     let hasPort = (text.lastIndex(of: ":") ?? text.startIndex) > (text.lastIndex(of: "]") ?? text.startIndex)
-    guard let url = HTTPURL(ifValid: "http://" + text) else { throw .host }
-    guard url.target == "/" else { throw .database }
+    guard let url = HTTPURL(ifValid: "http://" + text) else { throw UnusableText.host }
+    guard url.target == "/" else { throw Self.unusableDatabase }
     return RedisPlace(host: url.host, port: hasPort ? url.port : defaultPort)
   }
 
