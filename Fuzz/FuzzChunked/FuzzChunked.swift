@@ -66,7 +66,7 @@ private func checkTrailers(_ bytes: [UInt8]) {
   var whole = TrailerParser(fieldCapacity: 2)
   let expected = whole.parse(bytes.span, limits: limits)
   var byteByByte = TrailerParser(fieldCapacity: 2)
-  var progress = TrailerProgress.needsMore
+  var progress = ReadingProgress<TrailerError>.needsMore
   for length in 0...bytes.count {
     progress = byteByByte.parse(bytes.span.extracting(0..<length), limits: limits)
     if progress != .needsMore { break }

@@ -5,14 +5,6 @@
 
 import Bytes
 
-enum FieldSectionProgress {
-  /// The last line is incomplete.
-  case needsMore
-  /// The empty line was read; the section ends before this offset.
-  case complete(end: Int)
-  case invalid(FieldSyntaxError)
-}
-
 enum FieldSection {
   /// The rule for white space before a colon: an error, or removed as RFC 9112 §5.1 demands of a proxy for responses.
   enum SpaceBeforeColon { case refused, removed }
@@ -21,7 +13,7 @@ enum FieldSection {
   static func read(
     _ bytes: Span<UInt8>, from position: inout Int, end: Int, into fields: inout FieldTable, limit: Int,
     space: SpaceBeforeColon
-  ) -> FieldSectionProgress {
+  ) -> ReadingProgress<FieldSyntaxError> {
     precondition(end <= bytes.count && position >= 0)
     while true {
       var index = position
@@ -31,7 +23,7 @@ enum FieldSection {
       if bytes[index] != ASCII.colon || index == position {
         if index == position, bytes[index] == ASCII.carriageReturn {
           if index + 1 == end { return .needsMore }
-          return bytes[index + 1] == ASCII.lineFeed ? .complete(end: index + 2) : .invalid(.lineEnd)
+          return bytes[index + 1] == ASCII.lineFeed ? .complete(byteCount: index + 2) : .invalid(.lineEnd)
         }
         if index == position || space == .refused {
           return nameError(bytes, from: position, stoppedAt: index, end: end)
@@ -93,7 +85,7 @@ enum FieldSection {
   @inline(never)
   private static func nameError(
     _ bytes: Span<UInt8>, from start: Int, stoppedAt index: Int, end: Int
-  ) -> FieldSectionProgress {
+  ) -> ReadingProgress<FieldSyntaxError> {
     let byte = bytes[index]
     if ByteClass.of(byte, ByteClass.whitespace) {
       if index == start { return .invalid(.folding) }
@@ -137,4 +129,14 @@ public enum FieldSyntaxError: String, Error, Sendable, Hashable, CaseIterable {
   case lineEnd = "a field line does not end with CR LF"
   /// More lines than `HeadLimits.fieldCount`.
   case tooMany = "there are too many fields"
+}
+
+/// The progress of reading a part of a message: a head, a line of it, or a trailer section.
+public enum ReadingProgress<Fault: Error & Hashable>: Sendable, Hashable {
+  /// It is incomplete. Call again with more bytes behind the same ones.
+  case needsMore
+  /// It is read, and ends behind this many bytes; empty lines before a request's head are among them.
+  case complete(byteCount: Int)
+  /// It is broken, and the connection of no further use.
+  case invalid(Fault)
 }

@@ -17,7 +17,7 @@ public struct HeadLimits: Sendable, Hashable {
   }
 }
 
-/// The progress of reading a head that arrives in pieces, for requests and responses.
+/// The place within a head or a trailer section that arrives in pieces.
 struct HeadScan {
   /// The next part of the head.
   enum Phase { case beginning, startLine, fields, finished }

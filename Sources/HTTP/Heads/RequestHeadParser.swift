@@ -6,16 +6,6 @@
 
 import Bytes
 
-/// The progress of reading a request head.
-public enum RequestHeadProgress: Sendable, Hashable {
-  /// It is incomplete. Call again with more bytes behind the same ones.
-  case needsMore
-  /// `head` is filled in; it takes this many bytes, empty lines before it included.
-  case complete(byteCount: Int)
-  /// It is to be refused, and the connection closed after the answer.
-  case invalid(RequestHeadError)
-}
-
 /// Reads one request head after the other. A value of a few words: the head that it fills in has the storage.
 public struct RequestHeadParser: Sendable {
   private var scan = HeadScan()
@@ -30,7 +20,7 @@ public struct RequestHeadParser: Sendable {
   /// has room for are read if the limits allow it, at the cost of an allocation.
   public mutating func parse(
     _ bytes: Span<UInt8>, into head: inout RequestHead, limits: HeadLimits
-  ) -> RequestHeadProgress {
+  ) -> ReadingProgress<RequestHeadError> {
     if scan.phase == .finished { self = Self() }
     if scan.phase == .beginning {
       head.reset()
@@ -39,27 +29,23 @@ public struct RequestHeadParser: Sendable {
     let end = min(bytes.count, limits.headBytes)
     if scan.isMidLine(bytes, end: end, limit: limits.headBytes) { return .needsMore }
     let progress = advance(bytes, &head, end: end, limits: limits)
-    if case .needsMore = progress {
-      if bytes.count >= limits.headBytes {
-        let isTarget = scan.phase == .startLine && isBehindMethod(bytes, end: end)
-        scan.phase = .finished
-        return .invalid(isTarget ? .targetTooLong : .headTooLarge)
-      }
+    if case .needsMore = progress, bytes.count < limits.headBytes {
       scan.scanned = end
       return .needsMore
     }
-    scan.phase = .finished
-    return progress
+    defer { scan.phase = .finished }
+    guard case .needsMore = progress else { return progress }
+    return .invalid(scan.phase == .startLine && isBehindMethod(bytes, end: end) ? .targetTooLong : .headTooLarge)
   }
 
   private mutating func advance(
     _ bytes: Span<UInt8>, _ head: inout RequestHead, end: Int, limits: HeadLimits
-  ) -> RequestHeadProgress {
+  ) -> ReadingProgress<RequestHeadError> {
     if scan.phase == .startLine {
       switch readRequestLine(bytes, &head, end: end, limits: limits) {
       case .needsMore: return .needsMore
       case .invalid(let error): return .invalid(error)
-      case .line(let next):
+      case .complete(let next):
         scan.lineStart = next
         scan.phase = .fields
       }
@@ -87,15 +73,9 @@ public struct RequestHeadParser: Sendable {
     return index < end && bytes[index] == ASCII.space
   }
 
-  private enum LineProgress {
-    case needsMore
-    case line(next: Int)
-    case invalid(RequestHeadError)
-  }
-
   private mutating func readRequestLine(
     _ bytes: Span<UInt8>, _ head: inout RequestHead, end: Int, limits: HeadLimits
-  ) -> LineProgress {
+  ) -> ReadingProgress<RequestHeadError> {
     // A server should ignore at least one empty line before the request line (RFC 9112 §2.2).
     while scan.lineStart < end, bytes[scan.lineStart] == ASCII.carriageReturn {
       if scan.lineStart + 1 == end { return .needsMore }
@@ -139,14 +119,16 @@ public struct RequestHeadParser: Sendable {
     }
   }
 
-  private static func endOfLine(_ bytes: Span<UInt8>, at index: Int, end: Int) -> LineProgress {
+  private static func endOfLine(
+    _ bytes: Span<UInt8>, at index: Int, end: Int
+  ) -> ReadingProgress<RequestHeadError> {
     if index == end { return .needsMore }
     if bytes[index] != ASCII.carriageReturn {
       return .invalid(misplaced(bytes[index], isLineEndDue: true, otherwise: .version))
     }
     if index + 1 == end { return .needsMore }
     if bytes[index + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
-    return .line(next: index + 2)
+    return .complete(byteCount: index + 2)
   }
 
   // The meaning of a byte in place of another that was due.

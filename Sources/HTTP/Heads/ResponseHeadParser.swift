@@ -4,16 +4,6 @@
 
 import Bytes
 
-/// The progress of reading a response head.
-public enum ResponseHeadProgress: Sendable, Hashable {
-  /// It is incomplete. Call again with more bytes behind the same ones.
-  case needsMore
-  /// `head` is filled in; it takes this many bytes.
-  case complete(byteCount: Int)
-  /// It is no response; the connection is of no further use.
-  case invalid(ResponseHeadError)
-}
-
 /// Reads one response head after the other. A value of a few words: the head that it fills in has the storage.
 public struct ResponseHeadParser: Sendable {
   private var scan = HeadScan()
@@ -27,7 +17,7 @@ public struct ResponseHeadParser: Sendable {
   /// meaning here.
   public mutating func parse(
     _ bytes: Span<UInt8>, into head: inout ResponseHead, limits: HeadLimits
-  ) -> ResponseHeadProgress {
+  ) -> ReadingProgress<ResponseHeadError> {
     if scan.phase == .finished { self = Self() }
     if scan.phase == .beginning {
       head.reset()
@@ -36,26 +26,22 @@ public struct ResponseHeadParser: Sendable {
     let end = min(bytes.count, limits.headBytes)
     if scan.isMidLine(bytes, end: end, limit: limits.headBytes) { return .needsMore }
     let progress = advance(bytes, &head, end: end, limits: limits)
-    if case .needsMore = progress {
-      if bytes.count >= limits.headBytes {
-        scan.phase = .finished
-        return .invalid(.headTooLarge)
-      }
+    if case .needsMore = progress, bytes.count < limits.headBytes {
       scan.scanned = end
       return .needsMore
     }
     scan.phase = .finished
-    return progress
+    return if case .needsMore = progress { .invalid(.headTooLarge) } else { progress }
   }
 
   private mutating func advance(
     _ bytes: Span<UInt8>, _ head: inout ResponseHead, end: Int, limits: HeadLimits
-  ) -> ResponseHeadProgress {
+  ) -> ReadingProgress<ResponseHeadError> {
     if scan.phase == .startLine {
       switch Self.readStatusLine(bytes, &head, end: end) {
       case .needsMore: return .needsMore
       case .invalid(let error): return .invalid(error)
-      case .line(let next):
+      case .complete(let next):
         scan.lineStart = next
         scan.phase = .fields
       }
@@ -71,13 +57,9 @@ public struct ResponseHeadParser: Sendable {
     }
   }
 
-  private enum LineProgress {
-    case needsMore
-    case line(next: Int)
-    case invalid(ResponseHeadError)
-  }
-
-  private static func readStatusLine(_ bytes: Span<UInt8>, _ head: inout ResponseHead, end: Int) -> LineProgress {
+  private static func readStatusLine(
+    _ bytes: Span<UInt8>, _ head: inout ResponseHead, end: Int
+  ) -> ReadingProgress<ResponseHeadError> {
     switch VersionReading(bytes, at: 0, end: end) {
     case .needsMore: return .needsMore
     case .unsupported: return .invalid(.versionUnsupported)
@@ -105,7 +87,7 @@ public struct ResponseHeadParser: Sendable {
     if index + 1 == end { return .needsMore }
     if bytes[index + 1] != ASCII.lineFeed { return .invalid(.lineEnd) }
     head.reason = ByteRange(from: reasonStart, to: index)
-    return .line(next: index + 2)
+    return .complete(byteCount: index + 2)
   }
 
   // True if the present bytes of offsets 8 to 11 are a space and digits.

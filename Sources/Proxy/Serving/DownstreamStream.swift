@@ -153,7 +153,7 @@ final class DownstreamStream: Caller, StreamPlace {
 
   private func head(
     _ buffers: CallerBuffers, _ request: RequestContext, _ limits: HeadLimits
-  ) -> RequestHeadProgress {
+  ) -> ReadingProgress<RequestHeadError> {
     guard let stream = bytes.stream, !stream.isHeadTooLarge else { return .invalid(.headTooLarge) }
     stream.takeHead(into: &buffers.input)
     return buffers.input.withBytes { request.parser.parse($0, into: &request.head, limits: limits) }
