@@ -7,14 +7,14 @@ import Testing
 @Suite struct `Other writers` {
   /// The way to a file, written as `PATH:MODE:OWNER:GROUP`, of which the last three are `755:0:0` if absent. A link
   /// ends with `@`, the file's name is `f`, and what is mounted read-only has `!` behind it.
-  private static func steps(_ way: String) throws -> [OtherWriters.Step] {
+  private static func steps(_ way: String) throws -> [PathStep] {
     try way.split(separator: " ").map { word in
       let parts = word.split(separator: ":").map { String($0).replacing("!", with: "") }
       let (path, isLink) = (parts[0].replacing("@", with: ""), parts[0].hasSuffix("@"))
       let kind = isLink ? S_IFLNK : path == "f" ? S_IFREG : S_IFDIR
       let mode = try #require(UInt32(parts.count > 1 ? parts[1] : isLink ? "777" : "755", radix: 8))
       let ids = try parts.dropFirst(2).map { try #require(UInt32($0)) } + [0, 0]
-      return OtherWriters.Step(
+      return PathStep(
         path: path == "f" ? "/f" : path, mode: kind | mode, owner: ids[0], group: ids[1],
         isReadOnly: word.hasSuffix("!"))
     }

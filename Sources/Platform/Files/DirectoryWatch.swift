@@ -134,37 +134,6 @@ package func contentDigest(of path: String) -> [UInt8]? {
 /// The directories in which a change can make `path` lead to another file: those of each symbolic link on the way, and
 /// the file's. A ConfigMap's file is a link into `..data`, which is a link that Kubernetes replaces.
 func directoriesLeading(to path: String) -> Set<String> {
-  var directories: Set<String> = []
-  var place = path.hasPrefix("/") ? "/" : "."
-  var rest = path.split(separator: "/").map(String.init)
-  var links = 0
-  while !rest.isEmpty {
-    let name = rest.removeFirst()
-    let next = place == "/" ? "/" + name : place + "/" + name
-    if let target = linkTarget(next), links < 40 {
-      links += 1
-      directories.insert(place)
-      if target.hasPrefix("/") { place = "/" }
-      rest = target.split(separator: "/").map(String.init) + rest
-      continue
-    }
-    var status = stat()
-    let isThere = lstat(next, &status) == 0
-    if rest.isEmpty || !isThere {
-      directories.insert(place)
-      break
-    }
-    place = next
-  }
-  return directories
-}
-
-/// The target of a symbolic link; nil if the path is no link.
-func linkTarget(_ path: String) -> String? {
-  withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-    let text = buffer.bindMemory(to: CChar.self)
-    guard let start = text.baseAddress else { return nil }
-    let count = readlink(path, start, text.count)
-    return count < 0 ? nil : String(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
-  }
+  let steps = PathStep.all(to: path)
+  return Set((steps.filter { $0.target != nil } + steps.suffix(1)).map { FilePlace($0.path).directory })
 }

@@ -36,6 +36,13 @@ public enum FileTrust: Sendable, Hashable {
     owner == user || owner == 0 || (user == 0 && owner == directoryOwner)
   }
 
+  /// True if another user's file has the name of one that this process makes in a directory: neither its own nor the
+  /// directory's owner may have put it there.
+  static func isObstructed(by file: FileIdentity, in directory: borrowing Directory) throws(SystemError) -> Bool {
+    let owner = try directory.identity().owner
+    return !mayOwn(file.owner, user: geteuid(), directoryOwner: owner) && file.owner != owner
+  }
+
   /// The problem with a directory; nil if there is none. Groups may share one: the rule for files keeps them from
   /// writing.
   static func problem(directory mode: UInt32, owner: UInt32, user: UInt32) -> FileTrust? {

@@ -48,7 +48,7 @@ package struct LockFile: Sendable {
   package func sight() -> LockSight {
     do throws(SystemError) {
       let directory = try Directory(place.directory)
-      guard let found = try directory.identity(of: place.name), try !isObstructed(by: found, in: directory) else {
+      guard let found = try directory.identity(of: place.name), try !FileTrust.isObstructed(by: found, in: directory) else {
         return .free
       }
       return try examine(in: directory, removesAbandoned: false)
@@ -67,7 +67,7 @@ package struct LockFile: Sendable {
   private func attempt() throws(SystemError) -> Attempt {
     let directory = try Directory(place.directory)
     if let found = try directory.identity(of: place.name) {
-      if try isObstructed(by: found, in: directory) { return .obstructed(owner: found.owner) }
+      if try FileTrust.isObstructed(by: found, in: directory) { return .obstructed(owner: found.owner) }
     } else if let held = try make(in: directory) {
       return .taken(held)
     }
@@ -75,12 +75,6 @@ package struct LockFile: Sendable {
     case .held(let holder): return .busy(holder)
     case .free, .abandoned: return try make(in: directory).map(Attempt.taken) ?? .busy(nil)
     }
-  }
-
-  private func isObstructed(by found: FileIdentity, in directory: borrowing Directory) throws(SystemError) -> Bool {
-    let directoryOwner = try directory.identity().owner
-    let isOurs = FileTrust.mayOwn(found.owner, user: geteuid(), directoryOwner: directoryOwner)
-    return !isOurs && found.owner != directoryOwner
   }
 
   /// Makes the file, complete and locked from its first moment if the file system supports that.

@@ -18,29 +18,6 @@ package struct OtherWriters: Sendable, Hashable {
 
   package var areEverybody: Bool { if case .everybody = writer { true } else { false } }
 
-  /// One name on the way to a file: a directory, a link or the file.
-  struct Step: Sendable, Hashable {
-    let path: String
-    let mode: UInt32
-    let owner: UInt32
-    let group: UInt32
-    /// True if the file system is mounted read-only: no process that sees it so can write it, whatever its bits.
-    var isReadOnly = false
-
-    /// The writer of this one, besides those that are `trusted`.
-    fileprivate func writer(_ trusted: Trusted) -> Writer? {
-      if isReadOnly { return nil }
-      let kind = mode & S_IFMT
-      // A link has no bits; its directory decides who may replace it.
-      if kind == S_IFLNK { return nil }
-      // In a sticky directory only owners replace files.
-      let bits = kind == S_IFDIR && mode & S_ISVTX != 0 ? 0 : mode
-      if bits & S_IWOTH != 0 { return .everybody(mode: mode & 0o7777) }
-      if !trusted.owners.contains(owner) { return .user(owner) }
-      return bits & S_IWGRP != 0 && !trusted.isAlone(group, owner) ? .group(group, mode: mode & 0o7777) : nil
-    }
-  }
-
   /// Users and groups that may change everything.
   fileprivate struct Trusted {
     /// Root, the process's user, and the owner of the root directory: root by another number in a user namespace.
@@ -56,7 +33,7 @@ package struct OtherWriters: Sendable, Hashable {
 
   /// The writers of the last of `steps` besides a process of `user` and `group`; every user before others. A directory
   /// that others cannot enter is a wall: only its group reaches what is below, or no user.
-  static func find(_ steps: [Step], user: UInt32, group: UInt32) -> OtherWriters? {
+  static func find(_ steps: [PathStep], user: UInt32, group: UInt32) -> OtherWriters? {
     let trusted = Trusted(owners: Set([0, user] + steps.prefix(1).map(\.owner)), user: user, group: group)
     var found: [OtherWriters] = []
     /// The groups that pass every wall so far; nil: there is no wall.
@@ -82,8 +59,8 @@ package struct OtherWriters: Sendable, Hashable {
 
   /// The writers of the file that `path` leads to; nil also if there is none.
   package static func find(_ path: String) -> OtherWriters? {
-    guard let steps = steps(to: path) else { return nil }
-    return find(steps, user: geteuid(), group: getegid())
+    let steps = PathStep.all(to: path)
+    return steps.last?.isRegular == true ? find(steps, user: geteuid(), group: getegid()) : nil
   }
 
   /// The problem with a program that a configuration names, which runs with the proxy's rights; nil if there is none.
@@ -95,59 +72,20 @@ package struct OtherWriters: Sendable, Hashable {
     guard access(path, X_OK) == 0 else { return "cannot be run: \(SystemError("access").reason)" }
     return find(path)?.description
   }
+}
 
-  /// Every name on the way, links followed; nil if the way ends before a regular file.
-  static func steps(to path: String) -> [Step]? {
-    var steps: [Step] = []
-    var place = "/"
-    var names = absolute(path).split(separator: "/").map(String.init)[...]
-    var links = 0
-    guard let root = step("/") else { return nil }
-    steps.append(root.step)
-    while let name = names.popFirst() {
-      if name == "." { continue }
-      if name == ".." {
-        place = FilePlace(place).directory
-        continue
-      }
-      let next = place == "/" ? "/\(name)" : "\(place)/\(name)"
-      guard let (step, target) = step(next) else { return nil }
-      steps.append(step)
-      if let target {
-        links += 1
-        if links > 40 { return nil }
-        if target.hasPrefix("/") { place = "/" }
-        names = (target.split(separator: "/").map(String.init) + names)[...]
-      } else {
-        place = next
-      }
-    }
-    return steps.last.flatMap { $0.mode & S_IFMT == S_IFREG ? steps : nil }
-  }
-
-  private static func absolute(_ path: String) -> String {
-    if path.hasPrefix("/") { return path }
-    guard let here = getcwd(nil, 0) else { return "/" + path }
-    defer { free(here) }
-    return String(cString: here) + "/" + path
-  }
-
-  /// One name, and the target if it is a link.
-  private static func step(_ path: String) -> (step: Step, target: String?)? {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
-    var target: String?
-    var place = path
-    if status.st_mode & S_IFMT == S_IFLNK {
-      guard let end = linkTarget(path) else { return nil }
-      target = end
-      // The file system of the link, not of what it leads to.
-      place = FilePlace(path).directory
-    }
-    let step = Step(
-      path: path, mode: status.st_mode, owner: status.st_uid, group: status.st_gid,
-      isReadOnly: FileExposure.isReadOnly(place))
-    return (step, target)
+extension PathStep {
+  /// The writer of this one, besides those that are `trusted`.
+  fileprivate func writer(_ trusted: OtherWriters.Trusted) -> OtherWriters.Writer? {
+    if isReadOnly { return nil }
+    let kind = mode & S_IFMT
+    // A link has no bits; its directory decides who may replace it.
+    if kind == S_IFLNK { return nil }
+    // In a sticky directory only owners replace files.
+    let bits = kind == S_IFDIR && mode & S_ISVTX != 0 ? 0 : mode
+    if bits & S_IWOTH != 0 { return .everybody(mode: mode & 0o7777) }
+    if !trusted.owners.contains(owner) { return .user(owner) }
+    return bits & S_IWGRP != 0 && !trusted.isAlone(group, owner) ? .group(group, mode: mode & 0o7777) : nil
   }
 }
 

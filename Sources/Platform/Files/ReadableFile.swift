@@ -56,12 +56,7 @@ package struct ReadableFile: ~Copyable {
   }
 
   private static func identity(of descriptor: Int32, orPipe: Bool) throws(FileError) -> FileIdentity {
-    let identity: FileIdentity
-    do throws(SystemError) {
-      identity = try FileIdentity.of(descriptor)
-    } catch {
-      throw .system(error)
-    }
+    let identity = try mapping(FileError.system, FileIdentity.of(descriptor))
     let kind = FileKind(mode: identity.mode)
     guard kind == .regular || kind == .pipe && orPipe else { throw .notRegular(kind) }
     return identity

@@ -19,11 +19,7 @@ extension SharedFile {
     with bytes: [UInt8], old: FileIdentity?, readableBy group: UInt32? = nil
   ) throws(FileError) -> FileIdentity {
     let directory = try openDirectory()
-    do throws(SystemError) {
-      return try replace(with: bytes, old: old, readableBy: group, in: directory)
-    } catch {
-      throw .system(error)
-    }
+    return try mapping(FileError.system, replace(with: bytes, old: old, readableBy: group, in: directory))
   }
 
   // Hidden, next to the file, and always of the same name, so that killed processes leave at most one copy, until the

@@ -1,6 +1,7 @@
 // Reads a file that other programs write, and refuses one that must not be used. SharedFile+Replacing writes it,
 // LockFile excludes others meanwhile.
 
+internal import Bytes
 internal import Glibc
 
 /// A small file with secrets that several programs share. Every call blocks: use a FileQueue.
@@ -26,9 +27,7 @@ package struct SharedFile: Sendable, Hashable {
   /// The state of the file, nil if there is none. Throws if it, or its directory, must not be used.
   package func identity() throws(FileError) -> FileIdentity? {
     let directory = try openDirectory()
-    guard let identity = try reached({ () throws(SystemError) in try directory.identity(of: place.name) }) else {
-      return nil
-    }
+    guard let identity = try mapping(FileError.system, directory.identity(of: place.name)) else { return nil }
     if let problem = try trustProblem(identity, in: directory) { throw .untrusted(problem) }
     return identity
   }
@@ -38,9 +37,8 @@ package struct SharedFile: Sendable, Hashable {
   package func checkNeighbours(_ ends: [String]) throws(FileError) {
     let directory = try openDirectory()
     for name in ends.map({ place.name + $0 }) + [temporaryName] {
-      let found = try reached { () throws(SystemError) in try directory.identity(of: name) }
-      let owner = try reached { () throws(SystemError) in try directory.identity().owner }
-      if let found, !FileTrust.mayOwn(found.owner, user: geteuid(), directoryOwner: owner), found.owner != owner {
+      guard let found = try mapping(FileError.system, directory.identity(of: name)) else { continue }
+      if try mapping(FileError.system, FileTrust.isObstructed(by: found, in: directory)) {
         throw .obstructed(name: name, owner: found.owner)
       }
     }
@@ -54,7 +52,7 @@ package struct SharedFile: Sendable, Hashable {
     if let problem = try trustProblem(identity, in: directory) { throw .untrusted(problem) }
     let bytes = try file.contents(limit: Self.sizeLimit)
     // Writing in place changes the time or the size; replacing leaves this file whole.
-    let now = try reached { () throws(SystemError) in try FileIdentity.of(file.descriptor) }
+    let now = try mapping(FileError.system, FileIdentity.of(file.descriptor))
     guard now == identity, bytes.count == identity.size else { throw .changedWhileRead }
     return Contents(identity: identity, bytes: bytes)
   }
@@ -71,12 +69,12 @@ package struct SharedFile: Sendable, Hashable {
 
   package func remove(ifStill file: FileIdentity) throws(FileError) {
     let directory = try openDirectory()
-    try reached { () throws(SystemError) in try directory.remove(place.name, ifStill: file) }
+    try mapping(FileError.system, directory.remove(place.name, ifStill: file))
   }
 
   func openDirectory() throws(FileError) -> Directory {
     let directory = try Directory(of: place)
-    let identity = try reached { () throws(SystemError) in try directory.identity() }
+    let identity = try mapping(FileError.system, directory.identity())
     if let problem = FileTrust.problem(directory: identity.mode, owner: identity.owner, user: geteuid()) {
       throw .untrusted(problem)
     }
@@ -86,16 +84,8 @@ package struct SharedFile: Sendable, Hashable {
   func trustProblem(
     _ identity: FileIdentity, in directory: borrowing Directory
   ) throws(FileError) -> FileTrust? {
-    let owner = try reached { () throws(SystemError) in try directory.identity().owner }
+    let owner = try mapping(FileError.system, directory.identity()).owner
     return FileTrust.problem(file: identity.mode, owner: identity.owner, user: geteuid(), directoryOwner: owner)
-  }
-
-  private func reached<Value>(_ call: () throws(SystemError) -> Value) throws(FileError) -> Value {
-    do throws(SystemError) {
-      return try call()
-    } catch {
-      throw .system(error)
-    }
   }
 }
 
