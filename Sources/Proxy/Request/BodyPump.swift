@@ -113,25 +113,16 @@ struct BodyPump {
     while true {
       if let failure = approve(&input, &output, &trailers, limits, &kept) { return .failed(failure) }
       gather(&input, &output)
-      if !output.isEmpty {
-        switch output.send(to: sink) {
+      let isContent = output.isEmpty
+      if !isContent || approved > 0 {
+        switch isContent ? input.send(to: sink, first: approved) : output.send(to: sink) {
         case .moved(let count):
+          if isContent { approved -= count }
           sentBytes &+= UInt64(count)
           continue
         case .wouldBlock:
           wasBlocked = true
           return .needsSink
-        case .endOfStream: return .failed(.sink(.reset))
-        case .failed(let error): return .failed(.sink(error))
-        }
-      }
-      if approved > 0 {
-        switch input.send(to: sink, first: approved) {
-        case .moved(let count):
-          approved -= count
-          sentBytes &+= UInt64(count)
-          continue
-        case .wouldBlock: return .needsSink
         case .endOfStream: return .failed(.sink(.reset))
         case .failed(let error): return .failed(.sink(error))
         }

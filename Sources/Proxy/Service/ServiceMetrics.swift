@@ -12,7 +12,7 @@ package struct ServiceMetrics: Sendable {
   static let statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
   static let unrouted = "(none)"
   /// The status codes that are counted one by one: those of RFC 9110 and its relatives. 0 is no response at all.
-  static let codes: [UInt16] = [
+  static let codes: InlineArray<55, UInt16> = [
     0, 101, 200, 201, 202, 203, 204, 205, 206, 207, 300, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405,
     406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 425, 426, 428, 429, 431, 451,
     499, 500, 501, 502, 503, 504, 505, 507, 508, 511,
@@ -68,7 +68,7 @@ package struct ServiceMetrics: Sendable {
       and: MetricLabel("status_class", Self.statusClasses))
     responses = catalog.counters(
       "bearer_proxy_responses_total", help: "Responses, by route and status code sent.", by: route,
-      and: MetricLabel("code", Self.codes.map { "\($0)" } + ["other"]), isSparse: true)
+      and: MetricLabel("code", Self.codes.indices.map { "\(Self.codes[$0])" } + ["other"]), isSparse: true)
     problems = catalog.counters(
       "bearer_proxy_problems_total", help: "The proxy's own answers with a problem, by route and problem type.",
       by: route, and: MetricLabel("type", ProblemType.allCases.map(\.rawValue)), isSparse: true)
@@ -179,22 +179,8 @@ package struct ServiceMetrics: Sendable {
 
   /// The position of a status code among `codes`, or behind them.
   static func codeRow(_ status: UInt16) -> Int {
-    switch status {
-    case 0: 0
-    case 101: 1
-    case 200...207: Int(status) - 198
-    case 300...304: Int(status) - 290
-    case 307...308: Int(status) - 292
-    case 400...417: Int(status) - 383
-    case 421...426: Int(status) - 386
-    case 428...429: Int(status) - 387
-    case 431: 43
-    case 451: 44
-    case 499...505: Int(status) - 454
-    case 507...508: Int(status) - 455
-    case 511: 54
-    default: 55
-    }
+    for row in codes.indices where codes[row] == status { return row }
+    return codes.count
   }
 
   static func statusClass(_ status: UInt16) -> Int { 100..<600 ~= status ? Int(status / 100) : 0 }

@@ -16,20 +16,7 @@ package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
   case error
 
   /// Orders levels by importance.
-  package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
-
-  fileprivate var rank: Int {
-    switch self {
-    case .debug: 0
-    case .info: 1
-    case .warning: 2
-    case .error: 3
-    }
-  }
-
-  fileprivate init(rank: Int) {
-    self = Self.allCases.first { $0.rank == rank } ?? .error
-  }
+  package static func < (left: LogLevel, right: LogLevel) -> Bool { left.position < right.position }
 }
 
 /// The value of a field.
@@ -48,7 +35,7 @@ package enum LogValue: Sendable, Hashable {
 
 /// Writes records from any thread, each with one call of `write`. Level and format may be changed at any time.
 package final class Log: Sendable {
-  /// The level's rank, and the format: both in one number, read without a lock.
+  /// The level's position, and the format: both in one number, read without a lock.
   private let manner: Atomic<Int>
   private let now: @Sendable () -> LogInstant
   private let write: @Sendable ([UInt8]) -> Void
@@ -78,7 +65,7 @@ package final class Log: Sendable {
   }
 
   /// The lowest level that is written.
-  package var level: LogLevel { LogLevel(rank: manner.load(ordering: .relaxed) >> 1) }
+  package var level: LogLevel { LogLevel.allCases[manner.load(ordering: .relaxed) >> 1] }
 
   /// Changes the lowest level that is written, and the format.
   package func change(level: LogLevel, format: LogFormat) {
@@ -91,7 +78,7 @@ package final class Log: Sendable {
   }
 
   private static func manner(_ level: LogLevel, _ format: LogFormat) -> Int {
-    level.rank << 1 | (format == .json ? 1 : 0)
+    level.position << 1 | (format == .json ? 1 : 0)
   }
 
   /// Writes a record for a developer.
@@ -170,22 +157,12 @@ package final class Log: Sendable {
       switch value {
       case .string(let text): record.field(&line, name, text: Array(text.utf8).span)
       case .integer(let number): record.field(&line, name, integer: Int64(number))
-      case .milliseconds(let duration): record.field(&line, name, nanoseconds: duration.nanoseconds)
+      case .milliseconds(let duration): record.field(&line, name, nanoseconds: TimeSpan(duration).nanoseconds)
       case .boolean(let value): record.field(&line, name, boolean: value)
       case .absent: continue
       }
     }
     record.end(&line)
     write(line.withReadableBytes { Array($0) })
-  }
-}
-
-extension Duration {
-  /// Whole nanoseconds; zero for a negative duration, the maximum for one of more than five centuries.
-  fileprivate var nanoseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000)).partialValue
   }
 }
