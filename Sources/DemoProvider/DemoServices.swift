@@ -77,7 +77,7 @@ package final class DemoServices: Sendable {
       limits.patience = .seconds(60)
       let server = SmallServer(
         service, loop: loop, limits: limits, tls: service.name == "identity" ? nil : tls,
-        clock: { WallClock.now.seconds })
+        clock: { UnixTime.now.seconds })
       let serving = Task(executorPreference: loop) {
         defer { socket.close() }
         do throws(SystemError) {

@@ -56,7 +56,7 @@ struct CacheWriter {
     case refresh, add, flight, measure
   }
 
-  private static var now: UnixTime { UnixTime(WallClock.now.seconds) }
+  private static var now: UnixTime { UnixTime.now }
 
   private static func refresh(_ person: SignedInPerson, _ count: Int, in store: CacheStore) async throws {
     var generation = person.generation(in: await store.snapshot()) ?? -1

@@ -40,7 +40,7 @@ struct CallerMetadataTests {
       claims: [
         "aud": .string("https://mcp.example/tools"), "sub": .string("ann"), "client_id": .string("tool"),
         "scope": .string(scope),
-      ], now: UnixTime(WallClock.now.seconds))
+      ], now: .now)
   }
 
   private func document(_ resource: String, name: String = "") -> String {

@@ -28,7 +28,7 @@ struct CallerTokenTests {
   private func token(_ type: String?, _ claims: [String: JSONValue]) throws -> String {
     let header = type.map { ["typ": JSONValue.string($0)] } ?? [:]
     let claims = claims.merging(["aud": .string(Self.audience), "sub": .string("ann")]) { $1 }
-    return try site.issuer.signed(header: header, claims: claims, now: UnixTime(WallClock.now.seconds))
+    return try site.issuer.signed(header: header, claims: claims, now: .now)
   }
 
   private var bearer: String { "bearer: {authority: \"\(site.issuer.name)\", audiences: [\"\(Self.audience)\"]}" }

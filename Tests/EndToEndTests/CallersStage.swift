@@ -91,7 +91,7 @@ final class CallersStage: Sendable {
 
   /// A caller's token, and its digest in hexadecimal digits.
   func token(of subject: String, lifetime: Int64 = 3600) throws -> (token: String, digest: String) {
-    let now = UnixTime(WallClock.now.seconds)
+    let now = UnixTime.now
     let token = try issuer.signed(
       header: ["typ": .string("at+jwt")],
       claims: [

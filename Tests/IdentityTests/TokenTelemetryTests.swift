@@ -1,5 +1,6 @@
 // Log records and metrics of acquisitions.
 
+import Bytes
 import Platform
 import Telemetry
 import Testing
@@ -16,7 +17,7 @@ import Tokens
   /// The records of a first acquisition that fails so, of one that succeeds, and of a renewal that fails so.
   private func records(of answer: ScriptedProvider.Answer) async throws -> [Substring] {
     let lines = Lines()
-    let log = Log(level: .info, format: .text, now: { LogInstant(seconds: 0, nanoseconds: 0) }) { line in
+    let log = Log(level: .info, format: .text, now: { WallTime(seconds: 0) }) { line in
       lines.bytes.withLock { $0 += line }
     }
     let bench = Bench()

@@ -65,8 +65,8 @@ struct LockFileTests {
       modified: Int64, now: Int64, age: TimeSpan
     )
   {
-    let instant = WallClock.Instant(seconds: modified, nanoseconds: 0)
-    #expect(instant.age(at: WallClock.Instant(seconds: now, nanoseconds: 0)) == age)
+    let instant = WallTime(seconds: modified)
+    #expect(instant.age(at: WallTime(seconds: now)) == age)
   }
 
   @Test func `a process that uses the kernel's lock alone is kept out too`() async throws {

@@ -43,11 +43,11 @@ import Testing
   }
 
   @Test func `a replacement is dated a moment ahead, for readers that look at times`() throws {
-    let before = WallClock.now
+    let before = WallTime.now
     let identity = try file.replace(with: [0x7B, 0x7D], old: nil)
-    #expect(WallClock.now.advanced(by: .milliseconds(500)).age(at: identity.modified) == .zero)
+    #expect(WallTime.now.advanced(by: .milliseconds(500)).age(at: identity.modified) == .zero)
     #expect(identity.modified.age(at: before) == .zero)
-    #expect(WallClock.now.age(at: identity.modified) > .zero)
+    #expect(WallTime.now.age(at: identity.modified) > .zero)
   }
 
   @Test func `a killed writer's temporary file is no obstacle and is removed`() throws {

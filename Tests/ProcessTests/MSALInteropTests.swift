@@ -57,7 +57,7 @@ import Tokens
     let store = await CacheStore.file(path: path)
     let application = try application(
       DemoDirectory.Sample.tenant, client: DemoDirectory.Sample.desk, store: store,
-      now: { UnixTime(WallClock.now.seconds) },
+      now: { .now },
       fetch: { request throws(FetchError) in
         if case .post = request.method { posts.withLock { $0 += 1 } }
         return try await Self.renamed(request, origin: origin, by: real)

@@ -37,7 +37,7 @@ struct SharedCacheTests {
   }
 
   private func add(_ person: SignedInPerson, _ generation: Int, to store: CacheStore) async throws {
-    let now = UnixTime(WallClock.now.seconds)
+    let now = UnixTime.now
     let issued = try person.issued(generation: generation, now: now)
     try await store.modify { document in _ = document.add(issued, now: now) }
   }
@@ -116,7 +116,7 @@ struct SharedCacheTests {
     #expect(try await msal(["silent", path, "swift"]) == "at-swift-4-")
     #expect(try await msal(["silent", path, "python1"]) == "at-python1")
     // Renewed under msal's key: no second entry, and msal finds the new one.
-    let now = UnixTime(WallClock.now.seconds + 1)
+    let now = UnixTime.now + 1
     let held = try #require(await store.snapshot().refreshTokens(python.query).first)
     try await store.modify { $0.rotate(held, to: Secret("rt-python1-1-"), obtainedAt: now) }
     #expect(try await msal(["generation", path, "python1"]) == "rt-python1-1-")

@@ -66,7 +66,7 @@ struct ProxyFixture {
     }
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: plan.routes.map(\.name), version: "test")
-    let now: @Sendable () -> LogInstant = { LogInstant(seconds: 0, nanoseconds: 0) }
+    let now: @Sendable () -> WallTime = { WallTime(seconds: 0) }
     let write: @Sendable ([UInt8]) -> Void
     let signInLink: SignInLink
     if let tokens {
@@ -82,7 +82,7 @@ struct ProxyFixture {
     let limits = ServiceLimits(
       head: HeadLimits(), bodyBytes: nil, connections: connections, unmarked: unmarked, callerRate: nil,
       requestHead: .seconds(240), idle: idle)
-    let clock: @Sendable () -> UnixTime = { UnixTime(WallClock.now.seconds) }
+    let clock: @Sendable () -> UnixTime = { UnixTime.now }
     service = Service(
       ServiceProcess(
         broker: tokens?.broker ?? TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })), resolver: resolver,

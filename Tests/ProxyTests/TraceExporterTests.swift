@@ -67,7 +67,7 @@ import Testing
     func export(
       _ count: Int, schedule: Duration = .seconds(3600), timeout: TimeSpan = .seconds(1000), endsAtOnce: Bool = false
     ) async throws {
-      let log = Log(level: .info, format: .text, now: { LogInstant(seconds: 0, nanoseconds: 0) }) { [self] line in
+      let log = Log(level: .info, format: .text, now: { WallTime(seconds: 0) }) { [self] line in
         said.withLock { $0.append(String(decoding: line.dropFirst(25).dropLast(), as: UTF8.self)) }
       }
       var target = TraceTarget(try HTTPURL("http://collector:4318/v1/traces"))

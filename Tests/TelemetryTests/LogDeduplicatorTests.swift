@@ -1,3 +1,4 @@
+import Bytes
 import Synchronization
 import Testing
 
@@ -13,15 +14,15 @@ import Testing
     private var deduplicator = LogDeduplicator()
 
     func admits(
-      _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], at now: LogInstant
+      _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], at now: WallTime
     ) -> Bool { deduplicator.admits(level, message, fields, at: now) }
 
-    func takeSummaries(at now: LogInstant, isLast: Bool) -> [LogDeduplicator.Entry] {
+    func takeSummaries(at now: WallTime, isLast: Bool) -> [LogDeduplicator.Entry] {
       deduplicator.takeSummaries(at: now, isLast: isLast)
     }
   }
 
-  private static func at(_ second: Int64) -> LogInstant { LogInstant(seconds: second, nanoseconds: 0) }
+  private static func at(_ second: Int64) -> WallTime { WallTime(seconds: second) }
 
   @Test func `the first is written, the rest of a minute is one number`() {
     let said = Said()

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import Synchronization
 import Telemetry
@@ -7,7 +8,7 @@ import Testing
   private static func lines(_ format: LogFormat, level: LogLevel = .debug, _ body: (Log) -> Void) -> [String] {
     let written = Mutex<[String]>([])
     let log = Log(
-      level: level, format: format, now: { LogInstant(seconds: 1_767_323_045, nanoseconds: 678_901_234) },
+      level: level, format: format, now: { WallTime(seconds: 1_767_323_045, nanoseconds: 678_901_234) },
       write: { line in written.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
     body(log)
     return written.withLock { $0 }
@@ -59,7 +60,7 @@ import Testing
   @Test func `a record in a request's scope names the request, also from the tasks that were made there`() async {
     let written = Mutex<[String]>([])
     let log = Log(
-      level: .info, format: .text, now: { LogInstant(seconds: 0, nanoseconds: 0) },
+      level: .info, format: .text, now: { WallTime(seconds: 0) },
       write: { line in written.withLock { $0.append(String(decoding: line.dropFirst(25).dropLast(), as: UTF8.self)) } })
     await RequestScope.around(RequestScope(LogRequest(requestID: "one", traceID: "t1"))) {
       log.info("in it")
@@ -96,7 +97,7 @@ import Testing
   func `an instant is written in RFC 3339`(seconds: Int64, nanoseconds: UInt32, expected: String) {
     let written = Mutex("")
     let log = Log(
-      level: .info, format: .text, now: { LogInstant(seconds: seconds, nanoseconds: nanoseconds) },
+      level: .info, format: .text, now: { WallTime(seconds: seconds, nanoseconds: nanoseconds) },
       write: { line in written.withLock { $0 = String(decoding: line, as: UTF8.self) } })
     log.info("x")
     #expect(written.withLock { $0 } == expected + " info x\n")
@@ -104,7 +105,7 @@ import Testing
 }
 
 @Suite struct `Access records` {
-  private static let instant = LogInstant(seconds: 0, nanoseconds: 0)
+  private static let instant = WallTime(seconds: 0)
 
   private static func append(
     _ record: AccessRecord, to writer: inout AccessRecordWriter, method: [UInt8] = [], host: [UInt8] = [],

@@ -46,6 +46,6 @@ package struct FederatedIssuer: Sendable {
 
   /// The same, from the wall clock.
   package func tokenNow(lifetime: Int64 = 3600) throws -> String {
-    try token(lifetime: lifetime, now: UnixTime(WallClock.now.seconds))
+    try token(lifetime: lifetime, now: .now)
   }
 }

@@ -123,7 +123,7 @@ struct DemoService: RequestHandler {
   func answer(_ request: DemoRequest, _ content: ReceivedContent) async -> ServerResponse {
     var request = request
     request.body = content
-    let answer = answer(request, UnixTime(WallClock.now.seconds))
+    let answer = answer(request, UnixTime.now)
     log(DemoExchange(service: name, request.method, request.path, status: answer.response.status, note: answer.note))
     return answer.response
   }

@@ -38,7 +38,7 @@ public struct ClientApplicationBase: Sendable {
         name: clientID, authority: authority, clientID: clientID,
         credential: source, capabilities: capabilities, trust: caFile ?? "",
         fetch: try source?.fetch(fetcher, provider: trust) ?? fetcher.bound(tls: trust)),
-      cache: cache, surroundings: TokenBroker.Surroundings(now: { UnixTime(WallClock.now.seconds) }), loop: loop)
+      cache: cache, surroundings: TokenBroker.Surroundings(now: { .now }), loop: loop)
   }
 
   init(_ identity: ManagedIdentity, capabilities: [String]) throws(ClientApplicationError) {
@@ -50,7 +50,7 @@ public struct ClientApplicationBase: Sendable {
         credential: source, capabilities: capabilities,
         fetch: try source.fetch(Fetcher(loop: loop, resolver: Resolver()), provider: nil)),
       cache: CacheStore.memory(),
-      surroundings: TokenBroker.Surroundings(now: { UnixTime(WallClock.now.seconds) }), loop: loop)
+      surroundings: TokenBroker.Surroundings(now: { .now }), loop: loop)
   }
 
   var people: SignedInAccounts { SignedInAccounts(application, store: cache) }

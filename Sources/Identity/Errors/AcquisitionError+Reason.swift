@@ -83,17 +83,13 @@ extension ClientAssertionError {
     case .notSigned(let path?): "what \(path) holds is no signed JWT, and was not sent as a client assertion"
     case .unsigned(let error): "the client assertion could not be signed: \(error.words)"
     case .expired(.file(let path), let end):
-      "the token in \(path) expired at \(Self.words(end)) and was not sent: what writes that file has not renewed it "
+      "the token in \(path) expired at \(end.rfc3339) and was not sent: what writes that file has not renewed it "
         + "(the kubelet, for a projected volume; else an agent)"
     case .expired(.program, let end):
-      "the client assertion that the program brought expired at \(Self.words(end)) and was not sent"
+      "the client assertion that the program brought expired at \(end.rfc3339) and was not sent"
     case .command(let error): error.detail
-    case .expired(.issuer, let end): "the token that was handed out had expired at \(Self.words(end)), and was not sent"
+    case .expired(.issuer, let end): "the token that was handed out had expired at \(end.rfc3339), and was not sent"
     }
-  }
-
-  private static func words(_ instant: UnixTime) -> String {
-    LogInstant(seconds: instant.seconds, nanoseconds: 0).description
   }
 }
 

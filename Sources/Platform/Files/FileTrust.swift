@@ -1,7 +1,7 @@
 // Places for secrets: no other user may be able to write the file or its directory. Rules over results of `stat`;
 // SharedFile calls it.
 
-internal import Bytes
+package import Bytes
 internal import Glibc
 
 /// A reason not to use a place for secrets.
@@ -108,9 +108,9 @@ package struct FileIdentity: Sendable, Hashable {
   /// Its size in bytes.
   package var size: Int
   /// Its time of modification, which calls can set.
-  package var modified: WallClock.Instant
+  package var modified: WallTime
   /// The time of its last change of any kind, which no call can set.
-  var changed: WallClock.Instant
+  var changed: WallTime
   var mode: UInt32
   var owner: UInt32
   var group: UInt32
@@ -119,8 +119,8 @@ package struct FileIdentity: Sendable, Hashable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     size = Int(status.st_size)
-    modified = WallClock.Instant(status.st_mtim)
-    changed = WallClock.Instant(status.st_ctim)
+    modified = WallTime(status.st_mtim)
+    changed = WallTime(status.st_ctim)
     mode = status.st_mode
     owner = status.st_uid
     group = status.st_gid
@@ -128,7 +128,7 @@ package struct FileIdentity: Sendable, Hashable {
 
   /// True if a later write must change the identity: the kernel's clock for files ticks every few milliseconds, and two
   /// writes within one tick may look the same.
-  package func isSettled(at now: WallClock.Instant) -> Bool {
+  package func isSettled(at now: WallTime) -> Bool {
     changed.age(at: now) > .milliseconds(50)
   }
 
@@ -137,7 +137,7 @@ package struct FileIdentity: Sendable, Hashable {
   }
 }
 
-extension WallClock.Instant {
+extension WallTime {
   init(_ time: timespec) {
     self.init(seconds: Int64(time.tv_sec), nanoseconds: UInt32(time.tv_nsec))
   }

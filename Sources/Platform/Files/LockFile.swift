@@ -48,7 +48,8 @@ package struct LockFile: Sendable {
   package func sight() -> LockSight {
     do throws(SystemError) {
       let directory = try Directory(place.directory)
-      guard let found = try directory.identity(of: place.name), try !FileTrust.isObstructed(by: found, in: directory) else {
+      guard let found = try directory.identity(of: place.name), try !FileTrust.isObstructed(by: found, in: directory)
+      else {
         return .free
       }
       return try examine(in: directory, removesAbandoned: false)
@@ -137,7 +138,7 @@ package struct LockFile: Sendable {
     let holder = LockHolder(contents[..<max(count, 0)])
     var stale = StaleLock(
       holder: holder, holderLives: holder?.lives ?? false, isUnlocked: true,
-      age: identity.modified.age(at: WallClock.now),
+      age: identity.modified.age(at: WallTime.now),
       isLockedFromTheStart: holder?.name == self.holder.name && csystem_is_remote(directory.descriptor) == 0)
     guard stale.isProved else { return .held(holder) }
     // Another process that examines it must not remove it meanwhile: the lock on it is ours until it is gone.
@@ -145,16 +146,6 @@ package struct LockFile: Sendable {
     guard stale.isProved else { return .held(holder) }
     if removesAbandoned { try directory.remove(place.name, ifStill: identity) }
     return .abandoned
-  }
-}
-
-extension WallClock.Instant {
-  /// Time passed until `now`; zero if that is earlier. Any user of a directory chooses the times of his files, so they
-  /// may be far away.
-  package func age(at now: WallClock.Instant) -> TimeSpan {
-    let (passed, isFar) = now.seconds.subtractingReportingOverflow(seconds)
-    if isFar { return seconds < 0 ? TimeSpan(nanoseconds: .max) : .zero }
-    return TimeSpan(.seconds(passed) + .nanoseconds(Int64(now.nanoseconds) - Int64(nanoseconds)))
   }
 }
 

@@ -80,7 +80,7 @@ extension SharedFile {
   }
 
   private func date(_ descriptor: Int32) throws(SystemError) {
-    let time = WallClock.now.advanced(by: Self.lead)
+    let time = WallTime.now.advanced(by: Self.lead)
     guard csystem_set_modified(descriptor, time.seconds, time.nanoseconds) == 0 else { throw SystemError("futimens") }
   }
 }

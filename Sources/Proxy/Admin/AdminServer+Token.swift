@@ -26,7 +26,7 @@ extension AdminServer {
       service.registry.shared.add(service.metrics.handedOut[taker.rawValue, route.index])
       service.process.log.debug(
         "token given to a command", ["program": .string(taker.name), "route": .string(route.name)])
-      let now = UnixTime(WallClock.now.seconds)
+      let now = UnixTime.now
       return .json(
         JSONValue([
           "access_token": value.revealedToken(), "token_type": "Bearer", "expires_on": value.lifetime.expiresAt,

@@ -17,7 +17,7 @@ package final class AdminServer: Sendable {
   private let reloads: ReloadHistory
   private let quit: @Sendable () -> Void
   private let isDraining = Atomic(false)
-  private let startedAt = UnixTime(WallClock.now.seconds)
+  private let startedAt = UnixTime.now
   private let hasBeenReady = Atomic(false)
 
   /// An admin server on `loop`. `quit` is called if a caller with control asks for the process's end.
@@ -61,7 +61,7 @@ package final class AdminServer: Sendable {
 
   /// Records whether the proxy is ready now: a reload may bring routes that have had no token yet.
   package func noteReadiness() async {
-    _ = await readinessReport(UnixTime(WallClock.now.seconds))
+    _ = await readinessReport(.now)
   }
 
   package func judgeCallers(by rules: AdminCallers) {
@@ -115,7 +115,7 @@ package final class AdminServer: Sendable {
     case "/healthz": return .text(200, "ok\n")
     case "/readyz": return await readiness(right, isVerbose: request.isVerbose)
     case "/metrics":
-      await service.setGauges(at: UnixTime(WallClock.now.seconds), startedAt: startedAt)
+      await service.setGauges(at: .now, startedAt: startedAt)
       return .admin(200, MetricsRegistry.mediaType, service.registry.prometheusText())
     case "/status":
       let report = await status().json
@@ -158,7 +158,7 @@ package final class AdminServer: Sendable {
 
   private func status() async -> StatusReport {
     let service = service
-    let now = UnixTime(WallClock.now.seconds)
+    let now = UnixTime.now
     let routes = await service.routeStatuses(at: now)
     let (registry, metrics) = (service.registry, service.metrics)
     return StatusReport(
@@ -175,7 +175,7 @@ package final class AdminServer: Sendable {
 
   private func readiness(_ right: AdminRight, isVerbose: Bool) async -> ServerResponse {
     if isDraining.load(ordering: .relaxed) { return .text(503, "draining\n") }
-    let now = UnixTime(WallClock.now.seconds)
+    let now = UnixTime.now
     let report = await readinessReport(now)
     // The first line alone, if the others are not for this caller: they name accounts.
     if right < .status { return .text(report.isReady ? 200 : 503, report.text.prefix { $0 != "\n" } + "\n") }

@@ -95,10 +95,9 @@ final class LoopState {
     account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
   ) {
     guard service.accessLog != nil else { return }
-    let now = clock.wallClock()
     accessRecords.append(
-      access, at: LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds), method: method, host: host,
-      path: path, caller: caller, account: account, subject: subject, requestID: requestID, traceID: traceID)
+      access, at: clock.wallClock(), method: method, host: host, path: path, caller: caller, account: account,
+      subject: subject, requestID: requestID, traceID: traceID)
     if accessRecords.count >= Self.recordBatch || loop.now - lastFlush > Self.recordDelay || isSucceeded {
       flushAccessRecords()
     }
@@ -124,9 +123,7 @@ final class LoopState {
 /// A loop's clock. Confined to its loop.
 final class LoopClock {
   private let loop: EventLoop
-  private var clock = (
-    monotonic: MonotonicTime(nanoseconds: 0), wall: WallClock.Instant(seconds: 0, nanoseconds: 0)
-  )
+  private var clock = (monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(seconds: 0))
   /// Numbers to distinguish requests, not to keep secrets.
   var random = SplitMix64()
   /// The value of `Date`, as of the last `refreshDate`.
@@ -138,9 +135,9 @@ final class LoopClock {
   }
 
   /// The wall clock, at most a tenth of a second old.
-  func wallClock() -> WallClock.Instant {
+  func wallClock() -> WallTime {
     // Not `loop.now`: that may be a while ago, and the clock would be fast by as much.
-    if loop.now - clock.monotonic > .milliseconds(100) { clock = (.now, WallClock.now) }
+    if loop.now - clock.monotonic > .milliseconds(100) { clock = (.now, WallTime.now) }
     return clock.wall.advanced(by: loop.now - clock.monotonic)
   }
 

@@ -65,8 +65,8 @@ struct StatusReport {
       switch state {
       case .valid, .endsSoon, .endsVerySoon:
         "\(state == .valid ? "valid" : "ends soon: valid") for \(words(seconds: validity.notAfter - now)), until "
-          + words(validity.notAfter)
-      case .notYetValid: "not valid before \(words(validity.notBefore))"
+          + validity.notAfter.rfc3339
+      case .notYetValid: "not valid before \(validity.notBefore.rfc3339)"
       case .expired: "ended \(words(since: validity.notAfter, now: now))"
       }
     return JSONValue([
@@ -175,14 +175,9 @@ extension ReloadReport {
   }
 }
 
-/// An instant in RFC 3339's form.
-func words(_ instant: UnixTime) -> String {
-  LogInstant(seconds: instant.seconds, nanoseconds: 0).description
-}
-
 /// An instant in the past, with the time since.
 func words(since instant: UnixTime, now: UnixTime) -> String {
-  "since \(words(instant)) (\(words(seconds: now - instant)))"
+  "since \(instant.rfc3339) (\(words(seconds: now - instant)))"
 }
 
 extension CertificateValidity.State {

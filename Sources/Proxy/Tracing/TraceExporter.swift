@@ -146,7 +146,7 @@ package final class TraceExporter: Sendable {
 
   private func verdict(_ request: FetchRequest, within time: TimeSpan) async -> ExportVerdict {
     switch await surroundings.send(request, time) {
-    case .success(let response): ExportVerdict(response, now: UnixTime(WallClock.now.seconds))
+    case .success(let response): ExportVerdict(response, now: .now)
     case .failure(let error): ExportVerdict(error)
     }
   }

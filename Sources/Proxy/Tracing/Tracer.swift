@@ -1,6 +1,7 @@
 // Takes spans from the requests to the exporter. A request's spans come together at its end: one lock for a traced
 // request, and none for any other.
 
+internal import Bytes
 internal import HTTP
 package import HTTPClient
 internal import Platform
@@ -43,7 +44,7 @@ package final class Tracer: Sendable {
   package func tracing(_ fetch: @escaping Fetch) -> Fetch {
     { [self] (request) async throws(FetchError) in
       guard let scope = RequestScope.current?.spans else { return try await fetch(request) }
-      let began = WallClock.now.unixNanoseconds
+      let began = WallTime.now.unixNanoseconds
       let result: Result<FetchResponse, FetchError>
       do throws(FetchError) {
         result = .success(try await fetch(request))
@@ -51,7 +52,7 @@ package final class Tracer: Sendable {
         result = .failure(error)
       }
       scope.note()
-      add([SpanRecord(fetch: request, result, scope, began...max(began, WallClock.now.unixNanoseconds))])
+      add([SpanRecord(fetch: request, result, scope, began...max(began, WallTime.now.unixNanoseconds))])
       return try result.get()
     }
   }
@@ -102,7 +103,7 @@ extension FetchError {
   }
 }
 
-extension WallClock.Instant {
+extension WallTime {
   /// Nanoseconds since 1970; 0 before.
   var unixNanoseconds: UInt64 {
     UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000).partialValue + UInt64(nanoseconds)

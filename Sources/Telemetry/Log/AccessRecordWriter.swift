@@ -1,7 +1,7 @@
 // Access records: one line each, in a buffer that its owner writes out and empties. After the buffer has grown to its
 // working size nothing here allocates. Queries, field values and bodies are never recorded: all three carry secrets.
 
-internal import Bytes
+package import Bytes
 
 /// Collects access records for one event loop.
 public struct AccessRecordWriter: ~Copyable, Sendable {
@@ -29,7 +29,7 @@ public struct AccessRecordWriter: ~Copyable, Sendable {
   /// out. Of `path` only the part before a `?` is recorded. `requestID` and `traceID` are the ids in hexadecimal;
   /// `caller` is the caller's address; `account` and `subject` name the owners of the sent token and of the caller's.
   package mutating func append(
-    _ access: AccessRecord, at now: LogInstant, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>,
+    _ access: AccessRecord, at now: WallTime, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>,
     caller: Span<UInt8>, account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
   ) {
     record.begin(&lines, at: now, level: .info)

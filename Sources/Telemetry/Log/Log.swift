@@ -1,7 +1,7 @@
 // The log of the process. Messages are literals; everything that varies is a typed field, so that no sentence can carry
 // a secret or a line break. Requests have access records instead.
 
-internal import Bytes
+package import Bytes
 internal import Synchronization
 
 /// The importance of a record.
@@ -37,7 +37,7 @@ package enum LogValue: Sendable, Hashable {
 package final class Log: Sendable {
   /// The level's position, and the format: both in one number, read without a lock.
   private let manner: Atomic<Int>
-  private let now: @Sendable () -> LogInstant
+  private let now: @Sendable () -> WallTime
   private let write: @Sendable ([UInt8]) -> Void
   private let deduplicator: WithDeduplicator?
 
@@ -55,7 +55,7 @@ package final class Log: Sendable {
   /// A log that asks `now` for the time of a record and passes the line, with its line feed, to `write`. With
   /// `deduplicator`, repeated warnings and errors are summarised: call `summarise` now and then.
   package init(
-    level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> LogInstant,
+    level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> WallTime,
     deduplicator: WithDeduplicator? = nil, write: @escaping @Sendable ([UInt8]) -> Void
   ) {
     manner = Atomic(Self.manner(level, format))
@@ -146,7 +146,7 @@ package final class Log: Sendable {
   }
 
   private func write(
-    _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], _ now: LogInstant
+    _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], _ now: WallTime
   ) {
     let manner = manner.load(ordering: .relaxed)
     let record = LogRecord(format: manner & 1 == 1 ? .json : .text)

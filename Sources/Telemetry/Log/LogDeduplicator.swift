@@ -1,6 +1,8 @@
 // Decides which warnings and errors are written and which are only counted: the first of a kind is written at once, the
 // rest of a minute as one record with their number. It reads no clock and writes nothing.
 
+internal import Bytes
+
 /// The recent records. One thread at a time uses it.
 package struct LogDeduplicator: Sendable {
   /// A record and its repetitions.
@@ -10,7 +12,7 @@ package struct LogDeduplicator: Sendable {
     /// The fields of the last one.
     var fields: [(StaticString, LogValue)]
     /// The time of the first one, or of the last summary.
-    var since: LogInstant
+    var since: WallTime
     /// The number not written since.
     var count = 0
   }
@@ -32,7 +34,7 @@ package struct LogDeduplicator: Sendable {
 
   /// True if a record is to be written now. Otherwise it is counted.
   mutating func admits(
-    _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], at now: LogInstant
+    _ level: LogLevel, _ message: StaticString, _ fields: [(StaticString, LogValue)], at now: WallTime
   ) -> Bool {
     let key = Self.key(message, fields)
     guard var entry = entries[key] else {
@@ -55,7 +57,7 @@ package struct LogDeduplicator: Sendable {
   }
 
   /// The repetitions to report: those whose minute is over, or all.
-  mutating func takeSummaries(at now: LogInstant, isLast: Bool) -> [Entry] {
+  mutating func takeSummaries(at now: WallTime, isLast: Bool) -> [Entry] {
     var due: [Entry] = []
     for (key, entry) in entries {
       let isOver = !(0..<Self.window).contains(now.seconds - entry.since.seconds)

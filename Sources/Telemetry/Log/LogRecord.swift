@@ -16,7 +16,7 @@ struct LogRecord {
 
   /// Opens a record with its time and level.
   @inline(__always)
-  func begin(_ line: inout ByteBuffer, at now: LogInstant, level: LogLevel) {
+  func begin(_ line: inout ByteBuffer, at now: WallTime, level: LogLevel) {
     switch format {
     case .json:
       line.append("{\"time\":\"")

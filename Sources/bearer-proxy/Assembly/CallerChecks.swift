@@ -16,7 +16,7 @@ extension CallerTokenCheck {
     let issuer = Application(
       name: "callers", authority: rule.authority.value, clientID: "", credential: nil, trust: rule.caFile?.value ?? "",
       fetch: fetch)
-    self.init(issuer: issuer, audiences: rule.audiences, scopes: rule.scopes, now: { UnixTime(WallClock.now.seconds) })
+    self.init(issuer: issuer, audiences: rule.audiences, scopes: rule.scopes, now: { .now })
   }
 }
 

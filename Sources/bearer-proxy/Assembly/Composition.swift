@@ -340,15 +340,3 @@ struct Composition {
     }
   }
 }
-
-extension UnixTime {
-  static var now: UnixTime { UnixTime(WallClock.now.seconds) }
-}
-
-extension LogInstant {
-  /// The wall clock.
-  static var now: LogInstant {
-    let now = WallClock.now
-    return LogInstant(seconds: now.seconds, nanoseconds: now.nanoseconds)
-  }
-}

@@ -54,7 +54,7 @@ enum TokenForm: Equatable {
         "apiVersion": .string(version), "kind": .string("ExecCredential"),
         "status": .object([
           "token": .string(given.token),
-          "expirationTimestamp": .string(LogInstant(seconds: given.expiresOn.seconds, nanoseconds: 0).description),
+          "expirationTimestamp": .string(given.expiresOn.rfc3339),
         ]),
       ])
     case .docker(let server, let username):

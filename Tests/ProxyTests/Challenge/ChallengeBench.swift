@@ -101,7 +101,7 @@ final class ChallengeBench: Sendable {
       ? TokenSubscription(application: application, subject: .account(nil), scopes: try ScopeSet(["A"]))
       : TokenSubscription(application: application, scopes: try ScopeSet(["A"]))
     // A clock that does not move: however slow the machine, no pause is over.
-    let start = UnixTime(WallClock.now.seconds - age)
+    let start = UnixTime.now - age
     let broker = TokenBroker(
       TokenBroker.Surroundings(
         now: { start }, patience: TokenBroker.endlessPatience,

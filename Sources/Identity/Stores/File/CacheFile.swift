@@ -56,7 +56,7 @@ struct CacheFile: Sendable {
 
   /// Reads the file, unless it is the one that is known. `lock` looks at the lock of other writers.
   mutating func look(at time: MonotonicTime = .now, lock: () -> LockSight) throws(CacheStoreError) -> CacheFileLook {
-    let now = WallClock.now
+    let now = WallTime.now
     var sight = LockSight.free
     let contents: SharedFile.Contents?
     do throws(FileError) {
@@ -98,7 +98,7 @@ struct CacheFile: Sendable {
   }
 
   private mutating func read(
-    _ form: [UInt8], _ found: Seen, _ sight: LockSight, at time: MonotonicTime, _ now: WallClock.Instant
+    _ form: [UInt8], _ found: Seen, _ sight: LockSight, at time: MonotonicTime, _ now: WallTime
   ) throws(CacheStoreError) -> CacheFileLook {
     if let damage, damage.digest == found.digest { throw .damaged(damage.error) }
     let opened = try mapping(CacheStoreError.sealed, seal.open(form, at: place))

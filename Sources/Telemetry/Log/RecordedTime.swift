@@ -1,24 +1,12 @@
-internal import Bytes
+// The forms of instants and of spans of time in records: RFC 3339, UTC; milliseconds.
 
-/// An instant of the wall clock, written as RFC 3339, UTC, with milliseconds.
-package struct LogInstant: Sendable, Hashable {
-  /// Seconds since 1970-01-01T00:00:00Z.
-  package let seconds: Int64
-  /// Nanoseconds after that, below 1,000,000,000.
-  package let nanoseconds: UInt32
+package import Bytes
 
-  /// An instant, as `clock_gettime` counts it.
-  package init(seconds: Int64, nanoseconds: UInt32) {
-    self.seconds = seconds
-    self.nanoseconds = nanoseconds
-  }
-}
-
-extension LogInstant: CustomStringConvertible {
-  /// The second it is in: `2026-01-02T03:04:05Z`.
-  package var description: String {
+extension UnixTime {
+  /// In the form of RFC 3339: `2026-01-02T03:04:05Z`.
+  package var rfc3339: String {
     var line = ByteBuffer(capacity: 64)
-    line.append(secondOf: self)
+    line.append(second: seconds)
     line.append(UInt8(ascii: "Z"))
     return line.withReadableBytes { String(decoding: $0, as: UTF8.self) }
   }
@@ -26,14 +14,15 @@ extension LogInstant: CustomStringConvertible {
 
 extension ByteBuffer {
   /// Appends `2026-01-02T03:04:05.678Z`. Years beyond 0 to 9999 are shown as the nearest of them.
-  mutating func append(_ instant: LogInstant) {
-    append(secondOf: instant)
-    append(fractionOf: instant)
+  mutating func append(_ instant: WallTime) {
+    append(second: instant.seconds)
+    append(UInt8(ascii: "."))
+    append(threeDigits: UInt64(instant.nanoseconds) / 1_000_000)
+    append(UInt8(ascii: "Z"))
   }
 
-  /// Appends `2026-01-02T03:04:05`, which is the same for a whole second.
-  mutating func append(secondOf instant: LogInstant) {
-    let time = CalendarTime(clamping: instant.seconds)
+  fileprivate mutating func append(second: Int64) {
+    let time = CalendarTime(clamping: second)
     append(twoDigits: UInt64(time.year) / 100)
     append(twoDigits: UInt64(time.year) % 100)
     append(UInt8(ascii: "-"))
@@ -46,13 +35,6 @@ extension ByteBuffer {
     append(twoDigits: UInt64(time.minute))
     append(UInt8(ascii: ":"))
     append(twoDigits: UInt64(time.second))
-  }
-
-  /// Appends `.678Z`.
-  mutating func append(fractionOf instant: LogInstant) {
-    append(UInt8(ascii: "."))
-    append(threeDigits: UInt64(instant.nanoseconds) / 1_000_000)
-    append(UInt8(ascii: "Z"))
   }
 
   /// Appends a number in decimal.
