@@ -44,17 +44,6 @@ enum SignInEndpoint: Sendable, Hashable {
     default: self = .nothing
     }
   }
-
-  /// The path and query that lead a person to the page for a route.
-  static func link(_ form: SignInForm) -> String {
-    var query = FormBody()
-    query.append("route", form.route)
-    if let returnTo = form.returnTo {
-      query.append("return", returnTo.text)
-      if form.asksBeforeReturn { query.append("ask", "1") }
-    }
-    return "\(form.signsOut ? logoutPath : signInPath)?\(String(decoding: query.bytes, as: UTF8.self))"
-  }
 }
 
 /// A path, perhaps with a query, of the listener's own.
@@ -100,6 +89,6 @@ package struct SignInOrigin: Sendable, Hashable {
   /// The link to sign in for a route and return to `returnTo`, a path of this listener; if it is none that may be
   /// returned to, the pages lead nowhere.
   package func link(route: String, returnTo: String?) -> String {
-    text + SignInEndpoint.link(SignInForm(route: route, returnTo: returnTo.flatMap(ReturnPath.init)))
+    text + SignInForm(route: route, returnTo: returnTo.flatMap(ReturnPath.init)).link
   }
 }

@@ -17,38 +17,32 @@ extension SignInHandler {
     do throws(ReplyForm.Problem) { state = try ReplyForm(request.query)["state"] } catch { throw .malformed }
     guard let state else { throw .unknownState }
     let browsers = origin.cookie.browsers(in: request.cookies)
-    let now = surroundings.now()
-    let entry: PendingSignIns.Entry
-    switch pending.withLock({ $0.take(state: state, browsers: browsers, now: now, lifetime: surroundings.lifetime) }) {
-    case .found(let found): entry = found
-    case .expired(let form): throw .expired.retrying(link(form))
-    case .used(let form): throw .used.retrying(link(form))
-    case .unknown: throw .unknownState
-    case .otherBrowser: throw .otherBrowser
+    let (entry, signIn) = try pending.withLock { pending throws(SignInPageFailure) in
+      try pending.take(state: state, browsers: browsers, now: surroundings.now(), lifetime: surroundings.lifetime)
     }
     // Another application's answer would hand its code to this one's provider (RFC 9700 §4.4.2).
-    guard origin.text + request.path == entry.signIn.redirectURI else {
+    guard origin.text + request.path == signIn.redirectURI else {
       surroundings.log.warning(
         "sign-in answered at another application's address",
         [
-          "route": .string(entry.form.route), "expected": .string(entry.signIn.redirectURI),
+          "route": .string(entry.form.route), "expected": .string(signIn.redirectURI),
           "next": .next(.redirectURIs),
         ])
-      throw .otherApplication.retrying(link(entry.form))
+      throw .otherApplication.retrying(entry.form)
     }
     // A reload may have given the name to another route.
     guard let route = routes[entry.form.route], Self.areServedByOneSignIn(route.subscription.key, entry.wanted) else {
       throw .unknownRoute
     }
     do throws(SignInError) {
-      let result = try await entry.signIn.finish(query: request.query)
+      let result = try await signIn.finish(query: request.query)
       await requirements.met(by: entry.requirement.met, routes: related(to: route))
       surroundings.log.info(
         "signed in", ["route": .string(route.name), "application": .string(route.subscription.application.name)])
       return await end(entry.form, route, result.account, request.source)
     } catch {
       record(error, route)
-      throw SignInPageFailure(error).retrying(link(entry.form))
+      throw SignInPageFailure(error).retrying(entry.form)
     }
   }
 
@@ -63,7 +57,7 @@ extension SignInHandler {
       // Other failures do not concern the person, and the route itself reports them.
       if let required = error.interactionRequired {
         return pages.failure(
-          .stillRequired(required.words(route: route.name, link: link(form), commands)).retrying(link(form)))
+          .stillRequired(required.words(route: route.name, link: form.link, commands)).retrying(form))
       }
     }
     if let path = form.returnTo {

@@ -33,7 +33,7 @@ extension SignInHandler {
       return pages.signedOut(nil, isAtProvider: false)
     }
     try await mapping(
-      { SignInPageFailure(.store($0)).retrying(link(form)) },
+      { SignInPageFailure(.store($0)).retrying(form) },
       awaiting: await remove(account, of: route.subscription.application))
     surroundings.log.info(
       "signed out", ["route": .string(route.name), "application": .string(route.subscription.application.name)])

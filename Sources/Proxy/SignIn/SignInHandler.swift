@@ -204,7 +204,7 @@ package final class SignInHandler: Sendable {
     guard routes[route] != nil, !hasOneName || visit.authority.lowercased() == origin.authority else { return nil }
     let form = SignInForm(route: route, returnTo: ReturnPath(target))
     var request = visit
-    request.query = Array(SignInEndpoint.link(form).utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst())
+    request.query = Array(form.link.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst())
     request.source = .unsaid
     do throws(SignInPageFailure) { return try await self.form(request, details) } catch { return nil }
   }
@@ -217,10 +217,10 @@ package final class SignInHandler: Sendable {
     let verdict = try mapping(
       { (_: CryptoError) in SignInPageFailure.busy }, seal.judge(fields["seal"] ?? "", browsers, form, now: now))
     switch verdict {
-    case _ where browsers.isEmpty: throw .noCookie.retrying(link(form))
+    case _ where browsers.isEmpty: throw .noCookie.retrying(form)
     case .good(let owner): return owner
-    case .expired: throw .expiredForm.retrying(link(form))
-    case .forged: throw .forged.retrying(link(form))
+    case .expired: throw .expiredForm.retrying(form)
+    case .forged: throw .forged.retrying(form)
     }
   }
 
@@ -252,15 +252,15 @@ package final class SignInHandler: Sendable {
       pending.withLock {
         $0.begin(
           PendingSignIns.Entry(
-            signIn: signIn, browser: Secret(browser), caller: request.caller, form: form, requirement: requirement,
-            wanted: route.subscription.key, begunAt: now))
+            state: signIn.state, signIn: signIn, browser: Secret(browser), caller: request.caller, form: form,
+            requirement: requirement, wanted: route.subscription.key, since: now))
       }
       var answer = ProxyResponse.seeOther(address)
       answer.fields.append(("Set-Cookie", setCookie(browser)))
       return answer
     } catch {
       record(error, route)
-      throw SignInPageFailure(error).retrying(link(form))
+      throw SignInPageFailure(error).retrying(form)
     }
   }
 
@@ -269,17 +269,13 @@ package final class SignInHandler: Sendable {
     origin.cookie.field(browser, lifetime: surroundings.lifetime + 600)
   }
 
-  func link(_ form: SignInForm) -> String {
-    SignInEndpoint.link(form)
-  }
-
   func record(_ error: SignInError, _ route: SignInRoute) {
     surroundings.log.warning(
       "sign-in failed",
       [
         "route": .string(route.name), "reason": .string(error.message()),
         "next": .string(
-          error.nextStep(commands, route.name, link: origin.text + link(SignInForm(route: route.name)))),
+          error.nextStep(commands, route.name, link: origin.text + SignInForm(route: route.name).link)),
       ])
   }
 }

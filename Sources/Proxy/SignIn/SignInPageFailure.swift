@@ -24,9 +24,9 @@ struct SignInPageFailure: Error {
   }
 
   /// The same with a link to begin again.
-  func retrying(_ link: String) -> SignInPageFailure {
+  func retrying(_ form: SignInForm) -> SignInPageFailure {
     var failure = self
-    failure.retry = link
+    failure.retry = form.link
     return failure
   }
 

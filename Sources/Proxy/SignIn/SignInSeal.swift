@@ -64,6 +64,17 @@ struct SignInForm: Sendable, Hashable {
   /// True if it is about signing out: its seal is not valid for signing in.
   var signsOut = false
 
+  /// The path and query that lead a person to its page.
+  var link: String {
+    var query = FormBody()
+    query.append("route", route)
+    if let returnTo {
+      query.append("return", returnTo.text)
+      if asksBeforeReturn { query.append("ask", "1") }
+    }
+    return "\(signsOut ? SignInEndpoint.logoutPath : SignInEndpoint.signInPath)?\(query.text)"
+  }
+
   /// The form that signs out of the same route.
   var signingOut: SignInForm { SignInForm(route: route, signsOut: true) }
 }

@@ -9,24 +9,28 @@ import Tokens
 @testable import Proxy
 
 @Suite struct PendingSignInsTests {
-  private static func place(
-    _ state: String, _ browser: String, of caller: SignInCaller, isOver: Bool = false, since: Int64
-  ) -> PendingSignIns.Place {
-    PendingSignIns.Place(state: state, browser: Secret(browser), caller: caller, isOver: isOver, since: UnixTime(since))
+  private static func change(
+    _ entry: PendingSignIns.Entry, _ state: String, _ browser: String, of caller: SignInCaller, since: Int64
+  ) -> PendingSignIns.Entry {
+    var entry = entry
+    (entry.state, entry.browser, entry.caller) = (state, Secret(browser), caller)
+    entry.since = UnixTime(since)
+    return entry
   }
 
   private static let alice = SignInCaller(peer: "127.0.0.1", user: 1000)
   private static let mallory = SignInCaller(peer: "127.0.0.1", user: 1001)
 
-  @Test func `a caller who begins 1,100 sign-ins loses their own, and no other person's`() {
-    var places = [Self.place("alice", "hers", of: Self.alice, since: 0)]
+  @Test func `a caller who begins 1,100 sign-ins loses their own, and no other person's`() async throws {
+    let entry = try await Self.entry()
+    var places = [Self.change(entry, "alice", "hers", of: Self.alice, since: 0)]
     for number in 0..<1100 {
       let browser = "browser \(number)"
       if let leaving = PendingSignIns.leaving(places, for: Secret(browser)) {
         #expect(leaving == "\(number - PendingSignIns.limit + 1)")
         places.removeAll { $0.state == leaving }
       }
-      places.append(Self.place("\(number)", browser, of: Self.mallory, since: Int64(1 + number)))
+      places.append(Self.change(entry, "\(number)", browser, of: Self.mallory, since: Int64(1 + number)))
     }
     #expect(places.count == PendingSignIns.limit)
     #expect(places.contains { $0.state == "alice" })
@@ -34,22 +38,24 @@ import Tokens
     #expect(PendingSignIns.leaving(places, for: Secret("hers")) == "77")
   }
 
-  @Test func `a browser has few under way, and its oldest makes room`() {
+  @Test func `a browser has few under way, and its oldest makes room`() async throws {
+    let entry = try await Self.entry()
     var places = (0..<PendingSignIns.browserLimit).map { number in
-      Self.place("\(number)", "one", of: Self.alice, since: Int64(100 - number))
+      Self.change(entry, "\(number)", "one", of: Self.alice, since: Int64(100 - number))
     }
     #expect(PendingSignIns.leaving(places, for: Secret("another")) == nil)
     #expect(PendingSignIns.leaving(places, for: Secret("one")) == "\(PendingSignIns.browserLimit - 1)")
-    places[3].isOver = true
+    places[3].signIn = nil
     #expect(PendingSignIns.leaving(places, for: Secret("one")) == nil)
   }
 
-  @Test func `an answered connection makes room before a waiting one`() {
+  @Test func `an answered connection makes room before a waiting one`() async throws {
+    let entry = try await Self.entry()
     var places = (0..<PendingSignIns.limit).map { number in
-      Self.place("\(number)", "\(number)", of: Self.alice, since: Int64(number))
+      Self.change(entry, "\(number)", "\(number)", of: Self.alice, since: Int64(number))
     }
     #expect(PendingSignIns.leaving(places, for: Secret("new")) == "0")
-    places[700].isOver = true
+    places[700].signIn = nil
     #expect(PendingSignIns.leaving(places, for: Secret("new")) == "700")
   }
 
@@ -68,33 +74,36 @@ import Tokens
       store: CacheStore.memory(), broker: TokenBroker(TokenBroker.Surroundings(now: { UnixTime(0) })),
       now: { UnixTime(0) })
     return PendingSignIns.Entry(
-      signIn: signIn, browser: Secret("hers"), caller: alice, form: SignInForm(route: "orders"),
+      state: signIn.state, signIn: signIn, browser: Secret("hers"), caller: alice, form: SignInForm(route: "orders"),
       requirement: RouteSignInRequirement(nil, configured: scopes, now: UnixTime(0)),
       wanted: TokenSubscription(application: application, subject: .account(nil), scopes: scopes).key,
-      begunAt: UnixTime(0))
+      since: UnixTime(0))
   }
 
   /// The time of the first answer, and what comes of it with sign-ins that have ten minutes.
-  @Test(arguments: [(0, "found"), (599, "found"), (600, "expired")] as [(Int64, String)])
+  @Test(
+    arguments: [(0, "found"), (599, "found"), (600, "This sign-in has expired/.bearer/sign-in?route=orders")]
+      as [(Int64, String)])
   func `an answer counts once, in time, from the browser that began`(time: Int64, first: String) async throws {
     var pending = PendingSignIns()
     let entry = try await Self.entry()
     pending.begin(entry)
     func take(_ state: String, _ browsers: [String]) -> String {
-      switch pending.take(state: state, browsers: browsers, now: UnixTime(time), lifetime: 600) {
-      case .found(let found): found.form == entry.form ? "found" : "another"
-      case .expired(let form): form == entry.form ? "expired" : "another"
-      case .used(let form): form == entry.form ? "used" : "another"
-      case .unknown: "unknown"
-      case .otherBrowser: "other browser"
+      do throws(SignInPageFailure) {
+        let found = try pending.take(state: state, browsers: browsers, now: UnixTime(time), lifetime: 600)
+        return found.0.form == entry.form && found.1.state == state ? "found" : "another"
+      } catch {
+        return "\(error.heading)\(error.retry ?? "")"
       }
     }
-    let state = entry.signIn.state
-    #expect(take("invented", ["hers"]) == "unknown")
+    let state = entry.state
+    let isOthers = "Another browser's sign-in"
+    #expect(take("invented", ["hers"]) == "Unknown sign-in")
     // Another browser's answer does not use it up.
-    #expect(take(state, []) == "other browser" && take(state, ["his"]) == "other browser")
+    #expect(take(state, []) == isOthers && take(state, ["his"]) == isOthers)
     #expect(take(state, ["planted", "hers"]) == first)
-    #expect(take(state, ["hers"]) == "used" && take(state, ["his"]) == "other browser")
+    #expect(take(state, ["hers"]) == "This sign-in is over/.bearer/sign-in?route=orders")
+    #expect(take(state, ["his"]) == isOthers)
   }
 
   static let callers: [(one: SignInCaller, other: SignInCaller, areSame: Bool)] = [

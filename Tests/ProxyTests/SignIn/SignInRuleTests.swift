@@ -200,7 +200,8 @@ import Tokens
     #expect(!text.contains("<script"))
     #expect(!text.contains("<b>/x"))
     #expect(text.contains("value=\"/&quot;&gt;&lt;b&gt;\""))
-    let failure = SignInPages().failure(SignInPageFailure(.declined(TokenErrorReply(error: evil))).retrying("/\"x"))
+    let declined = SignInPageFailure(.declined(TokenErrorReply(error: evil))).retrying(SignInForm(route: evil))
+    let failure = SignInPages().failure(declined)
     #expect(!String(decoding: failure.body, as: UTF8.self).contains("<script"))
   }
 
