@@ -77,6 +77,17 @@ public struct FieldTable: ~Copyable {
     return found
   }
 
+  /// True if the lists of this name have an element, whatever its case.
+  func lists(_ name: FieldName, _ element: Span<UInt8>, in bytes: Span<UInt8>) -> Bool {
+    for index in 0..<count where self[index].known == name {
+      var elements = ListElements(bytes, self[index].value)
+      while let place = elements.next() {
+        if bytes.extracting(place).equalsIgnoringCase(element) { return true }
+      }
+    }
+    return false
+  }
+
   mutating func append(_ line: FieldLine) {
     if count == capacity { grow() }
     unsafe (base + count).initialize(to: line)

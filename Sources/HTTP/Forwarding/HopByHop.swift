@@ -29,14 +29,10 @@ public enum HopByHop {
   /// True if the sender of this head accepts trailer fields. `TE` itself ends here; if this is true, the forwarded head
   /// has `TE: trailers` and nominates it (RFC 9110 §10.1.4). Other codings are never requested on another's behalf.
   public static func acceptsTrailers(_ fields: borrowing FieldTable, in bytes: Span<UInt8>) -> Bool {
-    for index in 0..<fields.count where fields[index].known == .te {
-      var elements = ListElements(bytes, fields[index].value)
-      while let element = elements.next() {
-        if bytes.extracting(element).equalsIgnoringCase("trailers") { return true }
-      }
-    }
-    return false
+    fields.contains(.te) && fields.lists(.te, trailers.span, in: bytes)
   }
+
+  private static let trailers = Array("trailers".utf8)
 }
 
 /// The rule for trailer fields.

@@ -22,18 +22,8 @@ package struct VaryFields: Sendable {
 
   @inline(never)
   private func writeMissing(beside fields: borrowing FieldTable, _ bytes: Span<UInt8>, into output: inout ByteBuffer) {
-    for name in names where !Self.isListed(name, in: fields, bytes) {
+    for name in names where !fields.lists(.vary, name.span, in: bytes) {
       HeadWriter.field("Vary", name.span, into: &output)
     }
-  }
-
-  private static func isListed(_ name: [UInt8], in fields: borrowing FieldTable, _ bytes: Span<UInt8>) -> Bool {
-    for index in 0..<fields.count where fields[index].known == .vary {
-      var elements = ListElements(bytes, fields[index].value)
-      while let element = elements.next() {
-        if bytes.extracting(element).equalsIgnoringCase(name.span) { return true }
-      }
-    }
-    return false
   }
 }

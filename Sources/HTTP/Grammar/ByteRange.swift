@@ -59,6 +59,18 @@ extension Span where Element == UInt8 {
     return true
   }
 
+  /// True if the bytes are those of `literal`.
+  package func equals(_ literal: StaticString) -> Bool {
+    guard count == literal.utf8CodeUnitCount else { return false }
+    for index in 0..<count where unsafe self[index] != literal.utf8Start[index] { return false }
+    return true
+  }
+
+  /// True if the bytes begin with `literal`.
+  package func starts(with literal: StaticString) -> Bool {
+    count >= literal.utf8CodeUnitCount && extracting(first: literal.utf8CodeUnitCount).equals(literal)
+  }
+
   /// True if the bytes begin with `literal`, which is in lower case, ignoring the case of ASCII letters.
   public func startsIgnoringCase(with literal: StaticString) -> Bool {
     count >= literal.utf8CodeUnitCount && extracting(first: literal.utf8CodeUnitCount).equalsIgnoringCase(literal)

@@ -25,22 +25,17 @@ public enum RequestMethod: UInt8, Sendable, Hashable {
     self = .other
     switch name.count {
     case 3:
-      if Self.spells(name, "GET") { self = .get } else if Self.spells(name, "PUT") { self = .put }
+      if name.equals("GET") { self = .get } else if name.equals("PUT") { self = .put }
     case 4:
-      if Self.spells(name, "POST") { self = .post } else if Self.spells(name, "HEAD") { self = .head }
+      if name.equals("POST") { self = .post } else if name.equals("HEAD") { self = .head }
     case 5:
-      if Self.spells(name, "PATCH") { self = .patch } else if Self.spells(name, "TRACE") { self = .trace }
+      if name.equals("PATCH") { self = .patch } else if name.equals("TRACE") { self = .trace }
     case 6:
-      if Self.spells(name, "DELETE") { self = .delete }
+      if name.equals("DELETE") { self = .delete }
     case 7:
-      if Self.spells(name, "OPTIONS") { self = .options } else if Self.spells(name, "CONNECT") { self = .connect }
+      if name.equals("OPTIONS") { self = .options } else if name.equals("CONNECT") { self = .connect }
     default: break
     }
-  }
-
-  private static func spells(_ name: Span<UInt8>, _ literal: StaticString) -> Bool {
-    for index in 0..<name.count where unsafe name[index] != literal.utf8Start[index] { return false }
-    return true
   }
 
   /// True if repeating it has no further effect (RFC 9110 §9.2.2). Of an unknown method that is not known.

@@ -25,23 +25,13 @@ enum ResponseAudience {
     }
     self = .program
     for index in 0..<head.fields.count where head.fields[index].known == .accept {
-      if Self.asksForHTML(bytes.extracting(head.fields[index].value)) { self = person }
+      var types = ListElements(bytes, head.fields[index].value)
+      while let type = types.next() {
+        // Whatever its weight.
+        var parts = ListElements(bytes, type, separator: ASCII.semicolon)
+        if let name = parts.next(), bytes.extracting(name).equalsIgnoringCase("text/html") { self = person }
+      }
     }
-  }
-
-  /// True if `text/html` is among the media types, whatever its weight.
-  private static func asksForHTML(_ value: Span<UInt8>) -> Bool {
-    var start = 0
-    for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
-      var end = start
-      while end < index, value[end] != UInt8(ascii: ";") { end += 1 }
-      var first = start
-      while first < end, value[first] == 0x20 || value[first] == 0x09 { first += 1 }
-      while end > first, value[end - 1] == 0x20 || value[end - 1] == 0x09 { end -= 1 }
-      if value.extracting(first..<end).equalsIgnoringCase("text/html") { return true }
-      start = index + 1
-    }
-    return false
   }
 }
 

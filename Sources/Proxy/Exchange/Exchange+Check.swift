@@ -232,10 +232,3 @@ extension Route {
   /// The field of its token or key.
   var credentialField: String { fixedCredential?.name.text ?? "Authorization" }
 }
-
-extension Span<UInt8> {
-  fileprivate func equals(_ literal: StaticString) -> Bool {
-    guard count == literal.utf8CodeUnitCount else { return false }
-    return indices.allSatisfy { self[$0] == literal.utf8Start[$0] }
-  }
-}

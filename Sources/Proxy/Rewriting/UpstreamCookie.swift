@@ -14,17 +14,16 @@ enum UpstreamCookie {
     if isOwn(value.extracting(first: end)) { return }
     output.append("Set-Cookie: ")
     output.append(value.extracting(first: end))
-    var path: Range<Int>?
+    var path: ByteRange?
     while end < value.count {
       let start = end + 1
       end = self.end(of: value, from: start)
       let attribute = value.extracting(start..<end)
       var equals = 0
       while equals < attribute.count, attribute[equals] != UInt8(ascii: "=") { equals += 1 }
-      let name = attribute.extracting(trimmed(attribute, 0..<equals))
+      let name = attribute.extracting(attribute.trimmed(ByteRange(from: 0, to: equals)))
       if name.equalsIgnoringCase("path") {
-        let bounds = trimmed(attribute, min(equals + 1, attribute.count)..<attribute.count)
-        path = bounds.lowerBound + start..<bounds.upperBound + start
+        path = value.trimmed(ByteRange(from: min(start + equals + 1, end), to: end))
       } else if !name.equalsIgnoringCase("domain") {
         // A cookie without a domain is for its host alone.
         output.append(";")
@@ -34,7 +33,7 @@ enum UpstreamCookie {
     // On a route of all paths the browsers' default path is narrower.
     if path != nil || route.path.count > 1 {
       output.append("; Path=")
-      writePath(value.extracting(path ?? 0..<0), route: route, into: &output)
+      writePath(value.extracting(path ?? ByteRange()), route: route, into: &output)
     }
     output.append("\r\n")
   }
@@ -57,7 +56,7 @@ enum UpstreamCookie {
   /// value alone, which then looks like one.
   private static func isOwn(_ pair: Span<UInt8>) -> Bool {
     var start = 0
-    while start < pair.count, isBlank(pair[start]) || pair[start] == UInt8(ascii: "=") { start += 1 }
+    while start < pair.count, pair[start] == 0x20 || pair[start] == 0x09 || pair[start] == ASCII.equals { start += 1 }
     return SignInCookie.occurs(in: pair.extracting(droppingFirst: start))
   }
 
@@ -66,13 +65,4 @@ enum UpstreamCookie {
     while end < value.count, value[end] != UInt8(ascii: ";") { end += 1 }
     return end
   }
-
-  private static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
-    var (start, end) = (range.lowerBound, range.upperBound)
-    while start < end, isBlank(bytes[start]) { start += 1 }
-    while end > start, isBlank(bytes[end - 1]) { end -= 1 }
-    return start..<end
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

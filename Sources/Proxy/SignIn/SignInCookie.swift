@@ -48,13 +48,8 @@ struct SignInCookie: Sendable, Hashable {
 
   /// True if a `Cookie` field has a cookie of any listener's sign-in pages.
   static func occurs(in value: Span<UInt8>) -> Bool {
-    var start = 0
-    while start < value.count {
-      while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
-      if isOurs(value, start) { return true }
-      while start < value.count, value[start] != UInt8(ascii: ";") { start += 1 }
-      start += 1
-    }
+    var pairs = ListElements(value, ByteRange(from: 0, to: value.count), separator: ASCII.semicolon)
+    while let pair = pairs.next() { if isOurs(value.extracting(pair)) { return true } }
     return false
   }
 
@@ -62,32 +57,19 @@ struct SignInCookie: Sendable, Hashable {
   @inline(never)
   static func writeOthers(of value: Span<UInt8>, into output: inout ByteBuffer) {
     var isFirst = true
-    var start = 0
-    while start < value.count {
-      while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
-      var end = start
-      while end < value.count, value[end] != UInt8(ascii: ";") { end += 1 }
-      if end > start, !isOurs(value, start) {
-        output.append(isFirst ? "Cookie: " : "; ")
-        output.append(value.extracting(start..<end))
-        isFirst = false
-      }
-      start = end + 1
+    var pairs = ListElements(value, ByteRange(from: 0, to: value.count), separator: ASCII.semicolon)
+    while let pair = pairs.next() {
+      if isOurs(value.extracting(pair)) { continue }
+      output.append(isFirst ? "Cookie: " : "; ")
+      output.append(value.extracting(pair))
+      isFirst = false
     }
     if !isFirst { output.append("\r\n") }
   }
 
-  private static func isOurs(_ value: Span<UInt8>, _ start: Int) -> Bool {
-    let prefix = hostPrefix.utf8CodeUnitCount
-    return begins(value, start, with: stem)
-      || begins(value, start, with: hostPrefix) && begins(value, start + prefix, with: stem)
-  }
-
-  private static func begins(_ value: Span<UInt8>, _ start: Int, with text: StaticString) -> Bool {
-    guard value.count - start >= text.utf8CodeUnitCount else { return false }
-    return text.withUTF8Buffer { bytes in
-      for index in bytes.indices where value[start + index] != bytes[index] { return false }
-      return true
-    }
+  private static func isOurs(_ pair: Span<UInt8>) -> Bool {
+    pair.starts(with: stem)
+      || pair.starts(with: hostPrefix)
+        && pair.extracting(droppingFirst: hostPrefix.utf8CodeUnitCount).starts(with: stem)
   }
 }
