@@ -54,7 +54,7 @@ import Testing
     var buffer = ByteBuffer(capacity: 16)
     Self.sent.write(into: &buffer)
     buffer.append("id-1")
-    RequestIdentity.replace(parent: 0xAB, of: Self.sent, in: &buffer)
+    RequestIdentity.replace(parent: Self.sent.sibling(0xAB), in: &buffer)
     #expect(buffer.bytes.text == "00-00000000000000070000000000000008-00000000000000ab-01id-1")
   }
 }

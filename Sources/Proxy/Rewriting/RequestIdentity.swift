@@ -26,10 +26,10 @@ enum RequestIdentity {
   }
 
   /// Replaces the span that the upstream gets as its request's parent.
-  static func replace(parent: UInt64, of trace: TraceContext, in buffer: inout ByteBuffer) {
+  static func replace(parent: TraceContext, in buffer: inout ByteBuffer) {
     let id = buffer.withBytes { bytes in requestID(bytes).array }
     buffer.removeAll()
-    trace.sibling(parent).write(into: &buffer)
+    parent.write(into: &buffer)
     buffer.append(id)
   }
 

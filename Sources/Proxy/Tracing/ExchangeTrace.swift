@@ -18,6 +18,8 @@ final class ExchangeTrace {
   private let epoch: UInt64
   private let start: MonotonicTime
   private let method: String
+  /// The spans' name.
+  private let name: String
   private let attributes: [(StaticString, SpanValue)]
   private let traceState: String?
   private var spans: [SpanRecord] = []
@@ -32,28 +34,19 @@ final class ExchangeTrace {
     var path = ""
   }
 
+  /// - Parameters:
+  ///   - method: nil for unknown ones, of which a caller could make any number.
+  ///   - traceStates: the values of the caller's `tracestate`.
   @inline(never)
   init(
-    _ trace: RequestTrace, of request: TracedRequest, _ tracer: Tracer, start: MonotonicTime, epoch: UInt64,
-    random: @escaping () -> UInt64
+    _ trace: RequestTrace, _ tracer: Tracer, method: String?, _ attributes: [(StaticString, SpanValue)],
+    traceStates: [String], start: MonotonicTime, epoch: UInt64, random: @escaping () -> UInt64
   ) {
-    self.trace = trace
-    self.tracer = tracer
-    self.start = start
-    self.random = random
-    self.epoch = epoch
-    method = request.method.name
-    traceState = trace.caller == nil ? nil : TraceState(request.traceStates)?.text
-    var attributes: [(StaticString, SpanValue)] = [
-      ("http.request.method", .string(method)), ("url.path", .string(request.path)),
-      ("url.scheme", .string(request.isTLS ? "https" : "http")),
-      ("network.protocol.version", .string("\(request.version.number)")),
-      ("bearer_proxy.request_id", .string(request.requestID)),
-    ]
-    if !request.host.isEmpty { attributes.append(("server.address", .string(request.host))) }
-    if let port = request.port { attributes.append(("server.port", .integer(Int64(port)))) }
-    if !request.peer.isEmpty { attributes.append(("client.address", .string(request.peer))) }
-    self.attributes = attributes
+    (self.trace, self.tracer, self.start, self.epoch, self.random) = (trace, tracer, start, epoch, random)
+    self.method = method ?? "_OTHER"
+    name = method ?? "HTTP"
+    self.attributes = [("http.request.method", .string(self.method))] + attributes
+    traceState = trace.caller == nil ? nil : TraceState(traceStates)?.text
   }
 
   private var context: TraceContext { trace.own }
@@ -93,16 +86,19 @@ final class ExchangeTrace {
 
   /// Begins an attempt at the upstream. Returns the span that its request names as its parent.
   @inline(never)
-  func beginAttempt(now: MonotonicTime) -> (trace: TraceContext, span: UInt64) {
-    let attempt = Attempt(context: context.sibling(random()), start: now)
-    self.attempt = attempt
-    return (trace.own, attempt.context.span)
+  func beginAttempt(now: MonotonicTime) -> TraceContext {
+    let span = context.sibling(random())
+    attempt = Attempt(context: span, start: now)
+    return span
   }
 
   /// Reads the target from the head that is about to be sent.
   @inline(never)
   func sends(_ head: Span<UInt8>) {
-    attempt?.path = Self.path(ofRequest: head)
+    let words = head.array.split(separator: ASCII.space, maxSplits: 2)
+    if words.count > 1 {
+      self.attempt?.path = String(decoding: words[1].prefix { $0 != ASCII.question }, as: UTF8.self)
+    }
   }
 
   /// Ends the attempt. `status`: of the answer; 0 if there is none.
@@ -112,7 +108,7 @@ final class ExchangeTrace {
     self.attempt = nil
     defer { attempts += 1 }
     var span = SpanRecord(
-      attempt.context, parent: .local(context.span), name: method == "_OTHER" ? "HTTP" : method, kind: .client,
+      attempt.context, parent: .local(context.span), name: name, kind: .client,
       start: unix(attempt.start), end: unix(now))
     span.traceState = traceState
     span.attributes = [
@@ -130,26 +126,11 @@ final class ExchangeTrace {
     spans.append(span)
   }
 
-  private static func path(ofRequest bytes: Span<UInt8>) -> String {
-    var text: [UInt8] = []
-    var isPath = false
-    for index in bytes.indices {
-      switch bytes[index] {
-      case UInt8(ascii: " ") where !isPath: isPath = true
-      case UInt8(ascii: " "), UInt8(ascii: "?"), 0x0D: return String(decoding: text, as: UTF8.self)
-      case let byte where isPath: text.append(byte)
-      default: continue
-      }
-    }
-    return ""
-  }
-
   // MARK: The end
 
   /// Passes on all spans at the end of the request.
   @inline(never)
   func end(_ record: AccessRecord, route: Route?, now: MonotonicTime) {
-    let name = method == "_OTHER" ? "HTTP" : method
     let path = route.map { String(decoding: $0.path, as: UTF8.self) }
     var span = SpanRecord(
       context, parent: trace.caller.map { .remote($0) } ?? .none, name: path.map { "\(name) \($0)" } ?? name,
@@ -176,44 +157,12 @@ final class ExchangeTrace {
   }
 }
 
-/// The facts about a request with recorded spans.
-struct TracedRequest {
-  var method: RequestMethod
-  var path: String
-  var host: String
-  var port: Int?
-  var traceStates: [String] = []
-  var version: HTTPVersion
-  var isTLS: Bool
-  var requestID: String
-  /// The caller's address; empty if it has none.
-  var peer: String
-}
-
 extension RequestOutcome {
   /// The error of an exchange that the proxy did not answer itself; nil if its status is enough.
   var errorType: String? {
     switch self {
     case .completed, .answeredByProxy: nil
     case .abortedByDownstream, .upstreamFailed, .timedOut: rawValue
-    }
-  }
-}
-
-extension RequestMethod {
-  /// The method's name; `_OTHER` for unknown methods, of which a caller could make any number.
-  fileprivate var name: String {
-    switch self {
-    case .get: "GET"
-    case .head: "HEAD"
-    case .post: "POST"
-    case .put: "PUT"
-    case .delete: "DELETE"
-    case .patch: "PATCH"
-    case .options: "OPTIONS"
-    case .trace: "TRACE"
-    case .connect: "CONNECT"
-    case .other: "_OTHER"
     }
   }
 }
