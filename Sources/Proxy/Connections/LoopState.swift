@@ -89,15 +89,8 @@ final class LoopState {
 
   // MARK: Access records
 
-  /// Records a request; the line leaves with the next batch.
-  func record(
-    _ access: AccessRecord, method: Span<UInt8>, host: Span<UInt8>, path: Span<UInt8>, caller: Span<UInt8>,
-    account: Span<UInt8>, subject: Span<UInt8>, requestID: Span<UInt8>, traceID: Span<UInt8>
-  ) {
-    guard service.accessLog != nil else { return }
-    accessRecords.append(
-      access, at: clock.wallClock(), method: method, host: host, path: path, caller: caller, account: account,
-      subject: subject, requestID: requestID, traceID: traceID)
+  /// A request was recorded: its line leaves with the next batch.
+  func hasRecorded() {
     if accessRecords.count >= Self.recordBatch || loop.now - lastFlush > Self.recordDelay || isSucceeded {
       flushAccessRecords()
     }

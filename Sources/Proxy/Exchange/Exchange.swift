@@ -205,16 +205,17 @@ struct RecordedHead {
     path = head.target.path
   }
 
-  /// Hands a request's record to the loop's writer.
+  /// Adds a request's record to the loop's.
   func record(
     _ access: AccessRecord, _ head: borrowing ByteBuffer, _ identity: borrowing ByteBuffer, caller: [UInt8],
-    account: [UInt8] = [], subject: [UInt8] = [], in state: LoopState
+    account: [UInt8], subject: [UInt8], in state: LoopState
   ) {
     let texts = head.bytes
     let ids = identity.bytes
-    state.record(
-      access, method: texts.extracting(method), host: texts.extracting(host), path: texts.extracting(path),
-      caller: caller.span, account: account.span, subject: subject.span, requestID: RequestIdentity.requestID(ids),
-      traceID: RequestIdentity.traceID(ids))
+    state.accessRecords.append(
+      access, at: state.clock.wallClock(), method: texts.extracting(method), host: texts.extracting(host),
+      path: texts.extracting(path), caller: caller.span, account: account.span, subject: subject.span,
+      requestID: RequestIdentity.requestID(ids), traceID: RequestIdentity.traceID(ids))
+    state.hasRecorded()
   }
 }
