@@ -75,15 +75,13 @@ extension Exchange {
   /// The sign-in page in the place of an answer that says that a sign-in is missing, to a browser that navigates here;
   /// so there is one page before the identity provider, not two.
   private func signInPage(insteadOf failure: ExchangeFailure) async -> ProxyResponse? {
-    guard audience == .person, case .token(let error) = failure, let required = error.interactionRequired,
-      required.reason != .accountAmbiguous, request.route?.token.onInteractionRequired != .redirect
-    else { return nil }
-    return await signInPage(reason: required.reason.rawValue)
+    guard case .token(let error) = failure, request.route?.token.onInteractionRequired != .redirect else { return nil }
+    return await signInPage(reason: SignInPages.reason(error.interactionRequired?.reason))
   }
 
-  /// The same for any reason; nil if this listener has no pages for the route.
-  func signInPage(reason: String) async -> ProxyResponse? {
-    guard let handler = facts.listener.signIn, let route = request.route,
+  /// The same for any reason; nil without one, for a program, and if this listener has no pages for the route.
+  func signInPage(reason: String?) async -> ProxyResponse? {
+    guard let reason, audience == .person, let handler = facts.listener.signIn, let route = request.route,
       let returnTo = request.returnTo
     else { return nil }
     let visit = request.headBytes.withBytes { SignInPageRequest(request.head, $0, origin: handler.origin) }

@@ -210,19 +210,13 @@ extension Exchange {
   private func signInPage(
     insteadOfRefusalOf route: Route, _ required: InteractionRequired?
   ) async -> ProxyResponse? {
-    guard facts.listener.signIn != nil, !request.admitted.hasContent, audience == .person else { return nil }
-    if let required {
-      // Of several who are signed in, one more sign-in chooses none.
-      if required.reason == .accountAmbiguous { return nil }
-    } else {
-      switch request.record.challenge {
-      case .claims, .insufficientScope, .stepUp: break
-      default: return nil
-      }
+    guard facts.listener.signIn != nil, !request.admitted.hasContent else { return nil }
+    let reason = SignInPages.reason(required?.reason, request.record.challenge)
+    if required == nil, reason != nil {
       guard await state.service.process.signInRequirements.requirement(of: route.name) != nil else { return nil }
     }
     request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
-    return await signInPage(reason: required?.reason.rawValue ?? "upstream_challenge")
+    return await signInPage(reason: reason)
   }
 
   /// Writes a page with the status and the fields of an upstream's answer, but for those that are about its content.

@@ -11,6 +11,18 @@ struct SignInPages: Sendable {
   /// True if the pages answer an address with a code in it.
   var hidesQuery = false
 
+  /// The reason for a page in place of another answer; nil: there is none. `required`: the provider's reason for giving
+  /// no token without a person; `challenge`: of an upstream that refuses the token.
+  static func reason(_ required: InteractionReason?, _ challenge: RecordedChallenge? = nil) -> String? {
+    switch (required, challenge) {
+    // Of several who are signed in, one more sign-in chooses none.
+    case (.accountAmbiguous, _): nil
+    case (let required?, _): required.rawValue
+    case (nil, .claims), (nil, .insufficientScope), (nil, .stepUp): "upstream_challenge"
+    case (nil, _): nil
+    }
+  }
+
   /// The contents of the page with the button.
   struct Question {
     var words: SignInText

@@ -5,6 +5,7 @@ import HTTP
 import HTTPClient
 import Identity
 import Platform
+import Telemetry
 import Testing
 import Tokens
 
@@ -25,6 +26,18 @@ import Tokens
     ("/" + String(repeating: "a", count: 2048), false),
   ]) func `a browser returns to a path of the listener only`(text: String, isAllowed: Bool) {
     #expect((ReturnPath(text) != nil) == isAllowed)
+  }
+
+  @Test func `a page replaces an answer that one more sign-in can change`() {
+    for challenge in [nil] + RecordedChallenge.allCases {
+      let isMet = challenge == .claims || challenge == .insufficientScope || challenge == .stepUp
+      #expect(SignInPages.reason(nil, challenge) == (isMet ? "upstream_challenge" : nil))
+      // Of several who are signed in, it chooses none.
+      #expect(SignInPages.reason(.accountAmbiguous, challenge) == nil)
+      for reason in InteractionReason.allCases where reason != .accountAmbiguous {
+        #expect(SignInPages.reason(reason, challenge) == reason.rawValue)
+      }
+    }
   }
 
   @Test(arguments: [
