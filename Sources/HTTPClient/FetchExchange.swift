@@ -7,14 +7,7 @@ final class FetchExchange {
   private let request: FetchRequest
   private let waiter: Waiter
   private let resolver: Resolver
-  private var deadline: MonotonicTime
-  private var input = ByteBuffer(capacity: 16 * 1024)
-  private var parser = ResponseHeadParser()
-  private var head = ResponseHead()
-
-  private static let limits = HeadLimits(headBytes: 64 * 1024)
-  /// Interim responses at most to a request of the proxy's own.
-  static let interimLimit = 32
+  private let deadline: MonotonicTime
 
   init(_ request: FetchRequest, waiter: Waiter, resolver: Resolver, deadline: MonotonicTime) {
     self.request = request
@@ -52,11 +45,24 @@ final class FetchExchange {
   }
 
   private func run(on connection: ByteStream) async throws(FetchError) -> FetchResponse {
-    try await send(on: connection)
-    if let limit = request.answerLimit { deadline = max(deadline, .now + limit) }
-    let (framing, fields) = try await receiveHead(from: connection)
-    let (body, trailers) = try await receiveBody(framing, from: connection)
-    return FetchResponse(status: head.status, fields: fields + trailers, body: body)
+    let exchange = RequestExchange(connection, host: host, waiter, until: deadline)
+    try await exchange.send(requestBytes())
+    if let limit = request.answerLimit { exchange.deadline = max(deadline, .now + limit) }
+    let byteCount = try await exchange.receiveHead()
+    let method: RequestMethod = if case .get = request.method { .get } else { .post }
+    let framing: BodyFraming
+    do throws(FramingError) {
+      framing = try exchange.input.withBytes { bytes throws(FramingError) in
+        try BodyFraming.response(exchange.head, bytes, requestMethod: method)
+      }
+    } catch {
+      throw .malformed(host: host)
+    }
+    // The head's bytes are gone behind that.
+    let fields = exchange.texts(exchange.head.fields)
+    exchange.input.consume(byteCount)
+    let (body, trailers) = try await receiveBody(framing, of: exchange)
+    return FetchResponse(status: exchange.head.status, fields: fields + trailers, body: body)
   }
 
   private func connect(
@@ -83,17 +89,6 @@ final class FetchExchange {
 
   // MARK: Request
 
-  private func send(on stream: ByteStream) async throws(FetchError) {
-    var output = requestBytes()
-    while !output.isEmpty {
-      switch output.send(to: stream) {
-      case .moved: continue
-      case .wouldBlock: try await wait(stream, stream.sendInterest)
-      case .endOfStream, .failed: throw .closed(host: host)
-      }
-    }
-  }
-
   private func requestBytes() -> ByteBuffer {
     var output = ByteBuffer(capacity: 2048)
     var (method, contentFields) = ("GET", "")
@@ -112,96 +107,38 @@ final class FetchExchange {
 
   // MARK: Response
 
-  /// Receives the final head. Its bytes are gone behind that; its fields are texts.
-  private func receiveHead(
-    from stream: ByteStream
-  ) async throws(FetchError) -> (BodyFraming, fields: [(name: String, value: String)]) {
-    while true {
-      switch input.withBytes({ parser.parse($0, into: &head, limits: Self.limits) }) {
-      case .invalid:
-        // The type of a TLS alert (RFC 8446 §5.1), with which a TLS server answers anything else.
-        throw input.withBytes { $0[0] } == 0x15 ? .answeredWithTLS(host: host) : .malformed(host: host)
-      case .needsMore: try await receiveMore(from: stream)
-      case .complete(let byteCount):
-        defer { input.consume(byteCount) }
-        if head.isInterim {
-          interimHeads += 1
-          if interimHeads > FetchExchange.interimLimit { throw .malformed(host: host) }
-          continue
-        }
-        let method: RequestMethod = if case .get = request.method { .get } else { .post }
-        do throws(FramingError) {
-          let framing = try input.withBytes { bytes throws(FramingError) in
-            try BodyFraming.response(head, bytes, requestMethod: method)
-          }
-          return (framing, texts(head.fields))
-        } catch {
-          throw .malformed(host: host)
-        }
-      }
-    }
-  }
-
-  private var interimHeads = 0
-
-  private func texts(_ fields: borrowing FieldTable) -> [(name: String, value: String)] {
-    input.withBytes { bytes in
-      (0..<fields.count).map { index in
-        let line = fields[index]
-        return (name: bytes.extracting(line.name).text.lowercased(), value: bytes.extracting(line.value).text)
-      }
-    }
-  }
-
   private func receiveBody(
-    _ framing: BodyFraming, from stream: ByteStream
+    _ framing: BodyFraming, of exchange: RequestExchange
   ) async throws(FetchError) -> ([UInt8], trailers: [(name: String, value: String)]) {
     if case .fixed(let count) = framing, count > UInt64(request.bodyLimit) { throw .tooLarge(host: host) }
     var reader = ContentReader(framing)
     var trailers = TrailerParser()
     var body: [UInt8] = []
     while true {
-      switch input.withBytes({ reader.next($0, &trailers, Self.limits) }) {
+      switch exchange.input.withBytes({ reader.next($0, &trailers, RequestExchange.limits) }) {
       case .needsMore(let consumed):
-        input.consume(consumed)
-        if try await !receiveMoreOrEnd(from: stream), !reader.senderEnded() { throw .closed(host: host) }
+        exchange.input.consume(consumed)
+        if try await !exchange.receive(), !reader.senderEnded() { throw .closed(host: host) }
       case .data(let start, let count):
         guard body.count + count <= request.bodyLimit else { throw .tooLarge(host: host) }
-        input.withBytes { body += $0.extracting(start..<start + count).array }
-        input.consume(start + count)
-      case .lastChunk(let consumed) where request.takesTrailers: input.consume(consumed)
-      case .end where request.takesTrailers: return (body, texts(trailers.fields))
+        exchange.input.withBytes { body += $0.extracting(start..<start + count).array }
+        exchange.input.consume(start + count)
+      case .lastChunk(let consumed) where request.takesTrailers: exchange.input.consume(consumed)
+      case .end where request.takesTrailers: return (body, exchange.texts(trailers.fields))
       case .lastChunk, .end: return (body, [])
       case .invalid: throw .malformed(host: host)
       }
     }
   }
+}
 
-  // MARK: Bytes
-
-  private func receiveMore(from stream: ByteStream) async throws(FetchError) {
-    guard try await receiveMoreOrEnd(from: stream) else { throw .closed(host: host) }
-  }
-
-  /// False: the peer has ended its direction in order.
-  private func receiveMoreOrEnd(from stream: ByteStream) async throws(FetchError) -> Bool {
-    input.reserve(4096)
-    while true {
-      switch input.receive(from: stream) {
-      case .moved:
-        // A peer that sends as fast as it is read must not keep others from their turn, nor pass the deadline.
-        await Task.yield()
-        if waiter.loop.now >= deadline { throw .timedOut(host: host) }
-        return true
-      case .endOfStream: return false
-      case .failed: throw .closed(host: host)
-      case .wouldBlock: try await wait(stream, stream.receiveInterest)
+extension RequestExchange {
+  fileprivate func texts(_ fields: borrowing FieldTable) -> [(name: String, value: String)] {
+    input.withBytes { bytes in
+      (0..<fields.count).map { index in
+        let line = fields[index]
+        return (name: bytes.extracting(line.name).text.lowercased(), value: bytes.extracting(line.value).text)
       }
     }
-  }
-
-  private func wait(_ stream: ByteStream, _ interest: Readiness) async throws(FetchError) {
-    waiter.watch(stream.channel, interest)
-    if await waiter.wait(until: deadline) == .timedOut { throw .timedOut(host: host) }
   }
 }

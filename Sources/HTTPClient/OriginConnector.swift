@@ -72,19 +72,13 @@ package struct OriginConnector {
     }
     let channel = try await connectedChannel(
       proxy.host, proxy.port, waiter, until: deadline, orThrow: UpstreamError.proxyUnreachable)
-    let isOpen: Bool
-    do throws(ProxyRefusal) {
-      isOpen = try await ConnectTunnel.open(
-        channel, through: proxy, to: origin.host, origin.port, waiter, until: deadline)
+    do throws(UpstreamError) {
+      try await ConnectTunnel.open(channel, through: proxy, to: origin.host, origin.port, waiter, until: deadline)
+      return channel
     } catch {
       channel.close()
-      throw .proxy(error)
+      throw error
     }
-    guard isOpen else {
-      channel.close()
-      throw .timedOut
-    }
-    return channel
   }
 
   private func connectedChannel(
