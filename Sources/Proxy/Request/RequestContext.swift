@@ -175,25 +175,13 @@ final class LentMemory {
   var attempts = FreeList<UpstreamAttempt>()
   /// The streams of callers' connections with HTTP/2.
   let streams = SpareStreams()
-  /// The free places for them, and the fewest since the last look.
-  private var places: [any StreamPlace] = []
-  private var fewestPlaces = 0
-
-  /// A free place; nil if there is none.
-  func takePlace() -> (any StreamPlace)? {
-    guard let place = places.popLast() else { return nil }
-    fewestPlaces = min(fewestPlaces, places.count)
-    return place
-  }
-
-  func giveBack(_ place: any StreamPlace) { places.append(place) }
+  /// The free places for them.
+  var places = FreeList<any StreamPlace>()
 
   /// Drops the objects that were unused since the last call. Returns their number.
   func sweep() -> Int {
-    for place in places.suffix(fewestPlaces) { place.retire() }
-    places.removeLast(fewestPlaces)
-    fewestPlaces = places.count
-    return buffers.sweep() + requests.sweep() + attempts.sweep() + streams.sweep()
+    for place in places.sweep() { place.retire() }
+    return buffers.sweep().count + requests.sweep().count + attempts.sweep().count + streams.sweep()
   }
 }
 
@@ -207,32 +195,39 @@ protocol Reusable: AnyObject {
 }
 
 /// The free objects of one kind on one loop.
-struct FreeList<Element: Reusable> {
+struct FreeList<Element> {
   private var free: [Element] = []
   private var fewest = 0
 
+  /// An object; nil if none is free.
+  mutating func take() -> Element? {
+    guard let element = free.popLast() else { return nil }
+    fewest = min(fewest, free.count)
+    return element
+  }
+
+  mutating func keep(_ element: consuming Element) { free.append(element) }
+
+  /// Removes the objects that were unused since the last call.
+  mutating func sweep() -> [Element] {
+    let unneeded = Array(free.suffix(fewest))
+    free.removeLast(unneeded.count)
+    fewest = free.count
+    return unneeded
+  }
+}
+
+extension FreeList where Element: Reusable {
   /// Buffers that a body has grown beyond this are not kept if there are enough others.
   private static var grown: Int { 256 * 1024 }
   private static var enough: Int { 16 }
 
   /// An object without a trace of a former subject.
-  mutating func take(_ limits: HeadLimits) -> Element {
-    guard let element = free.popLast() else { return Element(limits) }
-    fewest = min(fewest, free.count)
-    return element
-  }
+  mutating func take(_ limits: HeadLimits) -> Element { take() ?? Element(limits) }
 
   mutating func giveBack(_ element: consuming Element) {
     if free.count >= Self.enough, element.capacity > Self.grown { return }
     element.clear()
-    free.append(element)
-  }
-
-  /// Drops the objects that were unused since the last call. Returns their number.
-  mutating func sweep() -> Int {
-    let unneeded = min(fewest, free.count)
-    free.removeLast(unneeded)
-    fewest = free.count
-    return unneeded
+    keep(element)
   }
 }

@@ -40,7 +40,7 @@ final class DownstreamStream: Caller, StreamPlace {
   /// A free place of the loop's, or a new one.
   static func take(on home: ProxyLoop) -> DownstreamStream {
     // No other places are given back.
-    home.lent.takePlace().map { unsafeDowncast($0, to: Self.self) } ?? Self(home.loop)
+    home.lent.places.take().map { unsafeDowncast($0, to: Self.self) } ?? Self(home.loop)
   }
 
   private var connection: DownstreamConnection {
@@ -193,7 +193,7 @@ final class DownstreamStream: Caller, StreamPlace {
     if present.isCounted { present.facts.state.service.process.connections.closed() }
     present.connection.waiter.signal()
     self.present = nil
-    if isTunnel { isRetired = true } else { home.lent.giveBack(self) }
+    if isTunnel { isRetired = true } else { home.lent.places.keep(self) }
   }
 }
 
