@@ -1,7 +1,6 @@
 // Reports of reloads to people and machines: log, metrics, `/status`. The executable reloads.
 
 package import Bytes
-internal import Platform
 package import Telemetry
 internal import Tokens
 
@@ -29,30 +28,14 @@ package struct ReloadReport: Sendable, Hashable {
   package init(inForceSince: UnixTime) {
     self.inForceSince = inForceSince
   }
-}
 
-package final class ReloadHistory: Sendable {
-  private let stored: Locked<ReloadReport>
-
-  /// Begins with a start.
-  package init(_ report: ReloadReport) {
-    stored = Locked(report)
+  /// Records a configuration that is in force from now on.
+  package mutating func succeeded(at now: UnixTime, needRestart: [String]) {
+    generation += 1
+    (inForceSince, refusal, self.needRestart) = (now, nil, needRestart)
   }
 
-  package var report: ReloadReport { stored.withLock { $0 } }
-
-  package func succeeded(at now: UnixTime, needRestart: [String]) {
-    stored.withLock { report in
-      report.generation += 1
-      report.inForceSince = now
-      report.refusal = nil
-      report.needRestart = needRestart
-    }
-  }
-
-  package func failed(at now: UnixTime, issues: [String]) {
-    stored.withLock { $0.refusal = ReloadReport.Refusal(at: now, issues: issues) }
-  }
+  package mutating func failed(at now: UnixTime, issues: [String]) { refusal = Refusal(at: now, issues: issues) }
 }
 
 package struct ReloadMetrics: Sendable {

@@ -14,7 +14,7 @@ package final class AdminServer: Sendable {
   private let proxy: ProxyServer
   private let loop: EventLoop
   private let callers: Locked<AdminCallers>
-  private let reloads: ReloadHistory
+  private let reloads: Locked<ReloadReport>
   private let quit: @Sendable () -> Void
   private let isDraining = Atomic(false)
   private let startedAt = UnixTime.now
@@ -22,7 +22,7 @@ package final class AdminServer: Sendable {
 
   /// An admin server on `loop`. `quit` is called if a caller with control asks for the process's end.
   package init(
-    of proxy: ProxyServer, loop: EventLoop, callers: AdminCallers, reloads: ReloadHistory,
+    of proxy: ProxyServer, loop: EventLoop, callers: AdminCallers, reloads: Locked<ReloadReport>,
     quit: @escaping @Sendable () -> Void = {}
   ) {
     self.proxy = proxy
@@ -164,7 +164,7 @@ package final class AdminServer: Sendable {
     return StatusReport(
       description: service.description, startedAt: startedAt, now: now,
       isDraining: isDraining.load(ordering: .relaxed), readiness: await readinessReport(now),
-      routes: routes, programs: service.programStatuses(routes), reload: reloads.report,
+      routes: routes, programs: service.programStatuses(routes), reload: reloads.withLock { $0 },
       callers: (
         registry.value(of: metrics.connectionsOpen), registry.value(of: metrics.http2Connections),
         registry.value(of: metrics.http2Streams)

@@ -146,7 +146,7 @@ struct Composition {
   let store: CacheStore
   /// Takes tokens until a server is there to publish them to.
   let publications: Publications
-  let reloads: ReloadHistory
+  let reloads: Locked<ReloadReport>
   /// The sender of spans; nil if nothing is traced.
   let exporter: TraceExporter?
   private let metrics: Locked<ProcessMetrics>
@@ -229,7 +229,7 @@ struct Composition {
     cacheCondition = condition
     cachePlace = cache.place ?? ""
     authentication = ClientAuthenticationMemory { $0.write(to: log) }
-    reloads = ReloadHistory(ReloadReport(inForceSince: .now))
+    reloads = Locked(ReloadReport(inForceSince: .now))
     countReload(nil)
   }
 

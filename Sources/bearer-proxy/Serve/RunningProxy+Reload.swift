@@ -76,9 +76,9 @@ extension RunningProxy {
     await composition.broker.follow(next.subscriptions)
     await keepTokensReady()
     watchCertificates()
-    composition.reloads.succeeded(at: .now, needRestart: needRestart)
+    composition.reloads.withLock { $0.succeeded(at: .now, needRestart: needRestart) }
     composition.countReload(.succeeded)
-    let report = composition.reloads.report
+    let report = composition.reloads.withLock { $0 }
     composition.log.info("configuration reloaded", ["generation": .integer(report.generation)])
     for handover in handovers {
       composition.log.info(
@@ -98,7 +98,7 @@ extension RunningProxy {
 
   private func report(_ error: ConfigurationError) {
     let issues = error.issues.map(\.description)
-    composition.reloads.failed(at: .now, issues: issues)
+    composition.reloads.withLock { $0.failed(at: .now, issues: issues) }
     composition.countReload(.failed)
     for issue in issues {
       composition.log.error(
