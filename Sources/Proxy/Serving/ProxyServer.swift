@@ -166,15 +166,10 @@ package final class ProxyServer: Sendable {
 
   /// Logs that all connections are busy.
   private func noteFullHouse(_ state: LoopState) {
-    if state.service.limits.isShortOfDescriptors {
-      notePause(
-        "as many connections as there are file descriptors for, and all are busy",
-        next: .busyOpenFiles, state)
-    } else {
-      notePause(
-        "as many connections as limits.connections, and all are busy",
-        next: .busyConnections, state)
-    }
+    let isShort = state.service.limits.isShortOfDescriptors
+    notePause(
+      "as many connections as \(isShort ? "there are file descriptors for" : "limits.connections"), and all are busy",
+      next: isShort ? .busyOpenFiles : .busyConnections, state)
   }
 
   private func keepHouse(_ home: Confined<ProxyLoop>) async {
