@@ -74,10 +74,9 @@ package final class CallerSession: Session {
   }
 
   override func headBegins(_ frame: nghttp2_frame) {
-    fields.reset()
-    (isInHead, isRefusing, isMalformed) = (true, false, false)
+    super.headBegins(frame)
+    isRefusing = false
     lastStream = max(lastStream, frame.hd.stream_id)
-    headStream = frame.hd.stream_id
     if frame.headers.cat == NGHTTP2_HCAT_REQUEST, activeCount >= limits.streams {
       nghttp2_submit_rst_stream(handle, 0, frame.hd.stream_id, NGHTTP2_REFUSED_STREAM.rawValue)
       // libnghttp2 does not tell the end of a head whose stream is closing.
@@ -127,9 +126,7 @@ package final class CallerSession: Session {
     if !stream.mayBeReset { countReset() }
   }
 
-  override func streamClosed(_ id: Int32, _ code: UInt32) {
-    if id == headStream { isInHead = false }
-    guard let stream = streams.removeValue(forKey: id) else { return }
+  override func closed(_ stream: SessionStream, _ code: UInt32) {
     if !stream.isSent || !stream.incoming.hasEnded {
       breakOff(stream)
     } else if stream.incoming.isEmpty {
@@ -140,14 +137,8 @@ package final class CallerSession: Session {
 
   // MARK: Frames of ours
 
-  override func frameWasSent(_ frame: nghttp2_frame) {
+  override func otherFrameWasSent(_ frame: nghttp2_frame) {
     switch UInt32(frame.hd.type) {
-    case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-      guard let stream = streams[frame.hd.stream_id] else { break }
-      if UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 {
-        stream.isSent = true
-        note(.writable, stream)
-      }
     case NGHTTP2_RST_STREAM.rawValue:
       if streams[frame.hd.stream_id]?.isGivenUp == true { break }
       // A refusal is no error of the peer's, which may not know the limit yet; what it resets itself is counted when it

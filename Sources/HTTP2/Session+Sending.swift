@@ -58,8 +58,16 @@ extension Session {
 
   /// A frame is made. It leaves with the bytes that libnghttp2 returns next.
   final func frameLeaves(_ frame: nghttp2_frame) {
-    if UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue { leavingHead = streams[frame.hd.stream_id] }
-    frameWasSent(frame)
+    let (type, stream) = (UInt32(frame.hd.type), streams[frame.hd.stream_id])
+    if type == NGHTTP2_HEADERS.rawValue { leavingHead = stream }
+    guard let stream, type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue else {
+      return otherFrameWasSent(frame)
+    }
+    stream.answer.isRequested = true
+    if UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 {
+      stream.isSent = true
+      note(.writable, stream)
+    }
   }
 
   private static var frameHead: Int { 9 }

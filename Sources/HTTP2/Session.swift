@@ -312,6 +312,11 @@ package class Session {
     reset(stream, nghttp2_error_code(code))
   }
 
+  final func streamClosed(_ id: Int32, _ code: UInt32) {
+    if id == headStream { isInHead = false }
+    if let stream = streams.removeValue(forKey: id) { closed(stream, code) }
+  }
+
   final func trailersArrived(_ stream: SessionStream) {
     stream.incoming.end(trailers: fields)
     note(.readable, stream)
@@ -320,7 +325,11 @@ package class Session {
   // MARK: Differences of the sides
 
   func isForEndedStream(_ header: nghttp2_frame_hd) -> Bool { preconditionFailure(Self.sides) }
-  func headBegins(_ frame: nghttp2_frame) { preconditionFailure(Self.sides) }
+  func headBegins(_ frame: nghttp2_frame) {
+    fields.reset()
+    (isInHead, isMalformed) = (true, false)
+    headStream = frame.hd.stream_id
+  }
   /// Adds a field. False: it is malformed.
   func add(_ name: Span<UInt8>, _ value: Span<UInt8>, of frame: nghttp2_frame) -> Bool {
     preconditionFailure(Self.sides)
@@ -330,8 +339,9 @@ package class Session {
   }
   func headArrived(_ frame: nghttp2_frame, endsStream: Bool) { preconditionFailure(Self.sides) }
   func otherFrameArrived(_ frame: nghttp2_frame) { preconditionFailure(Self.sides) }
-  func frameWasSent(_ frame: nghttp2_frame) { preconditionFailure(Self.sides) }
-  func streamClosed(_ id: Int32, _ code: UInt32) { preconditionFailure(Self.sides) }
+  /// A frame was made that is none of a message.
+  func otherFrameWasSent(_ frame: nghttp2_frame) { preconditionFailure(Self.sides) }
+  func closed(_ stream: SessionStream, _ code: UInt32) { preconditionFailure(Self.sides) }
   /// Makes a frame of a head of the outgoing message. False: it cannot be sent.
   func submitHead(_ step: StreamOutput.HeadStep, _ stream: SessionStream) -> Bool { preconditionFailure(Self.sides) }
 

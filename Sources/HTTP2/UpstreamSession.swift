@@ -108,12 +108,6 @@ package final class UpstreamSession: Session {
 
   override func isForEndedStream(_ header: nghttp2_frame_hd) -> Bool { streams[header.stream_id] == nil }
 
-  override func headBegins(_ frame: nghttp2_frame) {
-    fields.reset()
-    (isInHead, isMalformed) = (true, false)
-    headStream = frame.hd.stream_id
-  }
-
   private func isTrailer(_ frame: nghttp2_frame) -> Bool { streams[frame.hd.stream_id]?.hasHead ?? false }
 
   override func add(_ name: Span<UInt8>, _ value: Span<UInt8>, of frame: nghttp2_frame) -> Bool {
@@ -181,9 +175,7 @@ package final class UpstreamSession: Session {
     }
   }
 
-  override func streamClosed(_ id: Int32, _ code: UInt32) {
-    if id == headStream { isInHead = false }
-    guard let stream = streams.removeValue(forKey: id) else { return }
+  override func closed(_ stream: SessionStream, _ code: UInt32) {
     if stream.incoming.hasEnded {
       // RFC 9113 §8.1: a reset without an error behind a whole response says that the rest of the request is unneeded.
       stream.answer.isClosed = true
@@ -199,20 +191,12 @@ package final class UpstreamSession: Session {
 
   // MARK: Frames of ours
 
-  override func frameWasSent(_ frame: nghttp2_frame) {
-    guard let stream = streams[frame.hd.stream_id] else { return }
-    switch UInt32(frame.hd.type) {
-    case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-      stream.answer.isRequested = true
-      if UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 {
-        stream.isSent = true
-        note(.writable, stream)
-      }
-    case NGHTTP2_RST_STREAM.rawValue where !stream.isGivenUp:
-      countStreamError()
-      fail(stream, .malformed)
-    default: break
-    }
+  override func otherFrameWasSent(_ frame: nghttp2_frame) {
+    guard UInt32(frame.hd.type) == NGHTTP2_RST_STREAM.rawValue, let stream = streams[frame.hd.stream_id],
+      !stream.isGivenUp
+    else { return }
+    countStreamError()
+    fail(stream, .malformed)
   }
 
   override func submitHead(_ step: StreamOutput.HeadStep, _ stream: SessionStream) -> Bool {
