@@ -114,8 +114,8 @@ extension Exchange {
   }
 
   /// Counts and remembers that a token needs a person, and notes if a person's browser asks.
-  func noteInteraction(_ failure: ExchangeFailure, _ route: Route) {
-    guard case .token(let error) = failure, let required = error.interactionRequired else { return }
+  func noteInteraction(_ required: InteractionRequired) {
+    guard let route = request.route else { return }
     if audience == .person, request.handOut == nil, facts.listener.programs == nil {
       request.returnTo = request.headBytes.withBytes { Self.target(request.head, $0) }
     }

@@ -201,7 +201,6 @@ extension Exchange {
     do throws(ExchangeFailure) {
       return .bearer(try await bearer(slot, of: route))
     } catch {
-      noteInteraction(error, route)
       // A caller that makes room for another one has no time left for an upstream.
       guard route.token.whenUnavailable == .forwardWithout, !caller.mustEnd, case .token(let reason) = error,
         reason.interactionRequired == nil, reason.assertionRefused == nil
@@ -236,9 +235,10 @@ extension Exchange {
         spans, of: subscription, since: asked, now: state.loop.now, source: request.record.tokenSource, error: nil)
       return value
     } catch {
-      // Without an account there was no request to the provider.
-      if error.interactionRequired?.reason.isWithoutAccount == true {
-        request.record.tokenSource = .none
+      if let required = error.interactionRequired {
+        // Without an account there was no request to the provider.
+        if required.reason.isWithoutAccount { request.record.tokenSource = .none }
+        noteInteraction(required)
       }
       request.trace?.endToken(
         spans, of: subscription, since: asked, now: state.loop.now, source: request.record.tokenSource, error: error)

@@ -32,7 +32,8 @@ extension Exchange {
       } else if let refused = wish.refused, !isHeld || request.credential.owner == .proxy {
         request.credential = .bearer(try await tokenBeside(refused, for: route))
       } else if !isHeld {
-        request.credential = .bearer(try await tokenToHandOut(for: route))
+        guard let slot = request.slot else { throw .handOut(.route) }
+        request.credential = .bearer(try await bearer(slot, of: route))
       }
       if wish.wantsRefusal { throw .handOut(.overtaken) }
       writeToken(keepsConnection: keepsConnection)
@@ -55,16 +56,6 @@ extension Exchange {
       table: state.service.table, normalPath: &request.path, found: &request.route)
     request.handOut = admission.request
     return admission.request
-  }
-
-  private func tokenToHandOut(for route: Route) async throws(ExchangeFailure) -> BearerValue {
-    guard let slot = request.slot else { throw .handOut(.route) }
-    do throws(ExchangeFailure) {
-      return try await bearer(slot, of: route)
-    } catch {
-      noteInteraction(error, route)
-      throw error
-    }
   }
 
   private func tokenBeside(

@@ -91,15 +91,10 @@ extension Exchange {
       if held.claimsRefresh(at: now) { state.service.process.broker.refreshBehind(subscription(of: slot)) }
       return held
     }
-    do throws(ExchangeFailure) {
-      let wanted = subscription(of: slot, for: asked.subjectToken)
-      let value = try await bearer(wanted, leastLife: asked.program.leastLife)
-      if token.isForCallers { request.callerToken?.keep(value, for: slot) } else { state.bearers[slot] = value }
-      return value
-    } catch {
-      if let route = request.route { noteInteraction(error, route) }
-      throw error
-    }
+    let wanted = subscription(of: slot, for: asked.subjectToken)
+    let value = try await bearer(wanted, leastLife: asked.program.leastLife)
+    if token.isForCallers { request.callerToken?.keep(value, for: slot) } else { state.bearers[slot] = value }
+    return value
   }
 
   // MARK: Answers
