@@ -61,21 +61,12 @@ extension ByteBuffer {
     case .chunked: HeadWriter.chunkedCoding(into: &self)
     case .untilClose: break
     }
-    let notice: ConnectionNotice =
-      switch persistence {
-      case .keepAlive: .kept
-      case .close: .closed
-      }
-    HeadWriter.end(notice, for: version, into: &self)
+    HeadWriter.end(persistence == .keepAlive ? .kept : .closed, for: version, into: &self)
   }
 
   /// Writes a piece of the content.
   mutating func appendPiece(_ bytes: [UInt8], _ framing: ResponseFraming) {
-    guard case .chunked = framing else {
-      append(bytes)
-      return
-    }
-    HeadWriter.chunk(bytes.span, into: &self)
+    if case .chunked = framing { HeadWriter.chunk(bytes.span, into: &self) } else { append(bytes) }
   }
 
   /// Writes the end of the content.

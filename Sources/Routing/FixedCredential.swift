@@ -16,15 +16,8 @@ package struct FixedCredential: Sendable, Hashable {
   package init(_ name: RouteFieldName, _ value: Secret) {
     self.name = name
     self.value = value
-    let bytes = value.bytes
-    var scheme = 0
-    if name.isAuthorization {
-      for index in bytes.indices where bytes[index] == ASCII.space {
-        scheme = index + 1
-        break
-      }
-    }
-    schemeCount = scheme
+    let space = name.isAuthorization ? value.bytes.indices.first { value.bytes[$0] == ASCII.space } : nil
+    schemeCount = space.map { $0 + 1 } ?? 0
   }
 
   /// Basic credentials (RFC 7617); nil if the user name has a colon, or either part a control character.
@@ -34,10 +27,6 @@ package struct FixedCredential: Sendable, Hashable {
       let name = RouteFieldName("Authorization")
     else { return nil }
     self.init(name, Secret("Basic \(Base64.encode(text))"))
-  }
-
-  package static func == (left: FixedCredential, right: FixedCredential) -> Bool {
-    left.name == right.name && left.value == right.value
   }
 
   /// Hashes the name: a secret has no hash.

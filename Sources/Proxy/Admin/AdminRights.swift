@@ -8,7 +8,7 @@ internal import Platform
 package import Routing
 
 /// A right of a request to the admin listener. Each right includes those before it.
-enum AdminRight: Int, Comparable, CaseIterable {
+enum AdminRight: Comparable, CaseIterable {
   case none
   /// `/healthz`, `/readyz` without its details, `/metrics`.
   case probes
@@ -18,8 +18,6 @@ enum AdminRight: Int, Comparable, CaseIterable {
   case control
   /// `/token`: the tokens of routes.
   case tokens
-
-  static func < (one: AdminRight, other: AdminRight) -> Bool { one.rawValue < other.rawValue }
 
   /// The right that a path needs. A caller without control learns only that a path is not for it, not whether it
   /// exists.

@@ -86,7 +86,7 @@ final class ProxyLoop {
     guard unfinished > max(service.limits.unfinished / loops, 1),
       let longest = longestUnfinished.next(of: connections.values.lazy.filter(\.isUnfinished))
     else { return }
-    current.metrics.add(service.metrics.limits[Limit.unfinished.row])
+    current.metrics.add(service.metrics.limits[Limit.unfinished.position])
     longest.makeRoom()
   }
 

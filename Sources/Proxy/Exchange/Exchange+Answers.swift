@@ -138,7 +138,7 @@ extension Exchange {
     request.record.problem = problem.type
     let metrics = state.service.metrics
     state.metrics.add(metrics.problems[metrics.row(request.record.route), problem.type.position])
-    if let limit = failure.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
+    if let limit = failure.limit { state.metrics.add(state.service.metrics.limits[limit.position]) }
   }
 
   // MARK: Heads

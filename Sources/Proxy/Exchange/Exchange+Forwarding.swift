@@ -334,7 +334,7 @@ extension Exchange {
     caller.stream.reset()
     request.record.outcome = interruption.outcome
     request.record.fault = interruption.fault
-    if let limit = interruption.limit { state.metrics.add(state.service.metrics.limits[limit.row]) }
+    if let limit = interruption.limit { state.metrics.add(state.service.metrics.limits[limit.position]) }
     if let fault = interruption.fault { note(fault.words, route) }
   }
 

@@ -225,9 +225,6 @@ enum Limit: String, CaseIterable {
   case connect
   case responseHead = "response_head"
   case exchange
-
-  /// The limit's position among the label's values.
-  var row: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 extension ExchangeFailure {

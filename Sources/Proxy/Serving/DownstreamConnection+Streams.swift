@@ -121,7 +121,7 @@ extension DownstreamConnection {
       return .inOrder
     }
     let (state, peer) = (facts.state, String(decoding: facts.ingress.peer, as: UTF8.self))
-    state.metrics.add(state.service.metrics.limits[Limit.http2Abuse.row])
+    state.metrics.add(state.service.metrics.limits[Limit.http2Abuse.position])
     state.service.process.log.warning(
       "HTTP/2 connection ended for abuse",
       ["caller": .string(peer), "reason": .string(abuse.rawValue), "next": .next(.http2Abuse)])
@@ -192,7 +192,7 @@ extension DownstreamConnection {
     if stream.isBroken { return session.finish(stream) }
     guard facts.state === home.current || follow() else { return session.refuse(stream) }
     guard !isCounted || facts.state.service.hasRoomForConnections else {
-      facts.state.metrics.add(facts.state.service.metrics.limits[Limit.connections.row])
+      facts.state.metrics.add(facts.state.service.metrics.limits[Limit.connections.position])
       return session.refuse(stream)
     }
     DownstreamStream.take(on: home).begin(stream, of: multiplexer, on: self, isCounted: isCounted)

@@ -82,7 +82,7 @@ package final class ProxyServer: Sendable {
       let state = home.value.current
       guard state.service.hasRoomForConnections else {
         guard await listener.callerIsWaiting(waiter) else { continue }
-        state.metrics.add(state.service.metrics.limits[Limit.connections.row])
+        state.metrics.add(state.service.metrics.limits[Limit.connections.position])
         switch await home.value.makeRoom({ $0.endLongestWaiting() }) {
         case .made: continue
         case .soon: break

@@ -150,10 +150,9 @@ package struct MetricsCatalog: Sendable {
 
   /// Adds a histogram. Its name ends in `_seconds`; `bounds` ascend, each the longest duration of a bucket.
   package mutating func durations(
-    _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds,
-    labels: KeyValuePairs<StaticString, String> = [:]
+    _ name: StaticString, help: StaticString, bounds: [Duration] = durationBounds
   ) -> DurationHistogram {
-    durations(name, help, bounds, [labels.map { (name: $0.key, value: $0.value) }])
+    durations(name, help, bounds, [[]])
   }
 
   /// Adds a histogram for every value of a label, or for every pair of values of two. Pairs that never occur are not

@@ -3,6 +3,7 @@
 import HTTP
 import HTTPClient
 import Platform
+import Telemetry
 import Testing
 
 @testable import Proxy
@@ -21,7 +22,7 @@ import Testing
 
   @Test func `a limit has the name of its key`() {
     for (failure, limit) in Self.rows { #expect(failure.limit == limit, "\(failure)") }
-    #expect(Set(Limit.allCases.map(\.row)).count == Limit.allCases.count)
+    #expect(Set(Limit.allCases.map(\.position)).count == Limit.allCases.count)
     // Connections are counted when they are accepted and when they end.
     #expect(Set(Self.rows.compactMap(\.1)).union([.connections, .unfinished, .http2Abuse]) == Set(Limit.allCases))
   }
