@@ -75,11 +75,6 @@ enum DeepEncoding {
     byte == ASCII.tab || byte == ASCII.lineFeed || byte == ASCII.carriageReturn
   }
 
-  /// True if a query, a fragment or the end of a text in C occurs in a segment.
-  static func endsPath(_ segment: Span<UInt8>) -> Bool {
-    octets(of: segment).contains { $0.byte == ASCII.question || $0.byte == ASCII.hash || $0.byte == 0 }
-  }
-
   /// True if something is left of a segment when slashes in it are taken for slashes and parameters are cut off.
   static func isSolid(_ segment: Span<UInt8>) -> Bool {
     let first = octets(of: segment).first {

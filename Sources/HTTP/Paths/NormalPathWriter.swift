@@ -113,32 +113,18 @@ struct NormalPathWriter {
   }
 
   // True if every reader sees one segment here, so that `..` behind it removes the same for all of them; or, if nothing
-  // depends on that, at least one.
+  // depends on that, at least one. A reader that decodes first may also find the path's end here, behind which `..`
+  // removes nothing.
   private func isOneSegment(_ segment: Span<UInt8>) -> Bool {
-    if !removesEncodedSlashes {
-      for index in segment.indices.dropLast(2)
-      where segment[index] == ASCII.percent
-        && (segment[index + 1] == 0x32 && segment[index + 2] == 0x46
-          || segment[index + 1] == 0x35 && segment[index + 2] == 0x43)
-      {
-        return false
+    let octets = DeepEncoding.octets(of: segment)
+    let isOne = octets.allSatisfy { octet in
+      switch octet.byte {
+      case ASCII.question, ASCII.hash, 0: false
+      case ASCII.slash, ASCII.backslash: removesEncodedSlashes || octet.depth > 1
+      default: true
       }
     }
-    return NormalPath.isSolid(segment) && !Self.endsPath(segment)
-  }
-
-  // True if the path ends in a segment for a reader that decodes first, and then finds a query or a fragment: `..`
-  // behind it removes nothing then.
-  private static func endsPath(_ segment: Span<UInt8>) -> Bool {
-    guard segment.count >= 3 else { return false }
-    for index in 0..<(segment.count - 2) where segment[index] == ASCII.percent {
-      switch (segment[index + 1], segment[index + 2]) {
-      case (0x33, 0x46), (0x32, 0x33): return true  // %3F, %23
-      case (0x32, 0x35): return DeepEncoding.endsPath(segment)  // %25, a percent sign
-      default: break
-      }
-    }
-    return false
+    return isOne && NormalPath.isSolid(segment)
   }
 
   private static func isDots(_ segment: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
