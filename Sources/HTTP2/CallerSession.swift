@@ -122,8 +122,8 @@ package final class CallerSession: Session {
   override func otherFrameArrived(_ frame: nghttp2_frame) {
     guard UInt32(frame.hd.type) == NGHTTP2_RST_STREAM.rawValue else { return }
     // The reset of a stream that has ended meanwhile costs nothing, but its frame.
-    guard let stream = streams[frame.hd.stream_id] else { return countIdleFrame() }
-    if !stream.mayBeReset { countReset() }
+    guard let stream = streams[frame.hd.stream_id] else { return meter.frameWasIdle(at: now) }
+    if !stream.mayBeReset { meter.streamWasReset(at: now) }
   }
 
   override func closed(_ stream: SessionStream, _ code: UInt32) {
@@ -143,7 +143,7 @@ package final class CallerSession: Session {
       if streams[frame.hd.stream_id]?.isGivenUp == true { break }
       // A refusal is no error of the peer's, which may not know the limit yet; what it resets itself is counted when it
       // does. Resets that no owner has asked for are errors of the peer's (CVE-2025-8671).
-      if frame.rst_stream.error_code != NGHTTP2_REFUSED_STREAM.rawValue { countStreamError() }
+      if frame.rst_stream.error_code != NGHTTP2_REFUSED_STREAM.rawValue { meter.streamFailed(at: now) }
     case NGHTTP2_GOAWAY.rawValue:
       // Behind the first one: its answer tells that the peer has read that.
       if frame.goaway.last_stream_id == Int32.max { nghttp2_submit_ping(handle, 0, nil) }

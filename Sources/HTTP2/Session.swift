@@ -45,8 +45,9 @@ package class Session {
   final var hasFailed = false
   /// The stream whose HEADERS frame is made, and lacks its fields.
   final var leavingHead: SessionStream?
-  private final var meter = AbuseMeter()
-  private final var now: UInt64 = 0
+  final var meter = AbuseMeter()
+  /// The time of the last bytes, in nanoseconds.
+  private(set) final var now: UInt64 = 0
   /// Decoded bytes of a header block at which the session ends, as a multiple of the limit for a head.
   static let decodedFactor = 4
   /// True from the beginning of a header block to its end.
@@ -207,11 +208,6 @@ package class Session {
     note(.writable, stream)
   }
 
-  final func countContent() { meter.contentMoved() }
-  final func countReset() { meter.streamWasReset(at: now) }
-  final func countStreamError() { meter.streamFailed(at: now) }
-  final func countIdleFrame() { meter.frameWasIdle(at: now) }
-
   final func dropIncoming(_ stream: SessionStream) {
     stream.head.removeAll()
     let dropped = stream.incoming.drop()
@@ -235,13 +231,13 @@ package class Session {
       // A frame of padding alone is empty, too; content pays this back.
       let isPadded = UInt32(header.flags) & NGHTTP2_FLAG_PADDED.rawValue != 0
       let isEmpty = (header.length == 0 || isPadded) && UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue == 0
-      if isEmpty || streams[header.stream_id] == nil { countIdleFrame() }
-    case NGHTTP2_HEADERS.rawValue: if isForEndedStream(header) { countIdleFrame() }
+      if isEmpty || streams[header.stream_id] == nil { meter.frameWasIdle(at: now) }
+    case NGHTTP2_HEADERS.rawValue: if isForEndedStream(header) { meter.frameWasIdle(at: now) }
     case NGHTTP2_RST_STREAM.rawValue, NGHTTP2_CONTINUATION.rawValue: break
     case NGHTTP2_PRIORITY.rawValue where header.stream_id == 0:
       // libnghttp2 reads no priorities any more, not even that.
       nghttp2_session_terminate_session(handle, NGHTTP2_PROTOCOL_ERROR.rawValue)
-    default: countIdleFrame()
+    default: meter.frameWasIdle(at: now)
     }
     return abuse == nil
   }
@@ -284,7 +280,7 @@ package class Session {
   }
 
   final func contentArrived(_ bytes: UnsafeBufferPointer<UInt8>, _ id: Int32) {
-    countContent()
+    meter.contentMoved()
     if let stream = streams[id], !stream.isFinished, !stream.isBroken {
       stream.incoming.append(bytes.span)
       note(.readable, stream)

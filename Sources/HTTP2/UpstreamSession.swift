@@ -195,7 +195,7 @@ package final class UpstreamSession: Session {
     guard UInt32(frame.hd.type) == NGHTTP2_RST_STREAM.rawValue, let stream = streams[frame.hd.stream_id],
       !stream.isGivenUp
     else { return }
-    countStreamError()
+    meter.streamFailed(at: now)
     fail(stream, .malformed)
   }
 
