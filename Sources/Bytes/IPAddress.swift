@@ -12,11 +12,11 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads four decimal numbers, or an IPv6 address without brackets and zone.
   package init?(_ text: some StringProtocol) {
-    let bytes = Array(text.utf8)
-    if Self.isIPv4(bytes.span) {
-      self = .v4(Self.numbers(bytes[...]))
-    } else if Self.isIPv6(bytes.span) {
-      self = .v6(Self.groups(bytes))
+    let text = Array(text.utf8)
+    if let bytes = Self.v4(text.span) {
+      self = .v4(bytes.indices.map { bytes[$0] })
+    } else if let bytes = Self.v6(text.span) {
+      self = .v6(bytes.indices.map { bytes[$0] })
     } else {
       return nil
     }
@@ -98,70 +98,56 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
     return longest
   }
-
-  /// The numbers of a valid IPv4 address.
-  private static func numbers(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    text.split(separator: ASCII.dot).map { $0.reduce(UInt8(0)) { $0 &* 10 &+ ($1 - ASCII.zero) } }
-  }
-
-  /// The bytes of a valid IPv6 address.
-  private static func groups(_ text: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var gap: Int?
-    for (index, group) in text.split(separator: ASCII.colon, omittingEmptySubsequences: false).enumerated() {
-      if group.isEmpty {
-        // Of `::` at an end, two are empty; the gap is at the last of them.
-        if index > 0 || text.count == 2 { gap = bytes.count }
-      } else if group.contains(ASCII.dot) {
-        bytes += numbers(group)
-      } else {
-        let value = group.reduce(UInt16(0)) { $0 << 4 | UInt16(ASCII.hexadecimalValue($1) ?? 0) }
-        bytes += [UInt8(value >> 8), UInt8(value & 0xFF)]
-      }
-    }
-    guard let gap else { return bytes }
-    return bytes[..<gap] + [UInt8](repeating: 0, count: 16 - bytes.count) + bytes[gap...]
-  }
 }
 
 extension IPAddress {
   /// True if all of `text` is an IPv6 address, without brackets and zone. Allocates nothing.
-  package static func isIPv6(_ text: Span<UInt8>) -> Bool {
-    var groups = 0
-    var hasGap = false
+  package static func isIPv6(_ text: Span<UInt8>) -> Bool { v6(text) != nil }
+
+  private static func v6(_ text: Span<UInt8>) -> InlineArray<16, UInt8>? {
+    var bytes = InlineArray<16, UInt8>(repeating: 0)
+    var count = 0
+    var gap: Int?
     var index = 0
-    if text.count >= 2, text[0] == ASCII.colon, text[1] == ASCII.colon {
-      hasGap = true
-      index = 2
-    }
+    if text.count >= 2, text[0] == ASCII.colon, text[1] == ASCII.colon { (gap, index) = (0, 2) }
     while index < text.count {
       let start = index
-      while index < text.count, index - start < 5, ASCII.hexadecimalValue(text[index]) != nil { index += 1 }
-      if index < text.count, text[index] == ASCII.dot {
-        groups += 2
-        return isIPv4(text.extracting(start..<text.count)) && (hasGap ? groups < 8 : groups == 8)
-      }
-      guard (1...4).contains(index - start) else { return false }
-      groups += 1
-      if index == text.count { break }
-      guard text[index] == ASCII.colon else { return false }
-      index += 1
-      // A colon is followed by a group, or once by a second colon.
-      if index == text.count { return false }
-      if text[index] == ASCII.colon {
-        if hasGap { return false }
-        hasGap = true
+      var group: UInt32 = 0
+      while index < text.count, index - start < 5, let digit = ASCII.hexadecimalValue(text[index]) {
+        group = group << 4 | UInt32(digit)
         index += 1
       }
+      if index < text.count, text[index] == ASCII.dot {
+        guard count <= 12, let last = v4(text.extracting(start..<text.count)) else { return nil }
+        for offset in 0..<4 { bytes[count + offset] = last[offset] }
+        count += 4
+        break
+      }
+      guard (1...4).contains(index - start), count < 16 else { return nil }
+      (bytes[count], bytes[count + 1]) = (UInt8(group >> 8), UInt8(group & 0xFF))
+      count += 2
+      if index == text.count { break }
+      guard text[index] == ASCII.colon else { return nil }
+      index += 1
+      // A colon is followed by a group, or once by a second colon.
+      if index == text.count { return nil }
+      if text[index] == ASCII.colon {
+        if gap != nil { return nil }
+        (gap, index) = (count, index + 1)
+      }
     }
-    return hasGap ? groups < 8 : groups == 8
+    guard let gap else { return count == 16 ? bytes : nil }
+    if count == 16 { return nil }
+    for offset in 0..<(count - gap) { bytes.swapAt(count - 1 - offset, 15 - offset) }
+    return bytes
   }
 
-  private static func isIPv4(_ text: Span<UInt8>) -> Bool {
+  private static func v4(_ text: Span<UInt8>) -> InlineArray<4, UInt8>? {
+    var bytes = InlineArray<4, UInt8>(repeating: 0)
     var index = 0
     for octet in 0..<4 {
       if octet > 0 {
-        guard index < text.count, text[index] == ASCII.dot else { return false }
+        guard index < text.count, text[index] == ASCII.dot else { return nil }
         index += 1
       }
       let start = index
@@ -170,8 +156,9 @@ extension IPAddress {
         value = value * 10 + Int(text[index] - ASCII.zero)
         index += 1
       }
-      guard index > start, value <= 255, index - start == 1 || text[start] != ASCII.zero else { return false }
+      guard index > start, value <= 255, index - start == 1 || text[start] != ASCII.zero else { return nil }
+      bytes[octet] = UInt8(value)
     }
-    return index == text.count
+    return index == text.count ? bytes : nil
   }
 }
