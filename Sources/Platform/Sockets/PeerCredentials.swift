@@ -58,22 +58,13 @@ package enum LoopbackPeer: Sendable, Hashable {
   case unknown
 
   package init(of peer: SocketAddress, to own: SocketAddress) {
-    guard let from = Self.written(peer), let to = Self.written(own) else {
-      self = .unknown
-      return
-    }
     let lists = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(Self.contents)
-    guard !lists.isEmpty else {
+    guard let from = Self.written(peer), let to = Self.written(own), !lists.isEmpty else {
       self = .unknown
       return
     }
-    for list in lists {
-      if let user = Self.user(from: from, to: to, in: list) {
-        self = .user(user)
-        return
-      }
-    }
-    self = .unlisted
+    let user = lists.lazy.compactMap { Self.user(from: from, to: to, in: $0) }.first
+    self = user.map { .user($0) } ?? .unlisted
   }
 
   /// Finds the established connection in the kernel's list (proc_pid_net(5)). A connection that its process has closed
