@@ -1,5 +1,6 @@
 // Access records: one line each, in a buffer that its owner writes out and empties. After the buffer has grown to its
-// working size nothing here allocates. Queries, field values and bodies are never recorded: all three carry secrets.
+// working size nothing here allocates, but for text beyond ASCII. Queries, field values and bodies are never recorded:
+// all three carry secrets.
 
 package import Bytes
 
