@@ -63,9 +63,11 @@ extension SettingsDecoder {
     let requestFields = self.requestFields(section, beside: token)
     let preserveHost = boolean(section, .preserveHost)
     let allowPlaintext = boolean(section, .allowPlaintext)
-    let upgrades = self.upgrades(section)
+    let upgrades = Set(choices(section, .upgrade).compactMap(UpgradeProtocol.init))
     let versions = chosen(section, .protocol, of: UpstreamProtocol.self)
-    let encodedPath = self.encodedPath(section)
+    let encodedPath = choices(section, .encodedPath).reduce(into: EncodedPath()) { allowed, name in
+      for known in EncodedPath.names where known.name == name { allowed.insert(known.value) }
+    }
     let probe = self.probe(section)
     var settings = self.upstreamSettings(section)
     let proxy = proxyChoice(section)
@@ -115,33 +117,6 @@ extension SettingsDecoder {
     report(
       certificate.value,
       "application '\(application.name)' has bound_tokens, so the upstream is shown its certificate; remove this one")
-  }
-
-  private mutating func upgrades(_ section: Section) -> Set<UpgradeProtocol> {
-    var upgrades: Set<UpgradeProtocol> = []
-    for scalar in list(section, .upgrade) ?? [] {
-      if let upgrade = UpgradeProtocol(rawValue: scalar.text.lowercased()) {
-        upgrades.insert(upgrade)
-      } else {
-        report(scalar, "only websocket can be upgraded to, not '\(scalar.written)'")
-      }
-    }
-    return upgrades
-  }
-
-  private mutating func encodedPath(_ section: Section) -> EncodedPath {
-    var allowed: EncodedPath = []
-    for scalar in list(section, .encodedPath) ?? [] {
-      if let known = EncodedPath.names.first(where: { $0.name == scalar.text }) {
-        allowed.insert(known.value)
-      } else {
-        let names = EncodedPath.names.map(\.name)
-        report(
-          scalar, that: "is one of \(names.joined(separator: ", ")), not '\(scalar.written)'",
-          suggestion: nearestWord(to: scalar.written, among: names))
-      }
-    }
-    return allowed
   }
 
   private mutating func probe(_ section: Section) -> String? {

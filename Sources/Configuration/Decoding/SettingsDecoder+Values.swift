@@ -154,9 +154,17 @@ extension SettingsDecoder {
   mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ section: Section, _ key: Key, of: Choice.Type
   ) -> Choice? {
-    guard let scalar = scalar(section, key) else { return nil }
-    if let choice = Choice(rawValue: scalar.text) { return choice }
-    let words = Choice.allCases.map(\.rawValue)
+    scalar(section, key).flatMap { word($0.text, $0, of: Choice.allCases.map(\.rawValue)).flatMap(Choice.init) }
+  }
+
+  /// Some of the words of the key's row, whatever their case.
+  mutating func choices(_ section: Section, _ key: Key) -> [String] {
+    let words = section.row(key).words
+    return (list(section, key) ?? []).compactMap { word($0.text.lowercased(), $0, of: words) }
+  }
+
+  private mutating func word(_ text: String, _ scalar: Scalar, of words: [String]) -> String? {
+    if words.contains(text) { return text }
     return refuse(
       scalar, that: "is one of \(words.joined(separator: ", ")), not '\(scalar.written)'",
       suggestion: nearestWord(to: scalar.written, among: words))
