@@ -45,7 +45,7 @@ package struct IssuedToken: Sendable, Hashable {
   /// The application's name.
   package let application: String
   package internal(set) var subject: Subject
-  package internal(set) var scopes: ScopeSet
+  package var scopes: ScopeSet
   /// The application's authority for another tenant; nil: its own.
   package internal(set) var authority: Authority?
   /// Additional parameters of its requests.

@@ -35,23 +35,21 @@ struct LoginPlan {
       guard applications.contains(name) else {
         throw .unknown("application", name, among: applications, in: command.configuration)
       }
-      let first = people.first { $0.token.application == name }?.token
-      token = first ?? IssuedToken(application: name, subject: .account(nil), scopes: .none)
-      // Consent in one tenant is none in another.
-      served = people.filter { first?.isAlike($0.token) == true }
+      let first =
+        people.first { $0.token.application == name }?.token
+        ?? IssuedToken(application: name, subject: .account(nil), scopes: .none)
+      token = first
+      // Those that differ in their scopes alone: consent in one tenant is none in another.
+      served = people.filter { entry in
+        var other = entry.token
+        other.scopes = first.scopes
+        return other == first
+      }
     }
     let others = served.dropFirst().reduce(ScopeSet.none) { $0.union($1.token.scopes) }
     let hasDefault = served.contains { $0.token.scopes.words.contains { $0.hasSuffix("/.default") } }
     extraScopes = hasDefault ? command.extraScopes : command.extraScopes.union(others)
     self.routes = served.map(\.route)
-  }
-}
-
-extension IssuedToken {
-  /// True if nothing but the scopes differs.
-  fileprivate func isAlike(_ other: IssuedToken) -> Bool {
-    (application, subject) == (other.application, other.subject)
-      && (authority, parameters) == (other.authority, other.parameters)
   }
 }
 
