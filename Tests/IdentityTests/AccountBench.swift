@@ -7,7 +7,7 @@ import Tokens
 @testable import Identity
 
 /// One application, one tenant, and who is signed in.
-struct AccountBench {
+struct AccountBench: BrokerBench {
   static let tenant = "11111111-aaaa-4aaa-8aaa-111111111111"
   static let authority = "https://login.microsoftonline.com/\(tenant)"
   static let alice = Person(uid: "uid-alice", username: "Alice@contoso.example")
@@ -72,32 +72,9 @@ struct AccountBench {
       challenge: try challenge.map { try Claims(json: $0) })
   }
 
-  /// A caller's result.
-  func result(_ subscription: TokenSubscription) async -> Result<String, AcquisitionError> {
-    do throws(AcquisitionError) {
-      return .success(try await broker.bearer(for: subscription).revealedToken())
-    } catch {
-      return .failure(error.told)
-    }
-  }
-
-  func token(_ subscription: TokenSubscription) async throws -> String {
-    try await broker.bearer(for: subscription).revealedToken()
-  }
-
-  func failure(_ subscription: TokenSubscription) async -> AcquisitionError? {
-    guard case .failure(let error) = await result(subscription) else { return nil }
-    return error
-  }
-
   /// The reason why a caller gets no token.
   func need(_ subscription: TokenSubscription) async -> InteractionRequired? {
     await failure(subscription)?.interactionRequired
-  }
-
-  func nextEvent() async throws -> TokenEvent {
-    var iterator = events.makeAsyncIterator()
-    return try #require(await iterator.next())
   }
 
   /// The refresh tokens that the provider was sent, in order.

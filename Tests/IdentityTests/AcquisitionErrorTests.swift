@@ -138,7 +138,7 @@ import Tokens
     let bench = Bench()
     let subscription = try bench.subscription()
     await bench.provider.script(metadata: row.metadata, tokens: row.tokens)
-    let result = await bench.result(of: subscription)
+    let result = await bench.result(subscription)
     #expect(result == (row.expected.map(Result.failure) ?? .success("token-1")))
     #expect(await bench.provider.forms.count == row.tokenRequests)
     #expect(await bench.naps.lengths == row.naps)
@@ -146,11 +146,11 @@ import Tokens
 
     // Until the pause is over nothing is sent; then the provider, well again, is asked.
     bench.clock.advance((expected.retryAfter ?? 1) - 1)
-    #expect(await bench.result(of: subscription) == .failure(expected.retrying(after: 1)))
+    #expect(await bench.result(subscription) == .failure(expected.retrying(after: 1)))
     #expect(await bench.provider.forms.count == row.tokenRequests)
     // The clock counts whole seconds: the pause of metadata, which has no jitter, may end a second later.
     bench.clock.advance(row.metadata.isEmpty ? 1 : 2)
-    #expect(await bench.result(of: subscription) == .success("token-1"))
+    #expect(await bench.result(subscription) == .success("token-1"))
   }
 
   @Test(arguments: rows.filter { !$0.tokens.isEmpty })

@@ -25,13 +25,8 @@ import Tokens
       scopes: try ScopeSet(["orders.read"]))
   }
 
-  private func error(_ bench: Bench, _ subscription: TokenSubscription) async -> AcquisitionError? {
-    guard case .failure(let error) = await bench.result(of: subscription) else { return nil }
-    return error
-  }
-
   private func refusal(_ bench: Bench, _ subscription: TokenSubscription) async -> AssertionRefusal? {
-    await error(bench, subscription)?.refusal
+    await bench.failure(subscription)?.refusal
   }
 
   @Test func `each caller has its own token, and the next request of the same gets that one`() async throws {
@@ -86,14 +81,12 @@ import Tokens
     let answer = #"{"error": "interaction_required", "suberror": "basic_action", "claims": "{\"a\":1}"}"#
     await bench.provider.script(tokens: [.json(400, answer)])
     for _ in 0..<2 {
-      #expect(await error(bench, ann)?.claims == claims)
+      #expect(await bench.failure(ann)?.claims == claims)
     }
     #expect(await bench.provider.forms.count == 1)
-    let bob = try await bench.broker.bearer(for: route.onBehalf(of: assertion("bob")))
-    #expect(bob.revealedToken() == "token-1")
+    #expect(try await bench.token(route.onBehalf(of: assertion("bob"))) == "token-1")
     // A better token is another one, and waits for nothing.
-    let better = try await bench.broker.bearer(for: route.onBehalf(of: assertion("ann-2")))
-    #expect(better.revealedToken() == "token-2")
+    #expect(try await bench.token(route.onBehalf(of: assertion("ann-2"))) == "token-2")
     bench.clock.advance(1)
     #expect(try await bench.broker.bearer(for: ann).revealedToken() == "token-3")
   }
@@ -114,7 +107,7 @@ import Tokens
     let bench = Bench()
     // A secret that is refused in one place is tried in the other.
     await bench.provider.script(tokens: [answer, answer])
-    let told = await error(bench, try route(bench).onBehalf(of: try assertion("ann")))
+    let told = await bench.failure(try route(bench).onBehalf(of: try assertion("ann")))
     #expect(told?.reason == reason)
     #expect(await bench.provider.forms.allSatisfy { !$0.contains("client_credentials") })
   }
@@ -128,7 +121,7 @@ import Tokens
     let value = try await bench.broker.bearer(for: held)
     await bench.provider.script(tokens: [.json(429, "{}", retryAfter: "30")])
     for name in ["ann", "bob", "carl"] {
-      #expect(await error(bench, route.onBehalf(of: try assertion(name))) == .down(429, retryAfter: 30))
+      #expect(await bench.failure(route.onBehalf(of: try assertion(name))) == .down(429, retryAfter: 30))
     }
     #expect(await bench.provider.forms.count == 2)
     // A caller with a token goes on.
@@ -140,7 +133,7 @@ import Tokens
     #expect(await bench.broker.status(of: route).failure == nil)
     // A server error may be about one caller's token.
     await bench.provider.script(tokens: [.json(503, "{}", retryAfter: "30")])
-    #expect(await error(bench, route.onBehalf(of: try assertion("dora"))) != nil)
+    #expect(await bench.failure(route.onBehalf(of: try assertion("dora"))) != nil)
     _ = try await bench.broker.bearer(for: route.onBehalf(of: assertion("eve")))
   }
 
@@ -177,8 +170,7 @@ import Tokens
     let ann = try route(bench).onBehalf(of: try assertion("ann"))
     let refused = try await bench.broker.bearer(for: ann)
     let claims = try Claims(json: #"{"access_token":{"nbf":{"value":"1"}}}"#)
-    let value = try await bench.broker.bearer(answering: .claims(claims), about: refused, for: ann)
-    #expect(value?.revealedToken() == "token-2")
+    #expect(try await bench.token(answering: .claims(claims), about: refused, for: ann) == "token-2")
     let form = try #require(await bench.provider.forms.last)
     #expect(form.contains("assertion=assertion-of-ann") && form.contains("claims=%7B%22access_token"))
     await bench.provider.script(tokens: [.json(400, #"{"error": "interaction_required", "claims": "{\"a\":1}"}"#)])
@@ -196,8 +188,7 @@ import Tokens
     let ann = route.onBehalf(of: try assertion("ann"))
     let refused = try await bench.broker.bearer(for: ann)
     _ = try await bench.broker.bearer(for: route.onBehalf(of: assertion("bob")))
-    let value = try await bench.broker.bearer(answering: .invalidToken, about: refused, for: ann)
-    #expect(value?.revealedToken() == "token-3")
+    #expect(try await bench.token(answering: .invalidToken, about: refused, for: ann) == "token-3")
     #expect(await bench.broker.callerCounts.held == 1)
   }
 
@@ -213,7 +204,7 @@ import Tokens
     #expect(try await bench.broker.bearer(for: ann).origin.tenant == tenant)
     await bench.provider.script(tokens: [.json(400, #"{"error": "unauthorized_client"}"#)])
     #expect(
-      await error(bench, route.onBehalf(of: try assertion("fay", tenant: other)))?.reason == "token-request-rejected")
+      await bench.failure(route.onBehalf(of: try assertion("fay", tenant: other)))?.reason == "token-request-rejected")
     _ = try await bench.broker.bearer(for: route.onBehalf(of: assertion("bob", tenant: tenant)))
     // A token that names no tenant cannot be exchanged.
     let asked = await bench.provider.forms.count

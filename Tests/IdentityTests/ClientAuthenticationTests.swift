@@ -66,7 +66,7 @@ import Tokens
     ])
     let rejected = AcquisitionError.rejected("invalid_client", retryAfter: 60)
     for _ in 0..<3 {
-      #expect(await bench.result(of: subscription) == .failure(rejected))
+      #expect(await bench.result(subscription) == .failure(rejected))
     }
     #expect(await Self.placements(bench) == [.basic, .body])
   }
@@ -77,7 +77,7 @@ import Tokens
     let memory = ClientAuthenticationMemory()
     await bench.provider.script(tokens: [Self.refusal, .json(400, #"{"error": "invalid_scope"}"#)])
     #expect(
-      await bench.result(of: try Self.subscription(bench, memory: memory))
+      await bench.result(try Self.subscription(bench, memory: memory))
         == .failure(.rejected("invalid_scope", retryAfter: 60)))
     _ = try await bench.broker.bearer(for: try Self.subscription(bench, "b", memory: memory))
     #expect(await Self.placements(bench) == [.basic, .body, .body])

@@ -147,8 +147,47 @@ final class ManualClock: Sendable {
   }
 }
 
+/// A broker and the events that it tells, with the ways to ask it.
+protocol BrokerBench {
+  var broker: TokenBroker { get }
+  var events: AsyncStream<TokenEvent> { get }
+}
+
+extension BrokerBench {
+  /// A caller's result.
+  func result(_ subscription: TokenSubscription) async -> Result<String, AcquisitionError> {
+    do throws(AcquisitionError) {
+      return .success(try await broker.bearer(for: subscription).revealedToken())
+    } catch {
+      return .failure(error.told)
+    }
+  }
+
+  func token(_ subscription: TokenSubscription) async throws -> String {
+    try await broker.bearer(for: subscription).revealedToken()
+  }
+
+  /// The token for a caller whose API has refused another.
+  func token(
+    answering rejection: TokenRejection, about refused: BearerValue, for subscription: TokenSubscription
+  ) async throws -> String? {
+    try await broker.bearer(answering: rejection, about: refused, for: subscription)?.revealedToken()
+  }
+
+  func failure(_ subscription: TokenSubscription) async -> AcquisitionError? {
+    guard case .failure(let error) = await result(subscription) else { return nil }
+    return error
+  }
+
+  /// The next event; background acquisitions are over when it is there.
+  func nextEvent() async throws -> TokenEvent {
+    var iterator = events.makeAsyncIterator()
+    return try #require(await iterator.next())
+  }
+}
+
 /// A broker, its provider, its clock, and what it said.
-struct Bench {
+struct Bench: BrokerBench {
   let clock = ManualClock()
   let provider: ScriptedProvider
   let broker: TokenBroker
@@ -178,11 +217,6 @@ struct Bench {
     try provider.application(.secret(Secret(secret)), version: version, capabilities: capabilities).wish(scopes)
   }
 
-  /// The next event; background acquisitions are over when it is there.
-  func nextEvent() async throws -> TokenEvent {
-    var iterator = events.makeAsyncIterator()
-    return try #require(await iterator.next())
-  }
 }
 
 /// The published tokens.

@@ -193,7 +193,7 @@ import Tokens
     _ = try await bench.nextEvent()
     bench.clock.advance(1)
     #expect(!value.isUsable(at: bench.clock.now))
-    #expect(await bench.result(of: subscription) == .failure(.down(503, retryAfter: 4)))
+    #expect(await bench.result(subscription) == .failure(.down(503, retryAfter: 4)))
     #expect(await bench.provider.forms.count == 4)
     bench.clock.advance(4)
     #expect(try await bench.broker.bearer(for: subscription).revealedToken() == "token-2")
@@ -206,7 +206,7 @@ import Tokens
     await bench.provider.script(tokens: [.json(401, refusal)])
     let reply = TokenErrorReply(error: "invalid_client", codes: [7_000_215])
     for (pause, elapsed) in [(60, 0), (60, 1), (59, 29), (30, 29), (1, 1)] as [(Int64, Int64)] {
-      #expect(await bench.result(of: subscription) == .failure(.rejected(reply, retryAfter: pause)))
+      #expect(await bench.result(subscription) == .failure(.rejected(reply, retryAfter: pause)))
       bench.clock.advance(elapsed)
     }
     #expect(await bench.provider.forms.count == 1)
@@ -238,7 +238,7 @@ import Tokens
     let bench = Bench()
     let subscription = try bench.subscription()
     await bench.provider.script(tokens: [.json(429, "", retryAfter: "7")])
-    _ = await bench.result(of: subscription)
+    _ = await bench.result(subscription)
     let failed = try #require(await bench.broker.statuses().first)
     #expect(!failed.isReady(at: bench.clock.now))
     #expect(failed.failure?.error.told == .down(429, retryAfter: 7))
@@ -253,16 +253,5 @@ import Tokens
     dump(value, to: &shown)
     dump(subscription, to: &shown)
     #expect(!shown.contains("token-1") && !shown.contains("s3cret"), "\(shown)")
-  }
-}
-
-extension Bench {
-  /// A caller's result.
-  func result(of subscription: TokenSubscription) async -> Result<String, AcquisitionError> {
-    do throws(AcquisitionError) {
-      return .success(try await broker.bearer(for: subscription).revealedToken())
-    } catch {
-      return .failure(error.told)
-    }
   }
 }

@@ -23,14 +23,14 @@ import Tokens
     let bench = Bench()
     let subscription = try bench.subscription()
     await bench.provider.script(tokens: [answer])
-    _ = await bench.result(of: subscription)
+    _ = await bench.result(subscription)
     try await bench.nextEvent().write(to: log)
     bench.clock.advance(60)
-    _ = await bench.result(of: subscription)
+    _ = await bench.result(subscription)
     try await bench.nextEvent().write(to: log)
     bench.clock.advance(3300)
     await bench.provider.script(tokens: [answer])
-    _ = await bench.result(of: subscription)
+    _ = await bench.result(subscription)
     try await bench.nextEvent().write(to: log)
     return lines.text.split(separator: "\n")
   }
@@ -64,7 +64,7 @@ import Tokens
     let subscription = try bench.subscription()
     await bench.provider.script(tokens: [.json(429, "", retryAfter: "5"), .json(400, #"{"error": "invalid_scope"}"#)])
     for _ in 0..<2 {
-      _ = await bench.result(of: subscription)
+      _ = await bench.result(subscription)
       metrics.count(try await bench.nextEvent(), in: registry.shared)
       bench.clock.advance(5)
     }
