@@ -56,6 +56,14 @@ struct AccountBench: BrokerBench {
     AccountBench(try .ofAlice())
   }
 
+  /// Alice, whose token has ended, at a provider with these answers.
+  static func expired(_ answers: ScriptedProvider.Answer...) async throws -> AccountBench {
+    let bench = try signedIn()
+    bench.clock.advance(3600)
+    await bench.provider.script(tokens: answers)
+    return bench
+  }
+
   func application(secret: String? = nil, version: UInt64 = 0, clientID: String = "client") throws -> Application {
     Application(
       name: "demo", authority: try Authority(Self.authority), clientID: clientID,

@@ -16,10 +16,8 @@ import Tokens
     `expired-sts-ok, rt-kept-when-absent: an expired token is replaced with the refresh token`()
     async throws
   {
-    let bench = try Bench.signedIn()
+    let bench = try await Bench.expired(Bench.tokens("AT-2", refreshToken: "RT-2"), Bench.tokens("AT-3", person: nil))
     let subscription = try bench.subscription()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [Bench.tokens("AT-2", refreshToken: "RT-2"), Bench.tokens("AT-3", person: nil)])
     let value = try await bench.broker.bearer(for: subscription)
     #expect(value.origin.source == .identityProvider)
     let form = try #require(await bench.provider.forms.first)
@@ -104,9 +102,7 @@ import Tokens
   func `rt-not-removed, bad-token: only a condemned refresh token is dropped, and only while it is the stored one`()
     async throws
   {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [Bench.refusal(), Bench.refusal(suberror: "bad_token")])
+    let bench = try await Bench.expired(Bench.refusal(), Bench.refusal(suberror: "bad_token"))
     #expect(await bench.need(try bench.subscription())?.reason == .signInRequired)
     #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-alice"])
     bench.clock.advance(120)
@@ -132,9 +128,7 @@ import Tokens
   @Test func `concurrent-signout: a sign-out during the refresh leaves nothing behind and hands nothing out`()
     async throws
   {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [Bench.tokens("AT-2", refreshToken: "RT-2")])
+    let bench = try await Bench.expired(Bench.tokens("AT-2", refreshToken: "RT-2"))
     await bench.provider.hold()
     async let need = bench.need(try bench.subscription())
     await bench.provider.arrival()
@@ -220,27 +214,22 @@ import Tokens
     var document = try CacheDocument.ofAlice(clientID: "sibling", extra: Self.family)
     try document.signIn(Bench.alice, scopes: "B", token: "AT", refreshToken: nil, extra: Self.family)
     let bench = Bench(document)
-    let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
-    await bench.provider.script(tokens: [Bench.refusal(suberror: "basic_action", claims: claims)])
+    await bench.provider.script(tokens: [Bench.refusal(suberror: "basic_action", claims: Self.mfa)])
     let required = await bench.need(try member(bench))
     #expect(required?.reason == .basicAction)
-    #expect(required?.claims?.text == claims)
+    #expect(required?.claims?.text == Self.mfa)
     #expect(await bench.store.snapshot().refreshTokenTexts == ["RT-alice"])
   }
 
   @Test func `other-user-returned: another person's tokens are neither filed nor handed out`() async throws {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [Bench.tokens("AT-bob", refreshToken: "RT-bob", person: Bench.bob)])
+    let bench = try await Bench.expired(Bench.tokens("AT-bob", refreshToken: "RT-bob", person: Bench.bob))
     #expect(await bench.need(try bench.subscription())?.reason == .userMismatch)
     let document = await bench.store.snapshot()
     #expect(document.refreshTokenTexts == ["RT-alice"] && document.accessTokenTexts == ["AT-alice"])
   }
 
   @Test func `single-flight: a thousand callers at the instant of expiry make one request`() async throws {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [Bench.tokens("AT-2")])
+    let bench = try await Bench.expired(Bench.tokens("AT-2"))
     let tokens = await storm(at: bench.broker, try bench.subscription(), of: bench.provider, requests: 1)
     #expect(tokens == ["AT-2": 1000, "released": 1])
     #expect(await bench.provider.forms.count == 1)

@@ -10,10 +10,8 @@ import Tokens
   private typealias Bench = AccountBench
 
   @Test func `expired-sts-down: a provider that is down does not cost the refresh token`() async throws {
-    let bench = try Bench.signedIn()
+    let bench = try await Bench.expired(.json(503, "", retryAfter: "7"))
     let subscription = try bench.subscription()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [.json(503, "", retryAfter: "7")])
     #expect(await bench.failure(subscription) == .down(503, retryAfter: 7))
     bench.clock.advance(7)
     await bench.provider.script(tokens: [Bench.tokens("AT-2")])
@@ -33,9 +31,7 @@ import Tokens
   func `classification: what the provider answers is sorted by its suberror`(
     error: String, suberror: String?, reason: InteractionReason
   ) async throws {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [Bench.refusal(error, suberror: suberror)])
+    let bench = try await Bench.expired(Bench.refusal(error, suberror: suberror))
     let required = try #require(await bench.need(try bench.subscription()))
     #expect(required.reason == reason)
     #expect(required.reply?.error == error)
@@ -47,9 +43,7 @@ import Tokens
   func `server-unavailable-vs-ui: a failing provider causes no sign-in`(answer: ScriptedProvider.Answer)
     async throws
   {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [answer])
+    let bench = try await Bench.expired(answer)
     #expect(await bench.failure(try bench.subscription())?.isProviderUnavailable == true)
   }
 
@@ -57,9 +51,7 @@ import Tokens
   func `a refresh token that is refused without a word is refused all the same, and a gateway's page says nothing`()
     async throws
   {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [.json(400, "")])
+    let bench = try await Bench.expired(.json(400, ""))
     let error = try #require(await bench.failure(try bench.subscription()))
     #expect(error.interactionRequired?.reason == .signInRequired && error.retryAfter == 120)
     // The refresh token stays: the provider may have been wrong.
@@ -75,9 +67,7 @@ import Tokens
   }
 
   @Test func `a refused application is the operator's trouble, not the person's`() async throws {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    await bench.provider.script(tokens: [Bench.refusal("invalid_client", status: 401)])
+    let bench = try await Bench.expired(Bench.refusal("invalid_client", status: 401))
     #expect(await bench.failure(try bench.subscription()) == .rejected("invalid_client", retryAfter: 60))
   }
 

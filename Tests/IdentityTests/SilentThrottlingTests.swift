@@ -10,19 +10,12 @@ import Tokens
 @Suite(.timeLimit(.minutes(5))) struct SilentThrottlingTests {
   private typealias Bench = AccountBench
 
-  private func expired() throws -> Bench {
-    let bench = try Bench.signedIn()
-    bench.clock.advance(3600)
-    return bench
-  }
-
   @Test(
     arguments: [(429, "120", 120), (400, "120", 120), (503, "7200", 3600), (503, "1", 1)] as [(Int, String, Int64)])
   func `retry-after, retry-after-400, retry-after-cap: a provider that names a time is left alone for it`(
     status: Int, field: String, seconds: Int64
   ) async throws {
-    let bench = try expired()
-    await bench.provider.script(tokens: [.json(status, #"{"error": "invalid_grant"}"#, retryAfter: field)])
+    let bench = try await Bench.expired(.json(status, #"{"error": "invalid_grant"}"#, retryAfter: field))
     _ = await bench.result(try bench.subscription())
     for (elapsed, sent) in [(0, 1), (seconds - 1, 1), (1, 2)] {
       bench.clock.advance(elapsed)
@@ -34,8 +27,7 @@ import Tokens
 
   // Deliberately shorter: a proxy is waited for.
   @Test func `default-60: a provider that is down without a time is asked again after a second`() async throws {
-    let bench = try expired()
-    await bench.provider.script(tokens: [.json(503, ""), .json(503, "")])
+    let bench = try await Bench.expired(.json(503, ""), .json(503, ""))
     _ = await bench.result(try bench.subscription())
     #expect(await bench.provider.forms.count == 2)
     _ = await bench.result(try bench.subscription())
@@ -46,8 +38,7 @@ import Tokens
   }
 
   @Test func `ui-required-120: who has to sign in is not asked about for two minutes`() async throws {
-    let bench = try expired()
-    await bench.provider.script(tokens: [Bench.refusal(suberror: "consent_required")])
+    let bench = try await Bench.expired(Bench.refusal(suberror: "consent_required"))
     for (elapsed, left) in [(0, 120), (1, 119), (118, 1)] as [(Int64, Int64)] {
       bench.clock.advance(elapsed)
       let error = try #require(await bench.failure(try bench.subscription()))
@@ -62,8 +53,7 @@ import Tokens
   // A new refresh token frees them.
   @Test(arguments: [Bench.refusal(suberror: "basic_action"), .json(503, "", retryAfter: "600")])
   func `ui-required-120: a new sign-in ends every pause at once`(answer: ScriptedProvider.Answer) async throws {
-    let bench = try expired()
-    await bench.provider.script(tokens: [answer])
+    let bench = try await Bench.expired(answer)
     _ = await bench.result(try bench.subscription())
     try await bench.signIn(Bench.alice, scopes: "B", token: "AT-B", refreshToken: "RT-2")
     await bench.provider.script(tokens: [Bench.tokens("AT-2")])
@@ -74,7 +64,7 @@ import Tokens
   @Test func `other-request-free, ui-required-claims: other scopes, accounts and claims are other requests`()
     async throws
   {
-    let bench = try expired()
+    let bench = try await Bench.expired()
     try await bench.signIn(Bench.bob, scopes: "Z", token: "AT-Z", refreshToken: "RT-bob")
     let alice = Bench.alice.username
     await bench.provider.script(tokens: [Bench.refusal()])
@@ -93,16 +83,14 @@ import Tokens
   }
 
   @Test func `sts-5xx-retry: one server error is repeated after a second, with the same refresh token`() async throws {
-    let bench = try expired()
-    await bench.provider.script(tokens: [.json(503, ""), Bench.tokens("AT-2")])
+    let bench = try await Bench.expired(.json(503, ""), Bench.tokens("AT-2"))
     #expect(try await bench.token(try bench.subscription()) == "AT-2")
     #expect(await bench.redeemed() == ["RT-alice", "RT-alice"])
     #expect(await bench.naps.lengths == [1])
   }
 
   @Test func `discovery-cached: metadata is fetched once for all callers`() async throws {
-    let bench = try expired()
-    await bench.provider.script(tokens: [Bench.tokens("AT-B", scope: "B"), Bench.tokens("AT-C", scope: "C")])
+    let bench = try await Bench.expired(Bench.tokens("AT-B", scope: "B"), Bench.tokens("AT-C", scope: "C"))
     async let first = bench.token(try bench.subscription("B"))
     async let second = bench.token(try bench.subscription("C"))
     _ = try await (first, second)
