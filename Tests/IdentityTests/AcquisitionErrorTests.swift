@@ -116,20 +116,18 @@ import Tokens
       expected: .rejected(plain(404, "an empty answer without an OAuth error"), retryAfter: 5)),
     Row(name: "token 429 page", tokens: [.json(429, "<html>")], expected: .down(429)),
     Row(name: "token 200 without token", tokens: [.json(200, "{}")], expected: .down(200)),
-    Row(
-      name: "invalid_client", tokens: [oauth("invalid_client", 401)],
-      expected: .rejected("invalid_client", retryAfter: 60)),
+    Row(name: "invalid_client", tokens: [oauth("invalid_client", 401)], expected: .rejected("invalid_client")),
     Row(
       name: "invalid_client with Retry-After", tokens: [.json(400, #"{"error": "invalid_client"}"#, retryAfter: "5")],
       expected: .rejected("invalid_client", retryAfter: 5)),
     Row(
       name: "unauthorized_client", tokens: [oauth("unauthorized_client")],
-      expected: .rejected("unauthorized_client", retryAfter: 60)),
-    Row(name: "invalid_scope", tokens: [oauth("invalid_scope")], expected: .rejected("invalid_scope", retryAfter: 60)),
+      expected: .rejected("unauthorized_client")),
+    Row(name: "invalid_scope", tokens: [oauth("invalid_scope")], expected: .rejected("invalid_scope")),
     Row(name: "invalid_grant", tokens: [oauth("invalid_grant")], expected: .rejected("invalid_grant", retryAfter: 120)),
     Row(
       name: "an error with status 200", tokens: [oauth("invalid_resource", 200)],
-      expected: .rejected("invalid_resource", retryAfter: 60)),
+      expected: .rejected("invalid_resource")),
     Row(name: "temporarily_unavailable", tokens: [oauth("temporarily_unavailable")], expected: .down(400)),
   ]
 

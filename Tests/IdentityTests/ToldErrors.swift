@@ -15,7 +15,8 @@ extension AcquisitionError {
     AcquisitionError(.token(TokenFailure(.refused(reply), status: 400)), retryAfter: seconds)
   }
 
-  static func rejected(_ error: String, retryAfter seconds: Int64) -> AcquisitionError {
+  /// A refusal that pauses requests for a minute unless told.
+  static func rejected(_ error: String, retryAfter seconds: Int64 = 60) -> AcquisitionError {
     rejected(TokenErrorReply(error: error), retryAfter: seconds)
   }
 
