@@ -30,35 +30,32 @@ struct CertificateCredentialTests {
       authority: Authority("https://id.example/r"))
   }
 
+  private static let sha1 = #""x5t":"-_v7-_v7-_v7-_v7-_v7-_v7-_s""#
+  private static let sha256 = #""x5t#S256":"__________________________________________8""#
+
   static let headers: [(ClientAssertionForm, String)] = [
-    (
-      ClientAssertionForm(.ps256),
-      #"{"alg":"PS256","typ":"JWT","x5t#S256":"__________________________________________8"}"#
-    ),
-    (ClientAssertionForm(.rs256), #"{"alg":"RS256","typ":"JWT","x5t":"-_v7-_v7-_v7-_v7-_v7-_v7-_s"}"#),
-    (
-      ClientAssertionForm(.es256),
-      #"{"alg":"ES256","typ":"JWT","x5t#S256":"__________________________________________8"}"#
-    ),
-    (
-      ClientAssertionForm(.es384),
-      #"{"alg":"ES384","typ":"JWT","x5t#S256":"__________________________________________8"}"#
-    ),
+    (ClientAssertionForm(.ps256), #"{"alg":"PS256","typ":"JWT",\#(sha256)}"#),
+    (ClientAssertionForm(.rs256), #"{"alg":"RS256","typ":"JWT",\#(sha1)}"#),
+    (ClientAssertionForm(.es256), #"{"alg":"ES256","typ":"JWT",\#(sha256)}"#),
+    (ClientAssertionForm(.es384), #"{"alg":"ES384","typ":"JWT",\#(sha256)}"#),
     (ClientAssertionForm(.es512, keyID: "key-1"), #"{"alg":"ES512","kid":"key-1","typ":"JWT"}"#),
     (ClientAssertionForm(.es256, keyID: "key-1"), #"{"alg":"ES256","kid":"key-1","typ":"JWT"}"#),
     (
       ClientAssertionForm(.rs256, sendsChain: true),
-      #"{"alg":"RS256","typ":"JWT","x5c":["AQID","+vv8"],"x5t":"-_v7-_v7-_v7-_v7-_v7-_v7-_s"}"#
+      #"{"alg":"RS256","typ":"JWT","x5c":["AQID","+vv8"],\#(sha1)}"#
     ),
   ]
+
+  /// An assertion of this form to the provider, at the clock's start.
+  private static func assertion(_ form: ClientAssertionForm) throws -> ClientAssertion {
+    ClientAssertion(form, of: names, clientID: "c", to: try metadata.get(), now: ManualClock.start, id: "id-1")
+  }
 
   @Test(arguments: headers)
   func `an algorithm goes with its thumbprint or key name, and with the chain on request`(
     form: ClientAssertionForm, header: String
   ) throws {
-    let assertion = ClientAssertion(
-      form, of: Self.names, clientID: "c", to: try Self.metadata.get(), now: ManualClock.start, id: "1")
-    #expect(assertion.header.canonicalText() == header)
+    #expect(try Self.assertion(form).header.canonicalText() == header)
   }
 
   static let audiences: [(ClientAssertionAudience, String)] = [
@@ -69,9 +66,7 @@ struct CertificateCredentialTests {
   func `claims name the audience, the client and ten minutes, as numbers`(
     audience: ClientAssertionAudience, expected: String
   ) throws {
-    let form = ClientAssertionForm(.ps256, audience: audience)
-    let assertion = ClientAssertion(
-      form, of: Self.names, clientID: "c", to: try Self.metadata.get(), now: ManualClock.start, id: "id-1")
+    let assertion = try Self.assertion(ClientAssertionForm(.ps256, audience: audience))
     #expect(
       assertion.claims.canonicalText()
         == #"{"aud":"\#(expected)","exp":1700000600,"iat":1700000000,"iss":"c","jti":"id-1","nbf":1700000000,"sub":"c"}"#
@@ -80,9 +75,7 @@ struct CertificateCredentialTests {
 
   @Test func `further claims are added beside them`() throws {
     let form = ClientAssertionForm(.ps256, claims: try AssertionClaims(["client_ip": "192.0.2.7"]))
-    let assertion = ClientAssertion(
-      form, of: Self.names, clientID: "c", to: try Self.metadata.get(), now: ManualClock.start, id: "id-1")
-    let claims = try #require(assertion.claims.members)
+    let claims = try #require(Self.assertion(form).claims.members)
     #expect(claims["client_ip"]?.text == "192.0.2.7" && claims["jti"]?.text == "id-1" && claims.count == 8)
   }
 
