@@ -68,31 +68,39 @@ import Tokens
   }
 }
 
-/// A place that keeps what is written.
-private final class PlainBackend: CacheBackend {
+/// A place that keeps what is written, unless it has a fault.
+final class PlainBackend: CacheBackend {
   let isProxiesOwn: Bool
-  let retryPause = Duration.seconds(1)
+  let fault: CacheStoreError?
+  let retryPause = Duration.seconds(600)
   let isPaused = false
   private let document = Locked(CacheDocument())
 
-  init(isProxiesOwn: Bool) { self.isProxiesOwn = isProxiesOwn }
+  init(isProxiesOwn: Bool = false, fault: CacheStoreError? = nil) {
+    self.isProxiesOwn = isProxiesOwn
+    self.fault = fault
+  }
 
   func watch(_ look: @escaping @Sendable () async -> Bool) {}
   func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? { document.withLock { $0 } }
   func replace(
     _ change: @escaping @Sendable (inout CacheDocument) -> Void
   ) async throws(CacheStoreError) -> CacheReplacement? {
-    document.withLock { document in
+    if let fault { throw fault }
+    return document.withLock { document in
       change(&document)
       return (document, 1)
     }
   }
-  func lock() async throws(CacheStoreError) -> CacheLease? { nil }
+  func lock() async throws(CacheStoreError) -> CacheLease? {
+    if let fault { throw fault }
+    return nil
+  }
   func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? { nil }
   func text(_ name: SharedTextName) -> any SharedText { PlainText() }
-}
 
-private struct PlainText: SharedText {
-  func read() async -> [UInt8]? { [] }
-  func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool { false }
+  private struct PlainText: SharedText {
+    func read() async -> [UInt8]? { [] }
+    func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool { false }
+  }
 }

@@ -15,26 +15,36 @@ import Tokens
   let provider = SignInProvider()
   let store = CacheStore.memory()
 
-  func signIn(
+  /// A sign-in; `open` gets the address for the browser.
+  private func start(
     store: CacheStore? = nil, _ change: (inout SignInRequest) throws -> Void = { _ in },
-    browser: @escaping @Sendable (BrowserAtLoopback) async throws -> Void
+    open: @escaping @Sendable (String) async throws -> Void
   ) async throws -> AuthenticationResult {
     var request = SignInRequest(
       application: try await provider.application(capabilities: ["cp1"]), scopes: try ScopeSet(["api://orders/read"]))
     try change(&request)
-    let (provider, store) = (provider, store ?? self.store)
     let loop = try EventLoop()
     defer { loop.shutDown() }
-    return try await InteractiveSignIn(request, store: store, loop: loop, now: { SignInProvider.now })
+    return try await InteractiveSignIn(request, store: store ?? self.store, loop: loop, now: { SignInProvider.now })
       .acquireToken { address in
-        do {
-          let asked = try await BrowserAtLoopback(address)
-          await provider.see(nonce: asked.asked["nonce"])
-          try await browser(asked)
-        } catch {
-          Issue.record(error)
-        }
+        do { try await open(address) } catch { Issue.record(error) }
       }
+  }
+
+  func signIn(
+    store: CacheStore? = nil, _ change: (inout SignInRequest) throws -> Void = { _ in },
+    browser: @escaping @Sendable (BrowserAtLoopback) async throws -> Void
+  ) async throws -> AuthenticationResult {
+    try await start(store: store, change) { [provider] address in
+      let asked = try await BrowserAtLoopback(address)
+      await provider.see(nonce: asked.asked["nonce"])
+      try await browser(asked)
+    }
+  }
+
+  /// A sign-in whose browser brings a code and nothing else.
+  func signIn(code: String, store: CacheStore? = nil) async throws -> AuthenticationResult {
+    try await signIn(store: store) { try await $0.bring("code=\(code)&state=\($0.state)") }
   }
 
   /// A sign-in that ends before a browser is opened, since the provider lacks something.
@@ -108,7 +118,7 @@ import Tokens
 
   @Test func `PS256 is believed too`() async throws {
     await provider.change { $0.algorithm = .ps256 }
-    let result = try await signIn { try await $0.bring("code=C&state=\($0.state)") }
+    let result = try await signIn(code: "C")
     #expect(result.idTokenClaims?.audiences == [SignInProvider.client])
   }
 
@@ -178,45 +188,37 @@ import Tokens
     #expect(Set(seen.withLock { $0 }).count == 6)
   }
 
-  struct BadAnswer: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    /// `STATE` is replaced by the right one.
-    var form: String
-    var error: SignInError
-    var needsInteraction = false
-  }
-
-  static let badAnswers: [BadAnswer] = [
-    BadAnswer(testDescription: "neither code nor error", form: "state=STATE", error: .answer(.withoutCode)),
-    BadAnswer(
-      testDescription: "another issuer", form: "code=C&state=STATE&iss=https://evil.example", error: .answer(.issuer)),
-    BadAnswer(
-      testDescription: "denied consent", form: "error=access_denied&error_description=AADSTS65004&state=STATE",
-      error: .declined(TokenErrorReply(error: "access_denied", description: "AADSTS65004")), needsInteraction: true),
-    BadAnswer(
-      testDescription: "nothing could be shown", form: "error=interaction_required&state=STATE",
-      error: .refused(TokenErrorReply(error: "interaction_required")), needsInteraction: true),
-    BadAnswer(
-      testDescription: "an unknown scope", form: "error=invalid_scope&state=STATE",
-      error: .refused(TokenErrorReply(error: "invalid_scope"))),
+  /// `STATE` is replaced by the right one.
+  static let badAnswers: [(String, form: String, SignInError, needsInteraction: Bool)] = [
+    ("neither code nor error", "state=STATE", .answer(.withoutCode), false),
+    ("another issuer", "code=C&state=STATE&iss=https://evil.example", .answer(.issuer), false),
+    (
+      "denied consent", "error=access_denied&error_description=AADSTS65004&state=STATE",
+      .declined(TokenErrorReply(error: "access_denied", description: "AADSTS65004")), true
+    ),
+    (
+      "nothing could be shown", "error=interaction_required&state=STATE",
+      .refused(TokenErrorReply(error: "interaction_required")), true
+    ),
+    ("an unknown scope", "error=invalid_scope&state=STATE", .refused(TokenErrorReply(error: "invalid_scope")), false),
   ]
 
-  @Test(arguments: badAnswers) func `an answer that is none ends the sign-in before any token request`(bad: BadAnswer)
-    async throws
-  {
+  @Test(arguments: badAnswers) func `an answer that is none ends the sign-in before any token request`(
+    name: String, form: String, expected: SignInError, needsInteraction: Bool
+  ) async throws {
     let error = await #expect(throws: SignInError.self) {
       try await signIn { asked in
-        let page = try await asked.bring(bad.form.replacing("STATE", with: asked.state))
+        let page = try await asked.bring(form.replacing("STATE", with: asked.state))
         #expect(page.hasPrefix("HTTP/1.1 400 "))
         #expect(page.contains("<h1>Not signed in</h1>"))
       }
     }
-    switch (error, bad.error) {
+    switch (error, expected) {
     case (.declined(let found), .declined(let expected)), (.refused(let found), .refused(let expected)):
       #expect(found.error == expected.error)
-    default: #expect(error == bad.error)
+    default: #expect(error == expected)
     }
-    #expect(error?.isInteractionRequired == bad.needsInteraction)
+    #expect(error?.isInteractionRequired == needsInteraction)
     #expect(await provider.forms.isEmpty)
     #expect(await store.snapshot()[.account].isEmpty)
   }
@@ -238,37 +240,27 @@ import Tokens
 
   @Test func `the address that begins a sign-in works once, and not ahead of the person`() async throws {
     let seen = Locked<[Int]>([])
-    let loop = try EventLoop()
-    defer { loop.shutDown() }
-    let (provider, store) = (provider, store)
-    let request = SignInRequest(
-      application: try await provider.application(), scopes: try ScopeSet(["api://orders/read"]))
-    let result = try await InteractiveSignIn(request, store: store, loop: loop, now: { SignInProvider.now })
-      .acquireToken { start in
-        do {
-          #expect(!start.contains("state") && !start.contains("id.example"))
-          let place = try #require(URLComponents(string: start))
-          let (port, path) = (try #require(place.port), place.path)
-          func ask(_ head: String) async throws -> String {
-            let connection = try RawConnection(port: port)
-            try await connection.send("\(head)\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
-            return try await connection.receive()
-          }
-          for head in [
-            "GET \(path) HTTP/1.1\r\nSec-Purpose: prefetch;prerender", "GET \(path) HTTP/1.1\r\nPurpose: prefetch",
-            "GET \(path)x HTTP/1.1", "HEAD \(path) HTTP/1.1", "POST \(path) HTTP/1.1",
-          ] { #expect((400...499).contains(statusOf(try await ask(head))), "\(head)") }
-          let asked = try await BrowserAtLoopback(start)
-          await provider.see(nonce: asked.asked["nonce"])
-          let again = try await ask("GET \(path) HTTP/1.1")
-          #expect(statusOf(again) == 410 && !again.contains(asked.state))
-          // Before the code: the sign-in may be over before this task runs again.
-          seen.withLock { $0.append(1) }
-          try await asked.bring("code=C&state=\(asked.state)")
-        } catch {
-          Issue.record(error)
-        }
+    let result = try await start { [provider] start in
+      #expect(!start.contains("state") && !start.contains("id.example"))
+      let place = try #require(URLComponents(string: start))
+      let (port, path) = (try #require(place.port), place.path)
+      func ask(_ head: String) async throws -> String {
+        let connection = try RawConnection(port: port)
+        try await connection.send("\(head)\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+        return try await connection.receive()
       }
+      for head in [
+        "GET \(path) HTTP/1.1\r\nSec-Purpose: prefetch;prerender", "GET \(path) HTTP/1.1\r\nPurpose: prefetch",
+        "GET \(path)x HTTP/1.1", "HEAD \(path) HTTP/1.1", "POST \(path) HTTP/1.1",
+      ] { #expect((400...499).contains(statusOf(try await ask(head))), "\(head)") }
+      let asked = try await BrowserAtLoopback(start)
+      await provider.see(nonce: asked.asked["nonce"])
+      let again = try await ask("GET \(path) HTTP/1.1")
+      #expect(statusOf(again) == 410 && !again.contains(asked.state))
+      // Before the code: the sign-in may be over before this task runs again.
+      seen.withLock { $0.append(1) }
+      try await asked.bring("code=C&state=\(asked.state)")
+    }
     #expect(result.account?.homeAccountID == "ann-1")
     #expect(seen.withLock { $0.count } == 1)
   }

@@ -44,9 +44,7 @@ extension InteractiveSignInTests {
     status: Int, json: String, needsInteraction: Bool, word: String
   ) async throws {
     await provider.change { $0.tokens = [(status, json)] }
-    let error = await #expect(throws: SignInError.self) {
-      try await signIn { try await $0.bring("code=C-9&state=\($0.state)") }
-    }
+    let error = await #expect(throws: SignInError.self) { try await signIn(code: "C-9") }
     #expect(error?.isInteractionRequired == needsInteraction)
     let message = try #require(error?.message())
     #expect(message.contains(word))
@@ -57,9 +55,7 @@ extension InteractiveSignInTests {
   @Test(arguments: SignInProvider.Flaw.allCases)
   func `an ID token that is not believed files nothing`(flaw: SignInProvider.Flaw) async throws {
     await provider.change { $0.flaw = flaw }
-    let error = await #expect(throws: SignInError.self) {
-      try await signIn { try await $0.bring("code=C&state=\($0.state)") }
-    }
+    let error = await #expect(throws: SignInError.self) { try await signIn(code: "C") }
     let expected: SignInError =
       switch flaw {
       case .absent: .idToken(.absent)
@@ -80,7 +76,7 @@ extension InteractiveSignInTests {
   @Test func `a provider without keys or without sign-in is reported`() async throws {
     await provider.change { $0.keys = 404 }
     await #expect(throws: SignInError.provider(AcquisitionError(.metadata(status: 404), retryAfter: 1))) {
-      try await signIn { try await $0.bring("code=C&state=\($0.state)") }
+      try await signIn(code: "C")
     }
     await provider.change { $0.hasAuthorization = false }
     await expectUnsupported(.browser)
@@ -146,9 +142,7 @@ extension InteractiveSignInTests {
 
   @Test func `a cache that cannot be written is said to be so`() async throws {
     let error = await #expect(throws: SignInError.store(.locked(nil))) {
-      try await signIn(store: await CacheStore.open(LockedBackend()) { _ in }) {
-        try await $0.bring("code=C&state=\($0.state)")
-      }
+      try await signIn(code: "C", store: await CacheStore.open(PlainBackend(fault: .locked(nil))) { _ in })
     }
     #expect(error?.message(cachePath: "/c.json").contains("/c.json.lockfile: held by another process") == true)
   }
@@ -156,27 +150,6 @@ extension InteractiveSignInTests {
   @Test func `Entra's account has the home that client_info names`() async throws {
     let info = Base64URL.encode(Array(#"{"uid":"u1","utid":"t1"}"#.utf8))
     await provider.change { $0.clientInfo = info }
-    let result = try await signIn { try await $0.bring("code=C&state=\($0.state)") }
-    #expect(result.account?.homeAccountID == "u1.t1")
-  }
-}
-
-/// A place that cannot be written, because another process holds the lock.
-private struct LockedBackend: CacheBackend {
-  let retryPause = Duration.seconds(600)
-  let isPaused = false
-
-  func watch(_ look: @escaping @Sendable () async -> Bool) {}
-  func read(mayForget: Bool) async throws(CacheStoreError) -> CacheDocument? { nil }
-  func replace(
-    _ change: @escaping @Sendable (inout CacheDocument) -> Void
-  ) async throws(CacheStoreError) -> CacheReplacement? { throw .locked(nil) }
-  func lock() async throws(CacheStoreError) -> CacheLease? { throw .locked(nil) }
-  func lease(_ key: String, within limit: TimeSpan) async -> CacheLease? { nil }
-  func text(_ name: SharedTextName) -> any SharedText { NoText() }
-
-  private struct NoText: SharedText {
-    func read() async -> [UInt8]? { nil }
-    func change(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]?) async -> Bool { false }
+    #expect(try await signIn(code: "C").account?.homeAccountID == "u1.t1")
   }
 }
