@@ -19,17 +19,17 @@ import Tokens
     case msal
   }
 
-  private static func idToken(_ issuer: String, at time: UnixTime, name: String = "ann", more: String = "") -> String {
-    let claims = #"{"iss":"\#(issuer)","sub":"ann-1","iat":\#(time.seconds),"preferred_username":"\#(name)"\#(more)}"#
+  private static func idToken(_ issuer: String, at time: UnixTime, name: String = "ann") -> String {
+    let claims = #"{"iss":"\#(issuer)","sub":"ann-1","iat":\#(time.seconds),"preferred_username":"\#(name)"}"#
     return "e30.\(Base64URL.encode(Array(claims.utf8))).x"
   }
 
   private static func issued(
     _ issuer: String, _ name: String, scopes: String, at now: UnixTime, writer: Writer = .ours, isSignIn: Bool = true,
-    refreshToken: String?, hasIDToken: Bool = true
+    refreshToken: String?, hasIDToken: Bool = true, username: String = "ann"
   ) throws -> IssuedTokens {
     let refresh = refreshToken.map { #", "refresh_token": "\#($0)""# } ?? ""
-    let identity = hasIDToken ? #", "id_token": "\#(idToken(issuer, at: now))""# : ""
+    let identity = hasIDToken ? #", "id_token": "\#(idToken(issuer, at: now, name: username))""# : ""
     let body = #"{"access_token": "AT-\#(name)", "expires_in": 3600\#(refresh)\#(identity)}"#
     let reply = try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: now)
     var issued = IssuedTokens(
@@ -170,46 +170,26 @@ import Tokens
     #expect(document.accounts(authority: try Authority(Self.alpha), clientID: Fixture.client).isEmpty)
   }
 
-  /// A refresh token that msal wrote, by time; and the issuer that it is offered to.
-  struct PlainRow: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    /// ID tokens: issuer, time.
-    var proofs: [(String, Int64)]
-    /// Refresh tokens, by name and time; nil is not said.
-    var tokens: [(String, Int64?)]
-    var alpha: [String] = []
-    var beta: [String] = []
-  }
-
-  static let plainRows = [
-    PlainRow(testDescription: "written with the ID token", proofs: [(alpha, 100)], tokens: [("a", 100)], alpha: ["a"]),
-    PlainRow(testDescription: "renewed since", proofs: [(alpha, 100)], tokens: [("a", 9000)], alpha: ["a"]),
-    PlainRow(testDescription: "a clock a little ahead", proofs: [(alpha, 103)], tokens: [("a", 100)], alpha: ["a"]),
-    PlainRow(testDescription: "older than the ID token", proofs: [(beta, 200)], tokens: [("a", 100)]),
-    PlainRow(testDescription: "nobody says when", proofs: [(alpha, 100)], tokens: [("a", nil)]),
-    PlainRow(testDescription: "no ID token", proofs: [], tokens: [("a", 100)]),
-    PlainRow(
-      testDescription: "another's older one beside it", proofs: [(beta, 200)], tokens: [("a", 100), ("b", 200)],
-      beta: ["b"]),
-    PlainRow(
-      testDescription: "another's beside it, seconds before", proofs: [(beta, 200)], tokens: [("a", 197), ("b", 200)],
-      beta: ["b"]),
-    PlainRow(
-      testDescription: "another's renewed since", proofs: [(beta, 200)], tokens: [("a", 300), ("b", 200)], beta: ["b"]),
-    PlainRow(testDescription: "both renewed since", proofs: [(beta, 200)], tokens: [("a", 300), ("b", 301)]),
-    PlainRow(
-      testDescription: "an ID token of each", proofs: [(alpha, 100), (beta, 200)], tokens: [("a", 100), ("b", 200)],
-      alpha: ["a"], beta: ["b"]),
-    PlainRow(
-      testDescription: "an ID token of each, one renewed", proofs: [(alpha, 100), (beta, 200)],
-      tokens: [("a", 300), ("b", 200)], beta: ["b"]),
-    PlainRow(
-      testDescription: "an ID token of each, in one second", proofs: [(alpha, 100), (beta, 100)], tokens: [("a", 100)]),
+  /// msal's ID tokens by issuer and time; its refresh tokens by name and time, if that is said; and those that are
+  /// offered to each issuer.
+  static let plainRows: [(String, [(String, Int64)], [(String, Int64?)], alpha: [String], beta: [String])] = [
+    ("written with the ID token", [(alpha, 100)], [("a", 100)], ["a"], []),
+    ("renewed since", [(alpha, 100)], [("a", 9000)], ["a"], []),
+    ("a clock a little ahead", [(alpha, 103)], [("a", 100)], ["a"], []),
+    ("older than the ID token", [(beta, 200)], [("a", 100)], [], []),
+    ("nobody says when", [(alpha, 100)], [("a", nil)], [], []), ("no ID token", [], [("a", 100)], [], []),
+    ("another's older one beside it", [(beta, 200)], [("a", 100), ("b", 200)], [], ["b"]),
+    ("another's beside it, seconds before", [(beta, 200)], [("a", 197), ("b", 200)], [], ["b"]),
+    ("another's renewed since", [(beta, 200)], [("a", 300), ("b", 200)], [], ["b"]),
+    ("both renewed since", [(beta, 200)], [("a", 300), ("b", 301)], [], []),
+    ("an ID token of each", [(alpha, 100), (beta, 200)], [("a", 100), ("b", 200)], ["a"], ["b"]),
+    ("an ID token of each, one renewed", [(alpha, 100), (beta, 200)], [("a", 300), ("b", 200)], [], ["b"]),
+    ("an ID token of each, in one second", [(alpha, 100), (beta, 100)], [("a", 100)], [], []),
   ]
 
   @Test(arguments: plainRows)
   func `a refresh token that says nothing of its issuer is offered to the one it came from, or to none`(
-    row: PlainRow
+    name: String, proofs: [(String, Int64)], tokens: [(String, Int64?)], alpha: [String], beta: [String]
   ) throws {
     var sections: [String: [String: JSONValue]] = [
       "Account": [
@@ -225,16 +205,16 @@ import Tokens
       ]
       return .object(members.merging(more) { $1 })
     }
-    for (issuer, time) in row.proofs {
+    for (issuer, time) in proofs {
       sections["IdToken", default: [:]][issuer] = entry(Self.idToken(issuer, at: UnixTime(time)), [:])
     }
-    for (name, time) in row.tokens {
+    for (name, time) in tokens {
       sections["RefreshToken", default: [:]][name] = entry(
         name, time.map { ["last_modification_time": .string("\($0)")] } ?? [:])
     }
     let document = try Fixture.document(JSONValue.object(sections.mapValues { JSONValue.object($0) }).canonicalText())
-    #expect(try Self.offered(document, Self.alpha) == row.alpha)
-    #expect(try Self.offered(document, Self.beta) == row.beta)
+    #expect(try Self.offered(document, Self.alpha) == alpha)
+    #expect(try Self.offered(document, Self.beta) == beta)
   }
 
   @Test func `a renewal that ends after a sign-in elsewhere leaves that one's token in its place`() throws {
@@ -293,14 +273,9 @@ import Tokens
   @Test func `a user name at one issuer is none at the other`() throws {
     var document = CacheDocument()
     for (issuer, name) in [(Self.alpha, "ann@alpha.example"), (Self.beta, "ann@beta.example")] {
-      let body =
-        #"{"access_token": "AT", "refresh_token": "RT", "expires_in": 3600, "id_token": "#
-        + #""\#(Self.idToken(issuer, at: Fixture.now, name: name))"}"#
       document.add(
-        IssuedTokens(
-          try TokenReply(ProviderAnswer(status: 200, body: Array(body.utf8)), sent: .none, now: Fixture.now),
-          clientID: Fixture.client, environment: issuer, realm: "realms", grantType: "authorization_code",
-          requested: try ScopeSet(["A"]), isolation: issuer), now: Fixture.now)
+        try Self.issued(issuer, "1", scopes: "A", at: Fixture.now, refreshToken: "RT", username: name),
+        now: Fixture.now)
     }
     func reason(_ issuer: String, _ name: String) throws -> InteractionReason? {
       document.lookup(for: try Self.key(issuer, account: name), realm: nil, now: Fixture.now).grant.reason

@@ -134,47 +134,35 @@ import Tokens
     return ReplyIssuer(try ProviderMetadata(json: Array(json.utf8), authority: authority), authority: authority)
   }
 
-  struct IssuerRow: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var issuer = "https://id.example"
-    var authority: String?
-    var isPromised = false
-    var named: String?
-    var error: AuthorizationReplyError?
-  }
-
+  private static let id = "https://id.example"
   private static let entra = "https://login.microsoftonline.com"
   private static let tenant = "c0a7050d-0000-4000-8000-000000000001"
+  private static let template = "\(entra)/{tenantid}/v2.0"
 
-  static let issuers: [IssuerRow] = [
-    IssuerRow(testDescription: "not promised, not named"),
-    IssuerRow(testDescription: "not promised, named", named: "https://id.example"),
-    IssuerRow(testDescription: "not promised, another", named: "https://evil.example", error: .issuer),
-    IssuerRow(testDescription: "promised, not named", isPromised: true, error: .issuerMissing),
-    IssuerRow(testDescription: "promised, empty", isPromised: true, named: "", error: .issuerMissing),
-    IssuerRow(testDescription: "promised, named", isPromised: true, named: "https://id.example"),
-    IssuerRow(testDescription: "promised, another", isPromised: true, named: "https://evil.example", error: .issuer),
-    IssuerRow(testDescription: "compared as text", isPromised: true, named: "https://id.example/", error: .issuer),
-    IssuerRow(
-      testDescription: "Entra promises nothing", issuer: "\(entra)/{tenantid}/v2.0",
-      authority: "\(entra)/organizations",
-      named: "\(entra)/x/v2.0"),
-    IssuerRow(
-      testDescription: "any tenant of Entra's", issuer: "\(entra)/{tenantid}/v2.0", authority: "\(entra)/organizations",
-      isPromised: true, named: "\(entra)/\(tenant)/v2.0"),
-    IssuerRow(
-      testDescription: "no tenant at all", issuer: "\(entra)/{tenantid}/v2.0", authority: "\(entra)/organizations",
-      isPromised: true, named: "\(entra)/\(tenant)/x/v2.0", error: .issuer),
-    IssuerRow(
-      testDescription: "one tenant", issuer: "\(entra)/\(tenant)/v2.0", authority: "\(entra)/\(tenant)",
-      isPromised: true,
-      named: "\(entra)/c0a7050d-0000-4000-8000-000000000002/v2.0", error: .issuer),
+  /// The issuer and the authority that it is found at, whether it promises its name, and the name in the answer.
+  static let issuers: [(String, String, at: String, isPromised: Bool, named: String?, AuthorizationReplyError?)] = [
+    ("not promised, not named", id, id, false, nil, nil), ("not promised, named", id, id, false, id, nil),
+    ("not promised, another", id, id, false, "https://evil.example", .issuer),
+    ("promised, not named", id, id, true, nil, .issuerMissing), ("promised, empty", id, id, true, "", .issuerMissing),
+    ("promised, named", id, id, true, id, nil),
+    ("promised, another", id, id, true, "https://evil.example", .issuer),
+    ("compared as text", id, id, true, "https://id.example/", .issuer),
+    ("Entra promises nothing", template, "\(entra)/organizations", false, "\(entra)/x/v2.0", nil),
+    ("any tenant of Entra's", template, "\(entra)/organizations", true, "\(entra)/\(tenant)/v2.0", nil),
+    ("no tenant at all", template, "\(entra)/organizations", true, "\(entra)/\(tenant)/x/v2.0", .issuer),
+    (
+      "one tenant", "\(entra)/\(tenant)/v2.0", "\(entra)/\(tenant)", true,
+      "\(entra)/c0a7050d-0000-4000-8000-000000000002/v2.0", .issuer
+    ),
   ]
 
   @Test(arguments: issuers)
-  func `an answer names the issuer that was asked, if that one promises it (RFC 9207)`(row: IssuerRow) throws {
-    let issuer = try Self.issuer(row.issuer, at: row.authority, isPromised: row.isPromised)
-    let named = row.named.map { "&iss=\($0)" } ?? ""
+  func `an answer names the issuer that was asked, if that one promises it (RFC 9207)`(
+    name: String, issuer: String, authority: String, isPromised: Bool, named: String?,
+    expected: AuthorizationReplyError?
+  ) throws {
+    let issuer = try Self.issuer(issuer, at: authority, isPromised: isPromised)
+    let named = named.map { "&iss=\($0)" } ?? ""
     func error(_ form: String) -> AuthorizationReplyError? {
       do throws(AuthorizationReplyError) {
         _ = try AuthorizationReply(form: Array(form.utf8), state: "s", issuer: issuer)
@@ -183,9 +171,9 @@ import Tokens
         return error
       }
     }
-    #expect(error("state=s&code=C\(named)") == row.error)
+    #expect(error("state=s&code=C\(named)") == expected)
     let refusal = error("state=s&error=access_denied\(named)")
-    #expect(refusal == row.error ?? .refused(TokenErrorReply(error: "access_denied")))
+    #expect(refusal == expected ?? .refused(TokenErrorReply(error: "access_denied")))
   }
 
   @Test(arguments: [
