@@ -3,16 +3,22 @@ import Testing
 import Tokens
 
 @Suite struct CallerGrantTests {
+  private static func request(
+    _ grant: TokenGrant, scopes: String = "a b", claims: Claims? = nil, parameters: TokenParameters = .none,
+    secret: Secret? = Secret("s")
+  ) throws -> TokenRequest {
+    let json = #"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#
+    return TokenRequest(
+      ClientAuthentication(
+        "app", at: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
+        secret.map { .secret($0) }, placement: .body), grant: grant, scopes: try ScopeSet(parameter: scopes),
+      claims: claims, parameters: parameters)
+  }
+
   private static func body(
     _ grant: TokenGrant, scopes: String = "a b", claims: Claims? = nil, parameters: TokenParameters = .none
   ) throws -> String {
-    let json = #"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#
-    let request = TokenRequest(
-      ClientAuthentication(
-        "app", at: try ProviderMetadata(json: Array(json.utf8), authority: Authority("https://id.example")),
-        .secret(Secret("s")), placement: .body), grant: grant, scopes: try ScopeSet(parameter: scopes), claims: claims,
-      parameters: parameters)
-    return String(decoding: request.body, as: UTF8.self)
+    String(decoding: try request(grant, scopes: scopes, claims: claims, parameters: parameters).body, as: UTF8.self)
   }
 
   private static let assertion = Secret("e30.e30.c2ln")
@@ -69,12 +75,7 @@ import Tokens
         subject, ExchangeTerms(actor: Self.actor), actor: Secret("the-token-of-the-actor")),
     ]
     for grant in grants {
-      let request = TokenRequest(
-        ClientAuthentication(
-          "app",
-          at: try ProviderMetadata(
-            json: Array(#"{"issuer": "https://id.example", "token_endpoint": "https://id.example/token"}"#.utf8),
-            authority: Authority("https://id.example")), nil), grant: grant, scopes: .none, claims: nil)
+      let request = try Self.request(grant, scopes: "", secret: nil)
       let body = #"{"error": "invalid_grant", "error_description": "bad the-token-of-the-caller"}"#
       let error = #expect(throws: TokenFailure.self) {
         try TokenReply(ProviderAnswer(status: 400, body: Array(body.utf8)), sent: request.sentSecrets, now: UnixTime(0))
@@ -131,51 +132,38 @@ import Tokens
     #expect(TokenGrant.clientCredentials.expected == .bearer)
   }
 
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    var error: String
-    var suberror: String?
-    var claims: String?
-    var grant = CallerGrant.onBehalfOf
-    var expected: AssertionRefusal?
-    var testDescription: String { "\(error) \(suberror ?? "") \(claims ?? "") \(grant.label)" }
-  }
-
   private static let exchangeGrant = CallerGrant.tokenExchange(ExchangeTerms())
+  private static let claims = #"{"a":1}"#
 
-  static let refusals: [Refusal] = [
-    Refusal(
-      error: "interaction_required", suberror: "basic_action", claims: #"{"a":1}"#,
-      expected: claims.map { .claims($0) }),
-    Refusal(error: "invalid_grant", claims: #"{"a":1}"#, expected: claims.map { .claims($0) }),
-    Refusal(error: "consent_required", claims: #"{"a":1}"#, expected: claims.map { .claims($0) }),
-    Refusal(error: "invalid_grant", suberror: "consent_required", expected: .consent),
-    Refusal(error: "consent_required", expected: .consent),
-    Refusal(error: "invalid_grant", expected: .invalidToken),
-    Refusal(error: "invalid_grant", grant: exchangeGrant, expected: .invalidToken),
-    Refusal(error: "interaction_required", expected: .invalidToken),
-    Refusal(error: "login_required", expected: .invalidToken),
-    Refusal(error: "invalid_token", grant: exchangeGrant, expected: .invalidToken),
-    Refusal(error: "invalid_request", grant: exchangeGrant, expected: .invalidToken),
-    Refusal(error: "access_denied", grant: exchangeGrant, expected: .denied),
-    Refusal(error: "invalid_request", expected: nil),
-    Refusal(error: "invalid_request", grant: .jwtBearer, expected: nil),
-    Refusal(error: "invalid_client", expected: nil),
-    Refusal(error: "unauthorized_client", expected: nil),
-    Refusal(error: "invalid_scope", expected: nil),
-    Refusal(error: "invalid_target", grant: exchangeGrant, expected: nil),
-    Refusal(error: "unsupported_grant_type", expected: nil),
-    Refusal(error: "temporarily_unavailable", expected: nil),
+  /// An error, its suberror and claims; the refusal is `.claims` if they are to be in the caller's next token.
+  static let refusals: [(String, String?, claims: String?, CallerGrant, AssertionRefusal?)] = [
+    ("interaction_required", "basic_action", claims, .onBehalfOf, wanted),
+    ("invalid_grant", nil, claims, .onBehalfOf, wanted),
+    ("consent_required", nil, claims, .onBehalfOf, wanted),
+    ("invalid_grant", "consent_required", nil, .onBehalfOf, .consent),
+    ("consent_required", nil, nil, .onBehalfOf, .consent),
+    ("invalid_grant", nil, nil, .onBehalfOf, .invalidToken), ("invalid_grant", nil, nil, exchangeGrant, .invalidToken),
+    ("interaction_required", nil, nil, .onBehalfOf, .invalidToken),
+    ("login_required", nil, nil, .onBehalfOf, .invalidToken),
+    ("invalid_token", nil, nil, exchangeGrant, .invalidToken),
+    ("invalid_request", nil, nil, exchangeGrant, .invalidToken),
+    ("access_denied", nil, nil, exchangeGrant, .denied),
+    ("invalid_request", nil, nil, .onBehalfOf, nil), ("invalid_request", nil, nil, .jwtBearer, nil),
+    ("invalid_client", nil, nil, .onBehalfOf, nil), ("unauthorized_client", nil, nil, .onBehalfOf, nil),
+    ("invalid_scope", nil, nil, .onBehalfOf, nil), ("invalid_target", nil, nil, exchangeGrant, nil),
+    ("unsupported_grant_type", nil, nil, .onBehalfOf, nil), ("temporarily_unavailable", nil, nil, .onBehalfOf, nil),
   ]
 
-  private static var claims: Claims? {
-    do throws(ClaimsError) { return try Claims(json: #"{"a":1}"#) } catch { return nil }
+  private static var wanted: AssertionRefusal? {
+    do throws(ClaimsError) { return .claims(try Claims(json: claims)) } catch { return nil }
   }
 
-  @Test(arguments: refusals) func `a refusal says what the caller can do, or nothing of the caller`(row: Refusal) throws
-  {
+  @Test(arguments: refusals) func `a refusal says what the caller can do, or nothing of the caller`(
+    error: String, suberror: String?, claims: String?, grant: CallerGrant, expected: AssertionRefusal?
+  ) throws {
     let reply = TokenErrorReply(
-      error: row.error, suberror: row.suberror, claims: try row.claims.map { claims in try Claims(json: claims) })
-    #expect(AssertionRefusal(reply, grant: row.grant) == row.expected)
+      error: error, suberror: suberror, claims: try claims.map { claims in try Claims(json: claims) })
+    #expect(AssertionRefusal(reply, grant: grant) == expected)
   }
 
   @Test func `one caller's failures pause seconds, whatever they are`() {
