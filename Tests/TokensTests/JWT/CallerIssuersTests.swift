@@ -39,6 +39,8 @@ import Testing
   private static let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
   private static let second = "https://login.microsoftonline.com/\(tenant)/v2.0"
   private static let first = "https://sts.windows.net/\(tenant)/"
+  private static let ofPersons = "https://login.microsoftonline.com/\(personal)/v2.0"
+  private static let (china, us) = ("login.partner.microsoftonline.cn/\(tenant)", "login.microsoftonline.us/\(tenant)")
 
   private static let rows = [
     // Every spelling of the authority, both versions.
@@ -57,16 +59,10 @@ import Testing
     Row(iss: "http://sts.windows.net/\(tenant)/", isTaken: false),
     Row(iss: "https://sts.windows.net.evil.example/\(tenant)/", isTaken: false),
     Row(iss: "https://sts.chinacloudapi.cn/\(tenant)/", isTaken: false),
-    Row(iss: "https://login.microsoftonline.us/\(tenant)/v2.0", isTaken: false),
-    Row(
-      authority: "login.partner.microsoftonline.cn/\(tenant)",
-      named: "https://login.partner.microsoftonline.cn/\(tenant)/v2.0", iss: "https://sts.chinacloudapi.cn/\(tenant)/"),
-    Row(
-      authority: "login.partner.microsoftonline.cn/\(tenant)",
-      named: "https://login.partner.microsoftonline.cn/\(tenant)/v2.0", iss: first, isTaken: false),
-    Row(
-      authority: "login.microsoftonline.us/\(tenant)", named: "https://login.microsoftonline.us/\(tenant)/v2.0",
-      iss: first),
+    Row(iss: "https://\(us)/v2.0", isTaken: false),
+    Row(authority: china, named: "https://\(china)/v2.0", iss: "https://sts.chinacloudapi.cn/\(tenant)/"),
+    Row(authority: china, named: "https://\(china)/v2.0", iss: first, isTaken: false),
+    Row(authority: us, named: "https://\(us)/v2.0", iss: first),
     // Every tenant, if issuer and claim agree.
     Row(authority: "login.microsoftonline.com/organizations", named: template, iss: first),
     Row(authority: "login.microsoftonline.com/common", named: template, iss: second),
@@ -75,11 +71,9 @@ import Testing
       isTaken: false),
     Row(authority: "login.microsoftonline.com/common", named: template, iss: template, tid: nil, isTaken: false),
     Row(
-      authority: "login.microsoftonline.com/organizations", named: template,
-      iss: "https://login.microsoftonline.com/\(personal)/v2.0", tid: personal, isTaken: false),
-    Row(
-      authority: "login.microsoftonline.com/common", named: template,
-      iss: "https://login.microsoftonline.com/\(personal)/v2.0", tid: personal),
+      authority: "login.microsoftonline.com/organizations", named: template, iss: ofPersons, tid: personal,
+      isTaken: false),
+    Row(authority: "login.microsoftonline.com/common", named: template, iss: ofPersons, tid: personal),
     // Not Entra: the one name.
     Row(authority: "id.example/t", named: "https://id.example/t", iss: "https://id.example/t", tid: other),
     Row(authority: "id.example/t", named: "https://id.example/t", iss: first, isTaken: false),
@@ -100,12 +94,7 @@ import Testing
       // Keys of version 2.0 metadata sign tokens of version 1.0; those of a version 1.0 name would, too.
       (template, first, tenant, true), ("https://sts.windows.net/{tenantid}/", first, tenant, true),
       // A key of personal accounts signs nothing for a company.
-      ("https://login.microsoftonline.com/\(personal)/v2.0", second, tenant, false),
-      ("https://login.microsoftonline.com/\(personal)/v2.0", first, tenant, false),
-      (
-        "https://login.microsoftonline.com/\(personal)/v2.0", "https://login.microsoftonline.com/\(personal)/v2.0",
-        personal, true
-      ),
+      (ofPersons, second, tenant, false), (ofPersons, first, tenant, false), (ofPersons, ofPersons, personal, true),
       ("https://login.microsoftonline.us/{tenantid}/v2.0", second, tenant, false), ("", second, tenant, false),
     ] as [(String?, String, String, Bool)])
   func `a key signs for the issuer that it names`(issuer: String?, iss: String, tid: String, isKey: Bool) throws {

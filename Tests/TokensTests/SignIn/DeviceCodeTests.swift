@@ -74,15 +74,13 @@ import Tokens
     .refused(TokenFailure(.refused(TokenErrorReply(error: error)), status: status))
   }
 
+  private static let (pending, slowDown) = (Answer.error("authorization_pending"), Answer.error("slow_down"))
+
   static let rows: [Row] = [
     Row(
-      name: "pending, then slower and slower",
-      answers: [
-        .error("authorization_pending"), .error("slow_down"), .error("authorization_pending"), .error("slow_down"),
-      ], waits: [5, 5, 10, 10, 15]),
-    Row(
-      name: "the provider's interval", answers: [.error("authorization_pending"), .error("slow_down")],
-      waits: [7, 7, 12], interval: 7),
+      name: "pending, then slower and slower", answers: [pending, slowDown, pending, slowDown],
+      waits: [5, 5, 10, 10, 15]),
+    Row(name: "the provider's interval", answers: [pending, slowDown], waits: [7, 7, 12], interval: 7),
     Row(name: "pending with status 200", answers: [.error("authorization_pending", status: 200)], waits: [5, 5]),
     Row(name: "expired", answers: [.error("expired_token")], waits: [5], end: .expired),
     Row(name: "expired, in another word", answers: [.error("code_expired")], waits: [5], end: .expired),
@@ -95,9 +93,7 @@ import Tokens
       name: "an application refused", answers: [.error("invalid_client", status: 401)], waits: [5],
       end: refused("invalid_client", 401)),
     Row(name: "a device policy", answers: [.error("invalid_grant")], waits: [5], end: refused("invalid_grant")),
-    Row(
-      name: "no answer: less often from then on", answers: [.none, .none, .error("authorization_pending")],
-      waits: [5, 10, 20, 20]),
+    Row(name: "no answer: less often from then on", answers: [.none, .none, pending], waits: [5, 10, 20, 20]),
     Row(
       name: "never rarer than a minute", answers: [.none, .none, .none, .none], waits: [20, 40, 60, 60, 60],
       interval: 20),
@@ -106,18 +102,13 @@ import Tokens
     Row(
       name: "a busy provider that says how long",
       answers: [.error("temporarily_unavailable", status: 429, retryAfter: 30)], waits: [5, 30]),
-    Row(
-      name: "a proxy's page", answers: [.other(.unintelligible, status: 502), .error("authorization_pending")],
-      waits: [5, 10, 10]),
+    Row(name: "a proxy's page", answers: [.other(.unintelligible, status: 502), pending], waits: [5, 10, 10]),
     Row(
       name: "a token that cannot be used: the code is spent", answers: [.other(.tokenType)], waits: [5],
       end: .refused(TokenFailure(.tokenType, status: 200))),
     Row(
-      name: "the codes end by the clock", answers: [.error("authorization_pending"), .error("authorization_pending")],
-      waits: [5, 5], end: .expired, expiresIn: 15),
-    Row(
-      name: "a second longer", answers: [.error("authorization_pending"), .error("authorization_pending")],
-      waits: [5, 5, 5], expiresIn: 16),
+      name: "the codes end by the clock", answers: [pending, pending], waits: [5, 5], end: .expired, expiresIn: 15),
+    Row(name: "a second longer", answers: [pending, pending], waits: [5, 5, 5], expiresIn: 16),
     Row(name: "codes too short for one poll", answers: [], waits: [], end: .expired, expiresIn: 5),
   ]
 
