@@ -15,41 +15,23 @@ import Testing
   ]
 
   @Test(arguments: methods, framings)
-  func `only what is idempotent and has no content is repeated, once, after a connection that was used before`(
+  func `a request is repeated by its fate, its method, its content, its connection and the times before`(
     method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
   ) {
-    for (wasReused, retries, isKept) in Self.flags {
+    for (fate, flags) in ExchangeState.RequestFate.allCases.flatMap({ fate in (0..<20).map { (fate, $0) } }) {
+      let (wasReused, isKept, retries) = (flags & 1 == 0, flags & 2 == 0, flags >> 2)
+      let expected =
+        switch fate {
+        // Only what is idempotent and has no content, once, after a connection that was used before.
+        case .mayBeProcessed: method.mayRepeat && framing.mayRepeat && wasReused && retries == 0
+        // Any method, three times, if the content can be sent again.
+        case .notProcessed: retries < 3 && isKept
+        case .givenUp: false
+        }
       let permitted = RetryRule.permits(
-        .mayBeProcessed, method: method.name, framing: framing.kind, contentIsKept: isKept,
-        connectionWasReused: wasReused, retries: retries)
-      #expect(permitted == (method.mayRepeat && framing.mayRepeat && wasReused && retries == 0))
+        fate, method: method.name, framing: framing.kind, contentIsKept: isKept, connectionWasReused: wasReused,
+        retries: retries)
+      #expect(permitted == expected, "\(fate), \(flags)")
     }
-  }
-
-  @Test(arguments: methods, framings)
-  func `an unprocessed request of any method is repeated three times if its content can be sent again`(
-    method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
-  ) {
-    for (wasReused, retries, isKept) in Self.flags {
-      let permitted = RetryRule.permits(
-        .notProcessed, method: method.name, framing: framing.kind, contentIsKept: isKept,
-        connectionWasReused: wasReused, retries: retries)
-      #expect(permitted == (retries < 3 && isKept))
-    }
-  }
-
-  @Test(arguments: methods, framings) func `what the upstream has given up is not repeated`(
-    method: (name: RequestMethod, mayRepeat: Bool), framing: (kind: BodyFraming, mayRepeat: Bool)
-  ) {
-    for (wasReused, retries, isKept) in Self.flags {
-      #expect(
-        !RetryRule.permits(
-          .givenUp, method: method.name, framing: framing.kind, contentIsKept: isKept,
-          connectionWasReused: wasReused, retries: retries))
-    }
-  }
-
-  private static let flags: [(wasReused: Bool, retries: Int, isKept: Bool)] = (0..<20).map {
-    ($0 & 1 == 0, $0 >> 2, $0 & 2 == 0)
   }
 }
