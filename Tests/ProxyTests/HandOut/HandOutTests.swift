@@ -16,6 +16,9 @@ struct HandOutTests {
   private static let path = "/.bearer/authorize/all"
   private static let challenge = "X-Bearer-Challenge: " + ChallengeBench.claimsField.dropFirst(18)
 
+  /// The report of the first token's refusal for its claims.
+  private static let report = "X-Bearer-Refused: Bearer T1\r\nX-Bearer-Status: 401\r\n" + challenge
+
   private static func bench(
     _ rules: RouteTokenRules = RouteTokenRules(isHandedOut: true), person: Bool = false, isDown: Bool = false
   ) throws -> ChallengeBench {
@@ -73,14 +76,13 @@ struct HandOutTests {
   @Test func `a thousand callers with one refused token cost one token request`() async throws {
     let bench = try Self.bench()
     _ = try await bench.get(Self.path)
-    let report = "X-Bearer-Refused: Bearer T1\r\nX-Bearer-Status: 401\r\n" + Self.challenge
     let answers = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<20 {
         group.addTask {
           let caller = try RawConnection(port: bench.proxy.port, patience: 240)
           var all = ""
           for _ in 0..<50 {
-            try await caller.send("GET \(Self.path) HTTP/1.1\r\nHost: localhost\r\n\(report)\r\n")
+            try await caller.send("GET \(Self.path) HTTP/1.1\r\nHost: localhost\r\n\(Self.report)\r\n")
             all += try await caller.receive(until: { $0.hasSuffix("\r\n\r\n") })
           }
           return all
@@ -88,7 +90,7 @@ struct HandOutTests {
       }
       return try await group.reduce(into: "") { $0 += $1 }
     }
-    #expect(answers.components(of: "Authorization: Bearer T2\r\n") == 1000)
+    #expect(answers.ranges(of: "Authorization: Bearer T2\r\n").count == 1000)
     #expect(bench.forms.count == 2)
   }
 
@@ -127,7 +129,7 @@ struct HandOutTests {
     _ = try await bench.get(Self.path)
     let answer = try await bench.get(Self.path, "X-Bearer-Refused: Bearer T1\r\n" + fields)
     #expect(statusOf(answer) == status)
-    #expect(answer.components(of: "WWW-Authenticate:") == 1)
+    #expect(answer.ranges(of: "WWW-Authenticate:").count == 1)
     #expect(answer.contains("\r\nWWW-Authenticate: \(challenge)\r\n"))
     #expect(answer.contains("urn:bearer-proxy:problem:token-refused"))
     #expect(!answer.contains("Authorization: Bearer T"))
@@ -138,7 +140,7 @@ struct HandOutTests {
     let bench = try Self.bench(person: true)
     let answer = try await bench.get(Self.path)
     #expect(statusOf(answer) == 401)
-    #expect(answer.components(of: "WWW-Authenticate:") == 1)
+    #expect(answer.ranges(of: "WWW-Authenticate:").count == 1)
     #expect(answer.contains("interaction-required"))
     #expect(answer.contains(#""sign_in":"/.bearer/sign-in?route=all""#))
     // A person's browser behind the engine gets the page.
@@ -167,8 +169,7 @@ struct HandOutTests {
     let away = FetchResponse(status: 503, fields: [], body: [])
     // A request is repeated once.
     bench.provider(answers: away, away)
-    let report = "X-Bearer-Refused: Bearer T1\r\nX-Bearer-Status: 401\r\n" + Self.challenge
-    for _ in 0..<2 { #expect(statusOf(try await bench.get(Self.path, report)) == 401) }
+    for _ in 0..<2 { #expect(statusOf(try await bench.get(Self.path, Self.report)) == 401) }
     #expect(bench.count("claims", "already_answered") == 1)
     #expect(bench.proxy.service.process.signInRequirements.known["all"] == nil)
   }
@@ -263,9 +264,4 @@ struct HandOutTests {
     // Beside a name, the description is judged as well, if there is one.
     #expect(statusOf(try await bench.get(Self.path, fields)) == (fields.isEmpty ? 200 : status))
   }
-}
-
-extension String {
-  /// The number of times that a text occurs.
-  fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }
