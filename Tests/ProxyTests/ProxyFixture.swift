@@ -67,16 +67,9 @@ struct ProxyFixture {
     var catalog = MetricsCatalog()
     let metrics = ServiceMetrics(&catalog, routes: plan.routes.map(\.name), version: "test")
     let now: @Sendable () -> WallTime = { WallTime(seconds: 0) }
-    let write: @Sendable ([UInt8]) -> Void
-    let signInLink: SignInLink
-    if let tokens {
-      write = tokens.log
-      signInLink = tokens.signInLink
-    } else {
-      write = log
-      signInLink = { _, _ in nil }
-    }
     let said = Locked(LogDeduplicator())
+    let write = tokens?.log ?? log
+    let signInLink: SignInLink = if let tokens { tokens.signInLink } else { { _, _ in nil } }
     let log = Log(
       level: .warning, format: .text, now: now, deduplicator: { body in said.withLock { body(&$0) } }, write: write)
     let limits = ServiceLimits(
