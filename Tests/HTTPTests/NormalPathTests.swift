@@ -83,46 +83,14 @@ private func normal(_ path: String) -> String {
     #expect((result != .refused(.hiddenDotSegment)) == isTaken)
   }
 
-  /// Paths of up to `count` pieces, of all those that rules mention.
+  /// Paths of all pieces that rules mention.
   private static func generated(_ count: Int, seed: UInt64) -> [String] {
-    let pieces = [
-      "/", "/", "/", ".", "..", "%2e", "%2E", "%2f", "%2F", "%5c", ";", "%3b", "a", "b%41", "%25", "2e", "25", "%c3%a9",
-      "%C0%AE", "\\", "%", "x.y", "32", "35", "%25%2532e",
-    ]
-    var state = seed
-    return (0..<4000).map { _ in
-      var path = "/"
-      for _ in 0..<count {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        path += pieces[Int(state >> 33) % pieces.count]
-      }
-      return path
-    }
-  }
-
-  /// The segments of an eager reader: everything decoded until nothing changes, backslashes and encoded slashes taken
-  /// for slashes, parameters dropped.
-  private static func eagerSegments(_ path: String) -> [String] {
-    var text = path
-    while true {
-      var decoded = ""
-      var rest = text[...]
-      while let first = rest.first {
-        let digits = rest.dropFirst().prefix(2)
-        if first == "%", digits.count == 2, let byte = UInt8(digits, radix: 16), byte < 0x80 {
-          decoded.unicodeScalars.append(Unicode.Scalar(byte))
-          rest = rest.dropFirst(3)
-        } else {
-          decoded.append(first)
-          rest = rest.dropFirst()
-        }
-      }
-      if decoded == text { break }
-      text = decoded
-    }
-    return text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).map { segment in
-      String(segment.prefix { $0 != ";" })
-    }.filter { !$0.isEmpty }
+    randomPaths(
+      4000, of: count, seed: seed,
+      [
+        "/", "/", "/", ".", "..", "%2e", "%2E", "%2f", "%2F", "%5c", ";", "%3b", "a", "b%41", "%25", "2e", "25",
+        "%c3%a9", "%C0%AE", "\\", "%", "x.y", "32", "35", "%25%2532e",
+      ])
   }
 
   @Test(arguments: 1...12)
@@ -134,7 +102,7 @@ private func normal(_ path: String) -> String {
       let final = form == "=" ? path : form
       written += 1
       #expect(normal(final) == "=", "\(path) → \(final)")
-      let segments = Self.eagerSegments(final)
+      let segments = eagerSegments(Array(final.utf8))
       #expect(!segments.contains(".") && !segments.contains(".."), "\(path) → \(final)")
     }
     #expect(written > 0)
@@ -160,7 +128,7 @@ private func normal(_ path: String) -> String {
       let suffix = Array(path.utf8.dropFirst())
       if !NormalPath.staysBelow(suffix.span) { continue }
       var depth = 0
-      for segment in Self.eagerSegments(path) where segment != "." {
+      for segment in eagerSegments(Array(path.utf8)) where segment != "." {
         depth += segment == ".." ? -1 : 1
         #expect(depth >= 0, "\(path)")
       }
