@@ -33,34 +33,32 @@ private func responseFraming(
     ("TRANSFER-ENCODING:CHUNKED\r\n", .chunked),
   ]
 
-  static let faults: [(fields: String, error: FramingError)] = [
-    ("Content-Length:\r\n", .contentLengthInvalid),
-    ("Content-Length: +1\r\n", .contentLengthInvalid),
-    ("Content-Length: -1\r\n", .contentLengthInvalid),
-    ("Content-Length: 1 2\r\n", .contentLengthInvalid),
-    ("Content-Length: 0x1\r\n", .contentLengthInvalid),
-    ("Content-Length: 1_0\r\n", .contentLengthInvalid),
-    ("Content-Length: 9223372036854775808\r\n", .contentLengthInvalid),
-    ("Content-Length: 99999999999999999999999999\r\n", .contentLengthInvalid),
-    ("Content-Length: 5\r\nContent-Length: 5\r\n", .contentLengthRepeated),
-    ("Content-Length: 5\r\nA: b\r\ncontent-length: 6\r\n", .contentLengthRepeated),
-    ("Content-Length: 5, 5\r\n", .contentLengthRepeated),
-    ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", .bothLengths),
-    ("Transfer-Encoding: x\r\nContent-Length: y\r\n", .bothLengths),
-    ("Transfer-Encoding:\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: identity\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: chunked, gzip\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: chunkedchunked\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: chunked,\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: ,chunked\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: \"chunked\"\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: chunked;a=b\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: gzip chunked\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", .transferEncodingInvalid),
-    ("Transfer-Encoding: gzip, chunked\r\n", .transferCodingUnknown),
-    ("Transfer-Encoding: identity , chunked\r\n", .transferCodingUnknown),
+  private static let faultyFields: KeyValuePairs<FramingError, [String]> = [
+    .contentLengthInvalid: [
+      "Content-Length:\r\n", "Content-Length: +1\r\n", "Content-Length: -1\r\n", "Content-Length: 1 2\r\n",
+      "Content-Length: 0x1\r\n", "Content-Length: 1_0\r\n", "Content-Length: 9223372036854775808\r\n",
+      "Content-Length: 99999999999999999999999999\r\n",
+    ],
+    .contentLengthRepeated: [
+      "Content-Length: 5\r\nContent-Length: 5\r\n", "Content-Length: 5\r\nA: b\r\ncontent-length: 6\r\n",
+      "Content-Length: 5, 5\r\n",
+    ],
+    .bothLengths: [
+      "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: x\r\nContent-Length: y\r\n",
+    ],
+    .transferEncodingInvalid: [
+      "Transfer-Encoding:\r\n", "Transfer-Encoding: identity\r\n", "Transfer-Encoding: chunked, gzip\r\n",
+      "Transfer-Encoding: chunkedchunked\r\n", "Transfer-Encoding: chunked,\r\n", "Transfer-Encoding: ,chunked\r\n",
+      "Transfer-Encoding: \"chunked\"\r\n", "Transfer-Encoding: chunked;a=b\r\n", "Transfer-Encoding: gzip chunked\r\n",
+      "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+      "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
+    ],
+    .transferCodingUnknown: ["Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity , chunked\r\n"],
   ]
+
+  static let faults: [(fields: String, error: FramingError)] = faultyFields.flatMap { error, fields in
+    fields.map { ($0, error) }
+  }
 
   @Test(arguments: stated)
   func `one clear statement decides, for requests and responses alike`(fields: String, framing: BodyFraming) {
