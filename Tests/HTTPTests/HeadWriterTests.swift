@@ -24,44 +24,39 @@ func text(_ buffer: borrowing ByteBuffer) -> String {
   }
 
   @Test func `a head written from a head that was read reads the same again`() {
-    let source = Array(
-      ("GET /a?b=c HTTP/1.1\r\nHost: h\r\nA:b\r\nC: d\r\nE: f\r\nConnection: x-drop\r\nX-Drop: g\r\nH:  i\r\nJ: "
-        + "k\r\n\r\n").utf8)
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    #expect(parser.parse(source.span, into: &head, limits: HeadLimits()) == .complete(byteCount: source.count))
-    var buffer = ByteBuffer(capacity: 4)
-    HeadWriter.method(source.span.extracting(head.methodName), into: &buffer)
-    buffer.append(source.span.extracting(head.target.whole))
-    HeadWriter.requestLineEnd(into: &buffer)
-    var run = FieldRun()
-    for index in 0..<head.fields.count {
-      let line = head.fields[index]
-      if HopByHop.forwards(line, head.connection, in: source.span) {
-        run.add(line, from: source.span, into: &buffer)
+    let source =
+      "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA:b\r\nC: d\r\nE: f\r\nConnection: x-drop\r\nX-Drop: g\r\nH:  i\r\nJ: "
+      + "k\r\n\r\n"
+    let written = withRequest(source) { head, bytes in
+      var buffer = ByteBuffer(capacity: 4)
+      HeadWriter.method(bytes.extracting(head.methodName), into: &buffer)
+      buffer.append(bytes.extracting(head.target.whole))
+      HeadWriter.requestLineEnd(into: &buffer)
+      var run = FieldRun()
+      for index in 0..<head.fields.count where HopByHop.forwards(head.fields[index], head.connection, in: bytes) {
+        run.add(head.fields[index], from: bytes, into: &buffer)
       }
+      run.finish(from: bytes, into: &buffer)
+      HeadWriter.end(into: &buffer)
+      return text(buffer)
     }
-    run.finish(from: source.span, into: &buffer)
-    HeadWriter.end(into: &buffer)
-    #expect(text(buffer) == "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\nE: f\r\nH: i\r\nJ: k\r\n\r\n")
+    #expect(written == "GET /a?b=c HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\nE: f\r\nH: i\r\nJ: k\r\n\r\n")
   }
 
   @Test func `a field line is spelt plainly whatever it was`() {
     for (source, expected) in [
       ("A:b", "A: b"), ("A:\t b \t", "A: b"), ("A: b", "A: b"), ("A:", "A: "), ("A : b", "A: b"),
     ] {
-      let bytes = Array("HTTP/1.1 200 OK\r\n\(source)\r\n\r\n".utf8)
-      var parser = ResponseHeadParser()
-      var head = ResponseHead()
-      _ = parser.parse(bytes.span, into: &head, limits: HeadLimits())
-      var one = ByteBuffer(capacity: 1)
-      let line = head.fields[0]
-      HeadWriter.field(line, from: bytes.span, into: &one)
-      var other = ByteBuffer(capacity: 1)
-      var run = FieldRun()
-      run.add(line, from: bytes.span, into: &other)
-      run.finish(from: bytes.span, into: &other)
-      #expect(text(one) == expected + "\r\n" && text(other) == expected + "\r\n")
+      let written = withResponse("HTTP/1.1 200 OK\r\n\(source)\r\n\r\n") { head, bytes in
+        var one = ByteBuffer(capacity: 1)
+        var other = ByteBuffer(capacity: 1)
+        HeadWriter.field(head.fields[0], from: bytes, into: &one)
+        var run = FieldRun()
+        run.add(head.fields[0], from: bytes, into: &other)
+        run.finish(from: bytes, into: &other)
+        return [text(one), text(other)]
+      }
+      #expect(written == [expected + "\r\n", expected + "\r\n"])
     }
   }
 

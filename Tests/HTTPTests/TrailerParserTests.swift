@@ -56,6 +56,13 @@ private func read(_ bytes: [UInt8], _ feeding: Feeding, limits: HeadLimits = Hea
     #expect(parser.fields.count == 0)
   }
 
+  private static func forwards(_ name: String, _ nominations: Nominations?) -> Bool {
+    var parser = TrailerParser()
+    let bytes = Array("\(name): x\r\n\r\n".utf8)
+    _ = parser.parse(bytes.span, limits: HeadLimits())
+    return TrailerRule.forwards(parser.fields[0], nominations, in: bytes.span)
+  }
+
   @Test(
     arguments: [
       ("X-Checksum", true), ("Server-Timing", true), ("ETag", true), ("Date", true),
@@ -69,12 +76,7 @@ private func read(_ bytes: [UInt8], _ feeding: Feeding, limits: HeadLimits = Hea
       ("Use-As-Dictionary", false), ("X-Matched-Path", false), ("X_Host", false), ("X-Forwarded-Method", false),
     ])
   func `only fields that steer nothing are forwarded as trailers`(name: String, expected: Bool) {
-    var parser = TrailerParser()
-    let bytes = Array("\(name): x\r\n\r\n".utf8)
-    _ = parser.parse(bytes.span, limits: HeadLimits())
-    let line = parser.fields[0]
-    let forwards = TrailerRule.forwards(line, nil, in: bytes.span)
-    #expect(forwards == expected)
+    #expect(Self.forwards(name, nil) == expected)
   }
 
   @Test(arguments: [
@@ -84,10 +86,6 @@ private func read(_ bytes: [UInt8], _ feeding: Feeding, limits: HeadLimits = Hea
     let nominations = withRequest(
       "POST / HTTP/1.1\r\nHost: h\r\nConnection: x-listed, etag\r\nConnection: close, X-Second\r\n\r\n"
     ) { $0.connection.nominations(in: $1) }
-    var parser = TrailerParser()
-    let bytes = Array("\(name): x\r\n\r\n".utf8)
-    _ = parser.parse(bytes.span, limits: HeadLimits())
-    let forwards = TrailerRule.forwards(parser.fields[0], nominations, in: bytes.span)
-    #expect(forwards == expected)
+    #expect(Self.forwards(name, nominations) == expected)
   }
 }

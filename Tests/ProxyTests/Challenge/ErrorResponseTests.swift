@@ -23,12 +23,9 @@ struct ErrorResponseTests {
       ("POST", "Sec-Fetch-Mode: navigate\r\n", .sender), ("POST", "Accept: text/html\r\n", .sender),
       ("POST", "Accept: */*\r\n", .program),
     ])
-  func `the request decides the form of the answer`(method: String, fields: String, audience: ResponseAudience) {
-    let bytes = Array("\(method) / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8)
-    var parser = RequestHeadParser()
-    var head = RequestHead()
-    #expect(parser.parse(bytes.span, into: &head, limits: HeadLimits()) == .complete(byteCount: bytes.count))
-    #expect(ResponseAudience(head, bytes.span) == audience)
+  func `the request decides the form of the answer`(method: String, fields: String, audience: ResponseAudience) throws {
+    let request = try RequestContext("\(method) / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
+    #expect(ResponseAudience(request.head, request.headBytes.bytes) == audience)
   }
 
   private func bench(_ rules: RouteTokenRules = RouteTokenRules()) throws -> ChallengeBench {
