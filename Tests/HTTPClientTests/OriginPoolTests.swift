@@ -123,6 +123,21 @@ struct OriginPoolTests {
     }
   }
 
+  /// Why there is no connection to a URL in time; nil if there is one.
+  private static func failure(
+    _ url: String, tls: TLSContext? = nil, proxy: ProxyAddress? = nil, resolver: Resolver = Resolver(),
+    _ waiter: Waiter, _ limit: TimeSpan
+  ) async throws -> UpstreamError? {
+    let origin = Origin(try HTTPURL(url), tls: tls, proxy: proxy)
+    let pool = OriginPool(origin, limits: PoolLimits(), resolver: resolver, loop: waiter.loop)
+    do throws(UpstreamError) {
+      try await pool.connect(waiter, until: .now + limit).close()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   @Test func `a name that leads to a metadata service is refused, and its other addresses are used`() async throws {
     try await onLoop { loop in
       let server = try LoopServer(on: loop) { _, _ in }
@@ -131,17 +146,9 @@ struct OriginPoolTests {
         .success(host == "mixed.example" ? [metadata, SocketAddress(.ipv4(0x7F00_0001, port: 0))] : [metadata])
       })
       let waiter = Waiter(loop)
-      for host in ["mixed.example", "metadata.example"] {
-        let origin = Origin(try HTTPURL("http://\(host):\(server.port)/"), tls: nil)
-        let pool = OriginPool(origin, limits: PoolLimits(), resolver: resolver, loop: loop)
-        do throws(UpstreamError) {
-          let connection = try await pool.connect(waiter, until: .now + .seconds(5))
-          #expect(host == "mixed.example")
-          connection.close()
-        } catch {
-          #expect(host == "metadata.example")
-          #expect(error == .connect(.forbiddenAddress))
-        }
+      for (host, expected) in [("mixed.example", nil), ("metadata.example", UpstreamError.connect(.forbiddenAddress))] {
+        let url = "http://\(host):\(server.port)/"
+        #expect(try await Self.failure(url, resolver: resolver, waiter, .seconds(5)) == expected)
       }
       waiter.close()
     }
@@ -211,15 +218,8 @@ struct OriginPoolTests {
         ("http://a.test/", silent, .timedOut),
         ("http://a.test/", away, .proxyUnreachable(.refused(SystemError("connect", ECONNREFUSED)))),
       ]
-      for row in rows {
-        let origin = Origin(try HTTPURL(row.url), tls: nil, proxy: row.proxy)
-        let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
-        do throws(UpstreamError) {
-          try await pool.connect(waiter, until: .now + .milliseconds(300)).close()
-          Issue.record("\(row.url) was reached")
-        } catch {
-          #expect(error == row.failure)
-        }
+      for (url, proxy, failure) in rows {
+        #expect(try await Self.failure(url, proxy: proxy, waiter, .milliseconds(300)) == failure)
       }
       waiter.close()
     }
@@ -229,17 +229,11 @@ struct OriginPoolTests {
     let context = try TLSContext.client(trustPath: StandingCertificate.authorityFile)
     try await onLoop { loop in
       let server = try LoopServer(on: loop) { stream, _ in _ = await stream.receiveAll() }
-      let origin = Origin(try HTTPURL("https://127.0.0.1:\(server.port)/"), tls: context)
-      let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
       let waiter = Waiter(loop)
       // A signal to the same waiter for another reason does not end the attempt.
       waiter.signal()
-      do throws(UpstreamError) {
-        try await pool.connect(waiter, until: .now + .milliseconds(100)).close()
-        Issue.record("there was a connection")
-      } catch {
-        #expect(error == .timedOut)
-      }
+      let url = "https://127.0.0.1:\(server.port)/"
+      #expect(try await Self.failure(url, tls: context, waiter, .milliseconds(100)) == .timedOut)
       waiter.close()
     }
   }

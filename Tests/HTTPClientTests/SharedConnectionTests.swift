@@ -68,7 +68,7 @@ struct SharedConnectionTests {
   private static let crumbs = 250_000
 
   private static func withPool(
-    streams: Int = 100, _ body: @escaping @Sendable (OriginPool, EventLoop, Locked<Int>) async throws -> Void
+    streams: Int = 100, _ body: @escaping @Sendable (OriginPool, Waiter, Locked<Int>) async throws -> Void
   ) async throws {
     try await onLoop { loop in
       let accepted = Locked(0)
@@ -78,7 +78,9 @@ struct SharedConnectionTests {
       }
       let origin = Origin(try HTTPURL("http://127.0.0.1:\(server.port)/"), tls: nil, versions: .http2)
       let pool = OriginPool(origin, limits: PoolLimits(), resolver: Resolver(), loop: loop)
-      try await body(pool, loop, accepted)
+      let waiter = Waiter(loop)
+      defer { waiter.close() }
+      try await body(pool, waiter, accepted)
       pool.retire()
       withExtendedLifetime(server) {}
     }
@@ -121,7 +123,8 @@ struct SharedConnectionTests {
   func `requests at once share connections up to the peer's limit`(_ streams: Int, _ requests: Int, _ most: Int)
     async throws
   {
-    try await Self.withPool(streams: streams) { pool, loop, accepted in
+    try await Self.withPool(streams: streams) { pool, waiter, accepted in
+      let loop = waiter.loop
       nonisolated(unsafe) let shared = pool
       let confined = Confined(shared, to: loop)
       let answers = await withTaskGroup(of: String.self) { group in
@@ -140,9 +143,7 @@ struct SharedConnectionTests {
   }
 
   @Test func `a held request stops no other, and a second connection is made when the first is full`() async throws {
-    try await Self.withPool(streams: 1) { pool, loop, accepted in
-      let waiter = Waiter(loop)
-      defer { waiter.close() }
+    try await Self.withPool(streams: 1) { pool, waiter, accepted in
       let held = try await pool.connect(waiter, until: .now + .seconds(60))
       _ = Array("GET /held HTTP/1.1\r\nHost: h\r\n\r\n".utf8).withUnsafeBytes { held.stream.send($0) }
       #expect(await Self.exchange("/a", on: pool, waiter) == "/a")
@@ -154,9 +155,7 @@ struct SharedConnectionTests {
   }
 
   @Test func `a connection that brings frames of one byte leaves turns to others`() async throws {
-    try await Self.withPool { pool, loop, accepted in
-      let waiter = Waiter(loop)
-      defer { waiter.close() }
+    try await Self.withPool { pool, waiter, accepted in
       let connection = try await pool.connect(waiter, until: .now + .seconds(60))
       let stream = connection.stream
       _ = Array("GET /crumbs HTTP/1.1\r\nHost: h\r\n\r\n".utf8).withUnsafeBytes { stream.send($0) }
@@ -186,9 +185,7 @@ struct SharedConnectionTests {
   }
 
   @Test func `a refused request was not processed, and its connection goes on`() async throws {
-    try await Self.withPool { pool, loop, accepted in
-      let waiter = Waiter(loop)
-      defer { waiter.close() }
+    try await Self.withPool { pool, waiter, accepted in
       #expect(await Self.exchange("/refused", on: pool, waiter) == "notProcessed")
       #expect(await Self.exchange("/a", on: pool, waiter) == "/a")
       #expect(accepted.withLock { $0 } == 1)
@@ -196,9 +193,7 @@ struct SharedConnectionTests {
   }
 
   @Test func `a connection whose peer leaves ends its exchanges, and gets no more`() async throws {
-    try await Self.withPool { pool, loop, accepted in
-      let waiter = Waiter(loop)
-      defer { waiter.close() }
+    try await Self.withPool { pool, waiter, accepted in
       #expect(await Self.exchange("/leave", on: pool, waiter) == "/leave")
       #expect(await Self.exchange("/a", on: pool, waiter) == "/a")
       #expect(accepted.withLock { $0 } == 2)
