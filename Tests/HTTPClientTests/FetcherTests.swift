@@ -10,18 +10,13 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(5)))
 struct FetcherTests {
-  /// The result of a fetch, in a form that can be compared.
-  private enum Outcome: Equatable {
-    case answered(Int, String)
-    case failed(FetchError)
-
-    init(_ body: () async throws(FetchError) -> FetchResponse) async {
-      do throws(FetchError) {
-        let response = try await body()
-        self = .answered(response.status, String(decoding: response.body, as: UTF8.self))
-      } catch {
-        self = .failed(error)
-      }
+  /// The status and the content of an answer, or why there is none.
+  private static func outcome(of request: FetchRequest, by fetch: Fetch) async -> Result<String, FetchError> {
+    do throws(FetchError) {
+      let response = try await fetch(request)
+      return .success("\(response.status) \(String(decoding: response.body, as: UTF8.self))")
+    } catch {
+      return .failure(error)
     }
   }
 
@@ -76,17 +71,14 @@ struct FetcherTests {
     }
     let fetch = Fetcher(loop: loop, resolver: Resolver()).bound(tls: nil)
     let request = try Self.get(server.port)
-    let outcome = await Outcome { () throws(FetchError) in
-      try await fetch(request)
-    }
-    let expected: Outcome =
+    let expected: Result<String, FetchError> =
       switch row.expected {
-      case "closed": .failed(.closed(host: Self.host))
-      case "malformed": .failed(.malformed(host: Self.host))
-      case "tooLarge": .failed(.tooLarge(host: Self.host))
-      default: .answered(Int(row.expected.prefix(3)) ?? 0, String(row.expected.dropFirst(4)))
+      case "closed": .failure(.closed(host: Self.host))
+      case "malformed": .failure(.malformed(host: Self.host))
+      case "tooLarge": .failure(.tooLarge(host: Self.host))
+      default: .success(row.expected)
       }
-    #expect(outcome == expected)
+    #expect(await Self.outcome(of: request, by: fetch) == expected)
   }
 
   @Test func `the request is whole, and its connection serves it alone`() async throws {
@@ -132,10 +124,7 @@ struct FetcherTests {
     let fetch = Fetcher(loop: loop, resolver: Resolver()).bound(tls: nil, timeout: .milliseconds(150))
     for _ in 0..<2 {
       let request = try Self.get(server.port)
-      let outcome = await Outcome { () throws(FetchError) in
-        try await fetch(request)
-      }
-      #expect(outcome == .failed(.timedOut(host: Self.host)))
+      #expect(await Self.outcome(of: request, by: fetch) == .failure(.timedOut(host: Self.host)))
     }
   }
 
@@ -158,7 +147,7 @@ struct FetcherTests {
       ),
     ] {
       let request = FetchRequest(.get, try HTTPURL(url))
-      #expect(await Outcome { () throws(FetchError) in try await fetch(request) } == .failed(expected))
+      #expect(await Self.outcome(of: request, by: fetch) == .failure(expected))
     }
   }
 
@@ -176,8 +165,8 @@ struct FetcherTests {
     let fetch = Fetcher(loop: loop, resolver: Resolver()).bound(
       tls: try .client(trustPath: StandingCertificate.authorityFile))
     let request = try Self.get(server.port, scheme: "https")
-    #expect(await Outcome { () throws(FetchError) in try await fetch(request) } == .answered(200, "hello"))
-    #expect(await Outcome { () throws(FetchError) in try await fetch(request) } == .failed(.closed(host: Self.host)))
+    #expect(await Self.outcome(of: request, by: fetch) == .success("200 hello"))
+    #expect(await Self.outcome(of: request, by: fetch) == .failure(.closed(host: Self.host)))
   }
 
   @Test func `a host that must be public is not reached at an address of this machine`() async throws {
@@ -188,8 +177,8 @@ struct FetcherTests {
       var request = FetchRequest(.get, try HTTPURL("http://\(host):9/"))
       request.refusesPrivateAddresses = true
       #expect(
-        await Outcome { () throws(FetchError) in try await fetch(request) }
-          == .failed(.unresolved(host: request.url.host, reason: "private addresses are refused")))
+        await Self.outcome(of: request, by: fetch)
+          == .failure(.unresolved(host: request.url.host, reason: "private addresses are refused")))
     }
   }
 }
