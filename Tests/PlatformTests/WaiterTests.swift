@@ -7,10 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct WaiterTests {
   @Test func `one wait watches several channels, and tells nothing of those that are not ready`() async throws {
-    try await onLoop { loop in
-      let first = try await connectedStreams(on: loop)
-      let second = try await connectedStreams(on: loop)
-      let waiter = Waiter(loop)
+    try await withPairs(2) { waiter, pairs in
+      let (first, second) = (pairs[0], pairs[1])
       for sender in [first, second] {
         waiter.watch(first.server.channel, .read)
         waiter.watch(second.server.channel, .read)
@@ -28,15 +26,12 @@ struct WaiterTests {
       // After a wait nothing is watched.
       await first.client.sendAll("x")
       #expect(await waiter.wait(until: .now + .milliseconds(30)) == .timedOut)
-      waiter.close()
-      for stream in [first.client, first.server, second.client, second.server] { stream.close() }
     }
   }
 
   @Test func `watching one channel twice joins the interests, and an empty one is none`() async throws {
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop)
-      let waiter = Waiter(loop)
+    try await withPairs(1) { waiter, pairs in
+      let (client, server) = pairs[0]
       // Room to send is there already, so that only reading can end the wait.
       waiter.watch(server.channel, [])
       waiter.watch(server.channel, .hangUp)
@@ -46,9 +41,6 @@ struct WaiterTests {
       waiter.watch(server.channel, .hangUp)
       waiter.watch(server.channel, .write)
       #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
-      waiter.close()
-      client.close()
-      server.close()
     }
   }
 
@@ -69,10 +61,9 @@ struct WaiterTests {
   @Test func `closing a channel wakes no waiter, and later calls find its end`()
     async throws
   {
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop)
-      let waiter = Waiter(loop)
-      Task(executorPreference: loop) { server.close() }
+    try await withPairs(1) { waiter, pairs in
+      let (client, server) = pairs[0]
+      Task(executorPreference: waiter.loop) { server.close() }
       waiter.watch(server.channel, .read)
       #expect(await waiter.wait(until: .now + .milliseconds(50)) == .timedOut)
       #expect(server.isStale)
@@ -83,36 +74,24 @@ struct WaiterTests {
       }
       // The peer's latches are unchanged by a second close.
       #expect(await client.receiveAll().end == .endOfStream)
-      server.close()
-      client.close()
-      waiter.close()
     }
   }
 
   @Test(arguments: 0..<3, 1..<3) func `a watched channel that is closed leaves the others watched`(
     closed: Int, distance: Int
   ) async throws {
-    try await onLoop { loop in
-      var pairs = [try await connectedStreams(on: loop)]
-      for _ in 1..<3 { pairs.append(try await connectedStreams(on: loop)) }
-      let waiter = Waiter(loop)
+    try await withPairs(3) { waiter, pairs in
       for pair in pairs { waiter.watch(pair.server.channel, .read) }
       pairs[closed].server.close()
       await pairs[(closed + distance) % 3].client.sendAll("x")
       #expect(await waiter.wait(until: .now + .seconds(5)) == .ready)
-      waiter.close()
-      for pair in pairs {
-        pair.client.close()
-        pair.server.close()
-      }
     }
   }
 
   @Test func `several tasks wait for one channel, each for what it needs`() async throws {
-    try await onLoop { loop in
-      let (client, server) = try await connectedStreams(on: loop)
-      let other = try await connectedStreams(on: loop)
-      let waiters = (0..<3).map { _ in Waiter(loop) }
+    try await withPairs(2) { waiter, pairs in
+      let ((client, server), other) = (pairs[0], pairs[1])
+      let waiters = (0..<3).map { _ in Waiter(waiter.loop) }
       // Each watches both channels, in another order: what one waiter leaves is not another's.
       waiters[0].watch(server.channel, .hangUp)
       waiters[0].watch(other.server.channel, .hangUp)
@@ -128,17 +107,14 @@ struct WaiterTests {
       // After its wait each watches nothing.
       for waiter in waiters { #expect(await waiter.wait(until: .now + .milliseconds(5)) == .timedOut) }
       for waiter in waiters { waiter.close() }
-      for stream in [client, server, other.client, other.server] { stream.close() }
     }
   }
 
   @Test(arguments: 0..<3) func `a channel that is closed leaves the other sources of all its waiters watched`(
     leaving: Int
   ) async throws {
-    try await onLoop { loop in
-      var pairs: [(client: ByteStream, server: ByteStream)] = []
-      for _ in 0..<3 { pairs.append(try await connectedStreams(on: loop)) }
-      let waiters = (0..<3).map { _ in Waiter(loop) }
+    try await withPairs(3) { waiter, pairs in
+      let waiters = (0..<3).map { _ in Waiter(waiter.loop) }
       for (index, waiter) in waiters.enumerated() {
         for place in 0..<3 { waiter.watch(pairs[(index + place) % 3].server.channel, .read) }
       }
@@ -150,10 +126,6 @@ struct WaiterTests {
       waiters[leaving].watch(pairs[leaving].client.channel, .readClosed)
       #expect(await waiters[leaving].wait(until: .distantFuture) == .ready)
       for waiter in waiters { waiter.close() }
-      for pair in pairs {
-        pair.client.close()
-        pair.server.close()
-      }
     }
   }
 
@@ -193,5 +165,20 @@ struct WaiterTests {
       }
       waiter.close()
     }
+  }
+}
+
+/// Runs `body` with a waiter and so many connections, all of which are closed behind it.
+private func withPairs(
+  _ count: Int,
+  _ body: @escaping @Sendable (Waiter, [(client: ByteStream, server: ByteStream)]) async throws -> Void
+) async throws {
+  try await onLoop { loop in
+    let waiter = Waiter(loop)
+    var pairs: [(client: ByteStream, server: ByteStream)] = []
+    for _ in 0..<count { pairs.append(try await connectedStreams(on: loop)) }
+    try await body(waiter, pairs)
+    waiter.close()
+    for stream in pairs.flatMap({ [$0.client, $0.server] }) { stream.close() }
   }
 }
