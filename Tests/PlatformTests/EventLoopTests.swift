@@ -1,23 +1,9 @@
 import Bytes
 import Dispatch
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Platform
-
-private final class Order: Sendable {
-  private let stored = Locked<[Int]>([])
-
-  func append(_ value: Int) { stored.withLock { $0.append(value) } }
-  var values: [Int] { stored.withLock { $0 } }
-}
-
-private final class Flag: Sendable {
-  private let stored = Atomic(false)
-
-  func set() { stored.store(true, ordering: .relaxed) }
-  var isSet: Bool { stored.load(ordering: .relaxed) }
-}
 
 @Suite(.timeLimit(.minutes(5)))
 struct EventLoopTests {
@@ -71,7 +57,7 @@ struct EventLoopTests {
 
   @Test func `deadlines that move later, earlier or away wake in their final order`() async throws {
     let loop = try EventLoop()
-    let order = Order()
+    let order = Locked<[Int]>([])
     await withTaskGroup { group in
       for (index, delays) in [[5, 60], [80, 20], [10, 40], [70, 5, 80]].enumerated() {
         group.addTask(executorPreference: loop) {
@@ -83,12 +69,12 @@ struct EventLoopTests {
             }
             _ = await waiter.wait(until: MonotonicTime.now + .milliseconds(UInt64(delay)))
           }
-          order.append(index)
+          order.withLock { $0.append(index) }
           waiter.close()
         }
       }
     }
-    #expect(order.values == [1, 2, 0, 3])
+    #expect(order.withLock { $0 } == [1, 2, 0, 3])
     loop.shutDown()
   }
 
@@ -147,12 +133,12 @@ struct EventLoopTests {
   @Test func `lingering loops leave Dispatch and Swift concurrency their threads`() async throws {
     // Two loops kept busy by timers that are always due soon, so that neither returns its thread.
     let loops = [try EventLoop(index: 0), try EventLoop(index: 1)]
-    let isOver = Flag()
+    let isOver = Tally()
     await withTaskGroup { group in
       for loop in loops {
         group.addTask(executorPreference: loop) {
           let waiter = Waiter(loop)
-          while !isOver.isSet { _ = await waiter.wait(until: loop.now + .milliseconds(1)) }
+          while isOver.count == 0 { _ = await waiter.wait(until: loop.now + .milliseconds(1)) }
           waiter.close()
         }
       }
@@ -163,7 +149,7 @@ struct EventLoopTests {
         }
         await Task(executorPreference: globalConcurrentExecutor) { await Task.yield() }.value
       }
-      isOver.set()
+      isOver.signal()
     }
     for loop in loops { loop.shutDown() }
   }

@@ -1,14 +1,9 @@
 import Bytes
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import Platform
-
-private final class Count: Sendable {
-  let value = Atomic(0)
-}
 
 @Suite(.timeLimit(.minutes(5)))
 struct ListenerTests {
@@ -59,7 +54,7 @@ struct ListenerTests {
     let sockets = try BoundSocket.bind(Self.address(directory.file("a.sock")), count: 2)
     #expect(sockets.count == 1)
     let socket = try #require(sockets.first)
-    let count = Count()
+    let count = Tally()
     let loops = [try EventLoop(index: 0), try EventLoop(index: 1)]
     for loop in loops {
       Task(executorPreference: loop) {
@@ -67,7 +62,7 @@ struct ListenerTests {
         let waiter = Waiter(loop)
         while let (channel, peer) = await listener.nextConnection(waiter) {
           #expect(peer == Self.address(""))
-          count.value.add(1, ordering: .relaxed)
+          count.signal()
           channel.close()
         }
       }
@@ -82,7 +77,7 @@ struct ListenerTests {
       }
       waiter.close()
     }
-    #expect(count.value.load(ordering: .relaxed) == 50)
+    #expect(count.count == 50)
     socket.close()
   }
 
