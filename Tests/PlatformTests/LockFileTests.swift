@@ -125,19 +125,15 @@ struct LockFileTests {
     #expect(!exists)
   }
 
-  @Test("stale-lock of a dead process, not ten seconds old") func staleLockTooYoung() async throws {
-    let process = Self.deadProcess
-    try leave("\(process) az", age: 8)
+  @Test(
+    "stale-lock of a live process, or of a dead one, not ten seconds old",
+    arguments: [
+      (deadProcess, 8, TimeSpan.zero), (getpid(), 3600, .milliseconds(200)),
+    ])
+  func staleLockHeld(by process: Int32, age: Int, patience: TimeSpan) async throws {
+    try leave("\(process) az", age: age)
     await #expect(throws: FileError.held(LockHolder(process: process, name: "az"))) {
-      try await lock.take(within: .zero)
-    }
-    #expect(exists)
-  }
-
-  @Test("stale-lock of a live process") func staleLockOfTheLiving() async throws {
-    try leave("\(getpid()) az", age: 3600)
-    await #expect(throws: FileError.held(LockHolder(process: getpid(), name: "az"))) {
-      try await lock.take(within: .milliseconds(200))
+      try await lock.take(within: patience)
     }
     #expect(exists)
   }
