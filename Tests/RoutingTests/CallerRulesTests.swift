@@ -8,59 +8,42 @@ import Tokens
 @testable import Routing
 
 @Suite struct CallerRulesTests {
-  struct Peer: Sendable {
-    var user: UInt32
-    var group: UInt32
-  }
-
-  struct PeerRow: Sendable {
-    var users: Set<UInt32> = []
-    var groups: Set<UInt32> = []
-    var peer: Peer?
-    var isKnown: Bool
-  }
-
-  private static let peerRows = [
-    PeerRow(users: [10, 11], peer: Peer(user: 10, group: 1), isKnown: true),
-    PeerRow(users: [10, 11], peer: Peer(user: 12, group: 10), isKnown: false),
-    PeerRow(groups: [20], peer: Peer(user: 12, group: 20), isKnown: true),
-    PeerRow(users: [10], groups: [20], peer: Peer(user: 10, group: 1), isKnown: true),
-    PeerRow(users: [10], groups: [20], peer: Peer(user: 20, group: 10), isKnown: false),
+  private static let peers: [(users: Set<UInt32>, groups: Set<UInt32>, peer: (UInt32, UInt32)?, isKnown: Bool)] = [
+    ([10, 11], [], (10, 1), true),
+    ([10, 11], [], (12, 10), false),
+    ([], [20], (12, 20), true),
+    ([10], [20], (10, 1), true),
+    ([10], [20], (20, 10), false),
     // The numbers that the kernel gives for an unknown peer.
-    PeerRow(users: [10], groups: [20], peer: Peer(user: .max, group: .max), isKnown: false),
-    PeerRow(users: [10], groups: [20], peer: nil, isKnown: false),
+    ([10], [20], (.max, .max), false),
+    ([10], [20], nil, false),
   ]
 
-  @Test(arguments: peerRows) func `a process is known by its user or its group`(row: PeerRow) {
+  @Test(arguments: peers) func `a process is known by its user or its group`(
+    users: Set<UInt32>, groups: Set<UInt32>, peer: (UInt32, UInt32)?, isKnown: Bool
+  ) {
     var rules = CallerRules()
-    rules.peers = CallerRules.Peers(users: row.users, groups: row.groups)
-    let refusal = rules.judge(peer: row.peer.map { ($0.user, $0.group) }, certificateNames: [])
-    #expect(refusal == (row.isKnown ? nil : .unknownPeer))
+    rules.peers = CallerRules.Peers(users: users, groups: groups)
+    #expect(rules.judge(peer: peer, certificateNames: []) == (isKnown ? nil : .unknownPeer))
   }
 
-  struct CertificateRow: Sendable {
-    var allowed: Set<String>?
-    var names: [String]
-    var isKnown: Bool
-  }
-
-  private static let certificateRows = [
-    CertificateRow(allowed: nil, names: [], isKnown: true),
-    CertificateRow(allowed: [], names: ["CN=whoever"], isKnown: true),
-    CertificateRow(allowed: ["CN=app"], names: ["CN=app", "DNS:app.example"], isKnown: true),
-    CertificateRow(allowed: ["DNS:app.example"], names: ["CN=app", "DNS:app.example"], isKnown: true),
-    CertificateRow(allowed: ["URI:spiffe://x/app"], names: ["CN=app", "URI:spiffe://x/app"], isKnown: true),
-    CertificateRow(allowed: ["CN=app"], names: ["CN=app,O=Contoso"], isKnown: false),
-    CertificateRow(allowed: ["CN=app"], names: ["cn=APP"], isKnown: false),
-    CertificateRow(allowed: ["CN=app"], names: [], isKnown: false),
-    CertificateRow(allowed: ["DNS:app.example"], names: ["CN=DNS:app.example"], isKnown: false),
+  private static let certificates: [(allowed: Set<String>?, names: [String], isKnown: Bool)] = [
+    (nil, [], true),
+    ([], ["CN=whoever"], true),
+    (["CN=app"], ["CN=app", "DNS:app.example"], true),
+    (["DNS:app.example"], ["CN=app", "DNS:app.example"], true),
+    (["URI:spiffe://x/app"], ["CN=app", "URI:spiffe://x/app"], true),
+    (["CN=app"], ["CN=app,O=Contoso"], false),
+    (["CN=app"], ["cn=APP"], false),
+    (["CN=app"], [], false),
+    (["DNS:app.example"], ["CN=DNS:app.example"], false),
   ]
 
-  @Test(arguments: certificateRows)
-  func `a certificate is known by its subject or another name`(row: CertificateRow) {
+  @Test(arguments: certificates)
+  func `a certificate is known by its subject or another name`(allowed: Set<String>?, names: [String], isKnown: Bool) {
     var rules = CallerRules()
-    rules.certificateNames = row.allowed
-    #expect(rules.judge(peer: nil, certificateNames: row.names) == (row.isKnown ? nil : .unknownCertificate))
+    rules.certificateNames = allowed
+    #expect(rules.judge(peer: nil, certificateNames: names) == (isKnown ? nil : .unknownCertificate))
   }
 
   @Test(arguments: [
