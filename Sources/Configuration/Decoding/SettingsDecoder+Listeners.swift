@@ -20,7 +20,7 @@ extension SettingsDecoder {
     let callers = callerRules(section, address: address)
     let signIn = signIn(section, address: address)
     if let signIn { reportUnreachablePages(section, signIn, callers) }
-    let handOut = handOut(section)
+    let handOut = chosen(section, .handOut, of: HandOut.self)
     if handOut == .proxies, let node = section[.handOut], !callers.rules.namesPrograms {
       report(node, "every caller would get tokens; name the callers by unix, header or certificate")
     }
@@ -29,11 +29,6 @@ extension SettingsDecoder {
       ListenerSettings(
         address: $0, hosts: hosts, callers: callers, tls: tls, signIn: signIn, handOut: handOut, http2: http2)
     }
-  }
-
-  /// The programs that get tokens themselves.
-  mutating func handOut(_ section: Section) -> HandOut {
-    chosen(section, .handOut, of: HandOut.self)
   }
 
   mutating func admin(_ file: Section) -> AdminSettings? {

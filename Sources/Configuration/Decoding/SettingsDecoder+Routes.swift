@@ -92,7 +92,7 @@ extension SettingsDecoder {
 
   /// A route whose tokens are handed out has one for every request.
   private mutating func isHandedOut(_ section: Section, _ token: RouteToken?, _ rules: RouteTokenRules) -> Bool {
-    guard handOut(section) == .proxies, let node = section[.handOut] else { return false }
+    guard chosen(section, .handOut, of: HandOut.self) == .proxies, let node = section[.handOut] else { return false }
     if token == RouteToken.none {
       report(node, "the route has no token")
     } else if let name = token?.fixed?.name.text, !isPlain(name, allowing: "-") {

@@ -12,9 +12,9 @@ extension SettingsDecoder {
   }
 
   mutating func tokenRules(_ section: Section) -> RouteTokenRules {
-    let (scopes, discovers) = scopesOnChallenge(section)
+    let (scopes, word) = (apiScopes(section, .scopesOnChallenge), "discovered")
     return RouteTokenRules(
-      scopesOnChallenge: scopes, discoversScopes: discovers,
+      scopesOnChallenge: scopes.subtracting(word), discoversScopes: scopes.words.contains(word),
       replayLimit: size(section, .replayLimit).map { UInt64($0) } ?? RouteTokenRules().replayLimit,
       existing: chosen(section, .existing, of: RouteTokenRules.CallerAuthorization.self),
       whenUnavailable: chosen(section, .whenUnavailable, of: RouteTokenRules.WhenUnavailable.self),
@@ -65,13 +65,6 @@ extension SettingsDecoder {
       guard let found else { return refuse(first, reason) }
       return refuse(found, reason)
     }
-  }
-
-  /// The scopes that a challenge may add, and if those of the API's metadata are among them.
-  private mutating func scopesOnChallenge(_ section: Section) -> (ScopeSet, discovers: Bool) {
-    let word = "discovered"
-    let scopes = apiScopes(section, .scopesOnChallenge)
-    return (scopes.subtracting(word), scopes.words.contains(word))
   }
 
   /// Scopes of an API, none of which belongs to sign-ins.
