@@ -71,7 +71,7 @@ private struct MixUpProvider {
     }
   }
 
-  /// Opens the page of a route and presses its button; where the browser is sent.
+  /// Opens the page of a route and presses its button. Returns the address to which the browser is sent.
   private func begin(_ route: String, _ origin: String, jar: String) async throws -> String {
     let page = try await browse("\(origin)/.bearer/sign-in?route=\(route)", jar: jar)
     try #require(page.body.contains("name=\"seal\""), "\(page.body)")

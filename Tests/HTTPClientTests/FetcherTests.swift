@@ -36,7 +36,7 @@ struct FetcherTests {
   }
   private static func xs(_ count: Int) -> String { String(repeating: "x", count: count) }
 
-  /// What is sent as the answer to anything, before the connection is closed, and what is made of it.
+  /// The answer to anything, before the connection is closed, and the result.
   static let answers: [(name: String, answer: String, expected: String)] = [
     ("fixed", fixed(5, "hello"), "200 hello"), ("fixed, more behind it", fixed(5, "hello, world"), "200 hello"),
     ("empty", fixed(0), "200 "), ("chunked", chunked + "3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\nX: y\r\n\r\n", "200 hello"),

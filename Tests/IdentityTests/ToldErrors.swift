@@ -34,7 +34,7 @@ extension AcquisitionError {
 }
 
 extension TokenEvent {
-  /// What a failed acquisition told, and until when a held token serves.
+  /// The error that a failed acquisition told, and the time until which a held token serves.
   var failure: (error: AcquisitionError, kind: TokenErrorClass, servedUntil: UnixTime?)? {
     guard case .failed(let error, let kind, let servedUntil) = outcome else { return nil }
     return (error.told, kind, servedUntil)

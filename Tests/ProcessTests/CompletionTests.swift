@@ -26,7 +26,7 @@ import Testing
     #expect(try await Self.bash(words) == expected)
   }
 
-  /// What bash offers for the last of these words.
+  /// The offers of bash for the last of these words.
   private static func bash(_ words: [String]) async throws -> Set<String> {
     let script =
       Shell.bash.completion
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// What fish offers at the end of a line.
+  /// The offers of fish at the end of a line.
   private static func fish(_ program: String, _ line: String) async throws -> Set<String> {
     let folder = try binary().split(separator: "/").dropLast().joined(separator: "/")
     let script = "set -x PATH /\(folder) $PATH\n\(Shell.fish.completion)\ncomplete -C \(line.shellWord)"

@@ -43,7 +43,7 @@ struct OpenSSLServerTests {
     #expect(try await Self.connect(server, trust: authority.file, times: 3) == [false, true, true])
   }
 
-  /// What is wrong; the authority that is trusted, the server's name, the days of its certificate, its options; and the
+  /// The flaw; the authority that is trusted, the server's name, the days of its certificate, its options; and the
   /// reason that is told.
   static let refusals: [(flaw: String, trust: String, host: String, days: Int, options: [String], reason: String)] = [
     ("another authority", "other", "localhost", 2, [], "unable to get local issuer certificate"),

@@ -102,7 +102,7 @@ private final class PumpRig {
 
 @Suite(.timeLimit(.minutes(5)))
 struct BodyPumpTests {
-  /// How content comes and goes; `rest` of what is sent belongs to the next message.
+  /// Content as it comes and goes. `rest`, the end of `sent`, belongs to the next message.
   struct Row: Sendable, CustomTestStringConvertible {
     let framing: BodyFraming
     let writesChunks: Bool

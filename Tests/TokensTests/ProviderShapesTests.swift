@@ -12,7 +12,7 @@ import Tokens
     var authority: String
     /// As the metadata spell it; nil: the same.
     var issuer: String?
-    /// What its endpoints begin with; nil: the authority.
+    /// The beginning of its endpoints; nil: the authority.
     var base: String?
     /// The rests of its endpoints; nil: there is none.
     var token: String

@@ -20,7 +20,7 @@ enum CommandName: String, CaseIterable {
   var summary: String { row.summary }
   var details: String { row.details }
 
-  /// What there is to know of a command.
+  /// The facts of a command.
   private struct Row {
     let usage: String
     /// Besides `--help`.
