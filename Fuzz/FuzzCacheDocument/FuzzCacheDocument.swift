@@ -47,7 +47,7 @@ private func exercise(_ document: CacheDocument) {
   guard let scopes else { return }
   for authority in authorities {
     let accounts = document.accounts(authority: authority, clientID: "c")
-    _ = document.account(named: "a", authority: authority, clientID: "c")
+    _ = document.accounts(authority: authority, clientID: "c", named: "a")
     for subject in [TokenSubject.application, .account(nil), .account("a")] {
       let key = AcquisitionKey(
         authority: authority, clientID: "c", credential: CredentialVersion(1), subject: subject, scopes: scopes,
