@@ -6,10 +6,6 @@ import Routing
 import Tokens
 
 extension SettingsDecoder {
-  private static let callersKeys: [Key] = [
-    .grant, .subjectTokenType, .requestedTokenType, .actor, .resourceApplication,
-  ]
-
   /// The grant: the provider's own, unless one is chosen. Nil only together with an issue.
   mutating func callerGrant(_ section: Section, _ application: ApplicationSettings) -> CallerGrantSettings? {
     let chosen = choice(section, .grant, of: CallerGrantSettings.Word.self)
@@ -24,8 +20,8 @@ extension SettingsDecoder {
     case .tokenExchange: allowed += [.subjectTokenType, .requestedTokenType, .actor]
     case .idJAG: allowed += [.subjectTokenType, .actor, .resourceApplication]
     }
-    for key in Self.callersKeys + [.agent] where !allowed.contains(key) {
-      if let node = section[key] { report(node, that: "has no meaning with grant: \(word.rawValue)") }
+    for row in section.shape.rows where row.subjects.contains(.caller) && !allowed.contains(row.key) {
+      if let node = section[row.key] { report(node, that: "has no meaning with grant: \(word.rawValue)") }
     }
     let terms = exchangeTerms(section, word)
     switch word {
