@@ -1,7 +1,8 @@
-// The files of config/ and the decoder agree. A validator that knows all of JSON Schema reads the YAML files elsewhere.
+// The files of config/ and the decoder agree. Tests/peers/schema.py validates the YAML files by schema.json.
 
 import Bytes
 import FoundationEssentials
+import Routing
 import TestSupport
 import Testing
 import Tokens
@@ -71,6 +72,37 @@ import Tokens
     let different = zip(lines, expected).first { $0 != $1 }
     #expect(different == nil, "bearer-proxy document config/\(document.rawValue)")
     #expect(lines.count == expected.count)
+  }
+
+  /// The decoder takes the first of both, and leaves to the table that there are not two.
+  @Test func `a text and the file that may have it exclude one another`() {
+    func check(_ shape: SectionShape, at path: String) {
+      for row in shape.rows {
+        if let inner = row.kind.inner { check(inner.shape, at: "\(path).\(row.key.rawValue)") }
+        guard let file = Key(rawValue: row.key.rawValue + "_file"), shape[file] != nil, case .text = row.kind else {
+          continue
+        }
+        let isChoice = shape.rules.contains { rule in
+          switch rule {
+          case .one: true
+          case .oneOf(let keys): Set(keys).isSuperset(of: [row.key, file])
+          case .some, .together, .schema: false
+          }
+        }
+        #expect(isChoice || row.rivals.contains(file), "\(path).\(row.key.rawValue)")
+      }
+    }
+    check(.file, at: "")
+  }
+
+  @Test func `a variable may say that a key does not count`() throws {
+    let text = """
+      listeners:
+        - {address: 127.0.0.1:80, callers: {anyone: "${OPEN}", header: {name: X-Key, value: 0123456789abcdef}}}
+      routes: [{name: a, path: /, upstream: 'http://[::1]', token: none}]
+      """
+    #expect(try decoded(text, environment: ["OPEN": "false"]).listeners[0].callers.rules.isOpen == false)
+    #expect(throws: ConfigurationError.self) { try decoded(text, environment: ["OPEN": "true"]) }
   }
 
   @Test func `the full example has every key, some of them in a comment`() throws {

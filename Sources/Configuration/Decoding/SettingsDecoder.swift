@@ -254,12 +254,14 @@ struct SettingsDecoder {
 
   /// Reports the second of keys that exclude one another, once. A key with `false` excludes none.
   private mutating func reportSecond(of keys: [Key], in section: Section) {
-    let given = keys.compactMap { key -> YAMLNode.Member? in
-      if case .scalar("false")? = section[key]?.content { return nil }
-      return section.members[key]
-    }.sorted { $0.place < $1.place }
+    let given = keys.compactMap { section.members[$0] }.filter { !isFalse($0.value) }.sorted { $0.place < $1.place }
     guard given.count > 1 else { return }
     reportOnce(given[1].place, "\(section.path) has both '\(given[0].key)' and '\(given[1].key)'; keep one")
+  }
+
+  private func isFalse(_ node: YAMLNode) -> Bool {
+    guard case .scalar(let written) = node.content else { return false }
+    return (try? substitutingEnvironment(in: written, environment: environment))?.text == "false"
   }
 
   /// Reports a key that must be there, once.
