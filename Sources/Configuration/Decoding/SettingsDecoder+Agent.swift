@@ -19,7 +19,7 @@ extension SettingsDecoder {
     return refuse(
       account,
       "an agent's user is named by its user name, USER@DOMAIN, or its object id, not "
-        + "'\(account.text)'")
+        + "'\(account.written)'")
   }
 
   /// Reports an application of this authority that cannot be the blueprint of agent identities.

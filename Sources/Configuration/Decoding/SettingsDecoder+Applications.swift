@@ -106,9 +106,9 @@ extension SettingsDecoder {
   }
 
   /// A machine's identity is registered nowhere: the machine's service says who it is.
-  private mutating func managedApplication(_ section: Section, _ credential: CredentialSettings?, name: String)
-    -> ApplicationSettings?
-  {
+  private mutating func managedApplication(
+    _ section: Section, _ credential: CredentialSettings?, name: String
+  ) -> ApplicationSettings? {
     let displayName = displayName(section)
     let own = Set(section.shape.rows.map { section.path($0.key) })
     standards.removeAll { own.contains($0.key) }

@@ -14,9 +14,9 @@ extension SettingsDecoder {
   /// - Parameters:
   ///   - authority: the provider's, if it is valid.
   ///   - workload: the environment of a pod, if `credential` asks for it.
-  mutating func credential(_ application: Section, at authority: Authority?, _ workload: WorkloadIdentity? = nil)
-    -> CredentialSettings?
-  {
+  mutating func credential(
+    _ application: Section, at authority: Authority?, _ workload: WorkloadIdentity? = nil
+  ) -> CredentialSettings? {
     let section = self.section(application, .credential)
     let secret = clientSecret(application, .clientSecret, file: .clientSecretFile)
     let assertion = assertionFile(application, .clientAssertionFile)
@@ -42,9 +42,9 @@ extension SettingsDecoder {
     AssertionFileSettings(file: file, type: type, tokenProxy: proxy, variables: variables)
   }
 
-  private mutating func kind(_ section: Section, at authority: Authority?, _ workload: WorkloadIdentity?)
-    -> CredentialSettings?
-  {
+  private mutating func kind(
+    _ section: Section, at authority: Authority?, _ workload: WorkloadIdentity?
+  ) -> CredentialSettings? {
     let decoded = section.shape.rows.map(\.key).map { kind -> CredentialSettings? in
       guard let inner = self.section(section, kind) else { return nil }
       switch kind {

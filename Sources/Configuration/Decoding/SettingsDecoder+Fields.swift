@@ -71,9 +71,9 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func requestField(_ text: String, _ place: Place, _ key: String, _ token: RouteToken?)
-    -> RouteFieldName?
-  {
+  private mutating func requestField(
+    _ text: String, _ place: Place, _ key: String, _ token: RouteToken?
+  ) -> RouteFieldName? {
     guard let name = RouteFieldName(text) else { return refuse(place, "\(key): '\(text)' is not a field name") }
     if name.isReserved {
       return refuse(

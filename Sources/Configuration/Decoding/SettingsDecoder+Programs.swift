@@ -84,9 +84,9 @@ extension SettingsDecoder {
     }
   }
 
-  private mutating func programToken(_ section: Section, _ shape: ProgramShape, _ listener: ListenerSettings)
-    -> ProgramSettings.Token?
-  {
+  private mutating func programToken(
+    _ section: Section, _ shape: ProgramShape, _ listener: ListenerSettings
+  ) -> ProgramSettings.Token? {
     let resources = (list(section, .resources) ?? []).map(\.text)
     let identities = Set((list(section, .identities) ?? []).map(\.text))
     if shape == .tokenEndpoint, let node = section[.identities] {
