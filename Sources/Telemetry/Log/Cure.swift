@@ -3,7 +3,7 @@
 
 internal import Bytes
 
-/// The cure for a cause. Which error has which cure is decided where the error is known.
+/// The cure for a cause. The code that knows an error chooses its cure.
 package enum Cure: String, CaseIterable, Sendable {
   case cacheDamaged, cacheAbandoned, cacheSpace, cacheReadOnly, cacheRights, cacheWriter, cacheSize, cacheDirectory,
     cacheOwner, cacheContended, cacheLocked, cacheKey, cacheClear, cacheMoved, cacheCredentials, cacheToken,

@@ -31,7 +31,7 @@ package struct BearerChallenge: Sendable, Hashable {
   package var description: String?
   /// The protection space, at most 300 characters.
   package var realm: String?
-  /// The API's hint about where people sign in. It is shown and never contacted.
+  /// The address that the API names for sign-ins. It is shown and never contacted.
   package var authority: String?
   package var scopes = ScopeSet.none
   /// The claims a token has to prove.

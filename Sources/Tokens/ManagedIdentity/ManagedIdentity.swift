@@ -212,7 +212,7 @@ extension Authority {
   }
 
   /// The scopes that an application requests at Entra for such a token.
-  /// - Parameter audience: one word, which is checked where it is given.
+  /// - Parameter audience: one word. The caller has checked that.
   package func exchangeScopes(_ audience: String) -> ScopeSet { ScopeSet(validated: ["\(audience)/.default"]) }
 
   private static let managedHost = "managed-identity.invalid"

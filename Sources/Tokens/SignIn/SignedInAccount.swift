@@ -56,7 +56,7 @@ extension CacheDocument {
 
 extension Authority {
   /// The name of new entries: the authority's host, without its port, in lower case (msal-python's rule), or its
-  /// cloud's; for an issuer its whole URL, where no library looks that would take its tokens to another issuer.
+  /// cloud's; for an issuer its whole URL: a library that would send its tokens to another issuer does not find them.
   package var environment: String { environments.first ?? url.host }
 
   /// The product of these accounts.
